@@ -125,7 +125,7 @@ __all__ = [
 
 # Each name is imported on first use: redis-py and the schema validator take 0.3 s to import, and neither
 # `leaseq --help` nor a program that only catches errors needs them.
-_HOMES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
+_SOURCE_MODULES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
 
 __version__: str  # of the installed package
 
@@ -138,8 +138,8 @@ if not TYPE_CHECKING:  # a type checker would accept any name
             return _import_module(f"leaseq.{name}")
         if name == "__version__":
             return _version("leaseq")
-        homes = (_import_module(f"leaseq.{home}") for home in _HOMES)
-        value = next(getattr(home, name) for home in homes if hasattr(home, name))
+        modules = (_import_module(f"leaseq.{module}") for module in _SOURCE_MODULES)
+        value = next(getattr(module, name) for module in modules if hasattr(module, name))
         # equivalent mutant: set: it saves the next search
         globals()[name] = value
         return value

@@ -56,7 +56,8 @@ def condition_in_words(conditions: Conditions) -> str:
 def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
     """Whether a question with these conditions is asked after these answers."""
     return all(
-        name in answers and any(_same(one, other) for one in _as_list(answers[name]) for other in accepted)
+        name in answers
+        and any(_is_equal(one, other) for one in _as_list(answers[name]) for other in accepted)
         for name, accepted in conditions.items()
     )
 
@@ -76,7 +77,7 @@ def _as_list(answer: Json) -> Sequence[Json]:
     return answer if isinstance(answer, list) else [answer]
 
 
-def _same(one: Json, other: Json) -> bool:
+def _is_equal(one: Json, other: Json) -> bool:
     """Whether two values are equal in JSON, where true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 

@@ -11,16 +11,16 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.policy_fields import (
     N_,
-    About,
     Alerts,
     Bands,
+    Boolean,
+    Description,
     Form,
+    Integer,
     Line,
     OneOf,
     Seconds,
     Text,
-    Whole,
-    YesNo,
     fields_of,
 )
 from leaseq.suggestions import did_you_mean
@@ -54,12 +54,12 @@ class Policy:
     title: Annotated[
         str,
         Line(200),
-        About("work", N_("Title"), N_("The queue's name, as people see it."), storage="text"),
+        Description("work", N_("Title"), N_("The queue's name, as people see it."), storage="text"),
     ] = ""
     instructions: Annotated[
         str,
         Text(65_536),
-        About(
+        Description(
             "work",
             N_("Instructions"),
             N_("Instructions in Markdown, available next to each item."),
@@ -69,7 +69,7 @@ class Policy:
     form: Annotated[
         Json,
         Form(),
-        About(
+        Description(
             "work",
             N_("Form"),
             N_("What to show, what to ask (a JSON Schema), which keys select what, and what is prefilled."),
@@ -80,7 +80,7 @@ class Policy:
     lease_seconds: Annotated[
         float,
         Seconds(0.1, WEEK),
-        About(
+        Description(
             "time",
             N_("Time for one item"),
             N_("How long a person may hold an item. After that, somebody else can get it."),
@@ -89,8 +89,8 @@ class Policy:
     ] = 300
     renewals: Annotated[
         int | None,
-        Whole(0, 1_000_000, N_("times")),
-        About(
+        Integer(0, 1_000_000, N_("times")),
+        Description(
             "time",
             N_("More time"),
             N_("How often a person may extend the time for one item (renew its lease)."),
@@ -99,13 +99,13 @@ class Policy:
     ] = None
     holds: Annotated[
         int,
-        Whole(1, 100, N_("items")),
-        About("time", N_("Items at once"), N_("How many items one person may hold at once.")),
+        Integer(1, 100, N_("items")),
+        Description("time", N_("Items at once"), N_("How many items one person may hold at once.")),
     ] = 1
     bands: Annotated[
         tuple[int, int],
         Bands(0, MAX_PRIORITY),
-        About(
+        Description(
             "advanced",
             N_("Priorities"),
             N_("Two numbers: priorities up to the first are high, above the second low."),
@@ -113,8 +113,8 @@ class Policy:
     ] = (50, 150)
     max_attempts: Annotated[
         int,
-        Whole(1, 1_000, N_("times")),
-        About(
+        Integer(1, 1_000, N_("times")),
+        Description(
             "retries",
             N_("Attempts"),
             N_("After this many expired leases and reported problems, an item has failed."),
@@ -122,8 +122,8 @@ class Policy:
     ] = 3
     max_abandons: Annotated[
         int | None,
-        Whole(1, 1_000, N_("people")),
-        About(
+        Integer(1, 1_000, N_("people")),
+        Description(
             "retries",
             N_("Given back by"),
             N_("After this many people gave an item back, it has failed."),
@@ -133,7 +133,7 @@ class Policy:
     retry_seconds: Annotated[
         float,
         Seconds(0, WEEK),
-        About(
+        Description(
             "retries",
             N_("Delay after a problem"),
             N_("How long an item waits after a reported problem. Doubled each time."),
@@ -142,12 +142,14 @@ class Policy:
     retry_max_seconds: Annotated[
         float,
         Seconds(0, WEEK),
-        About("retries", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")),
+        Description(
+            "retries", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")
+        ),
     ] = 3600
     share_drafts: Annotated[
         bool,
-        YesNo(),
-        About(
+        Boolean(),
+        Description(
             "retries",
             N_("Share drafts"),
             N_("Show what one person typed to the next person who gets the item."),
@@ -155,8 +157,8 @@ class Policy:
     ] = False
     answers: Annotated[
         int,
-        Whole(1, 100, N_("people")),
-        About(
+        Integer(1, 100, N_("people")),
+        Description(
             "answers",
             N_("Answers"),
             N_("How many different people answer each item. Applies to items given out from now on."),
@@ -165,7 +167,7 @@ class Policy:
     keep_finished_seconds: Annotated[
         float | None,
         Seconds(0, TEN_YEARS),
-        About(
+        Description(
             "keeping",
             N_("Keep finished items"),
             N_("After this time finished items are deleted, with their answers: export first."),
@@ -174,8 +176,8 @@ class Policy:
     ] = None
     keep_finished_count: Annotated[
         int | None,
-        Whole(0, 1_000_000_000, N_("items")),
-        About(
+        Integer(0, 1_000_000_000, N_("items")),
+        Description(
             "keeping",
             N_("Finished items kept"),
             N_("At most this many are kept. The oldest are deleted, with their answers: export first."),
@@ -185,7 +187,7 @@ class Policy:
     keep_dead_seconds: Annotated[
         float | None,
         Seconds(0, TEN_YEARS),
-        About(
+        Description(
             "keeping",
             N_("Keep failed items"),
             N_("After this time failed items are deleted."),
@@ -195,7 +197,7 @@ class Policy:
     dedupe_seconds: Annotated[
         float,
         Seconds(0, TEN_YEARS),
-        About(
+        Description(
             "keeping",
             N_("Same content"),
             N_(
@@ -214,7 +216,7 @@ class Policy:
                 "majority": N_("copied to more than half of the other servers"),
             }
         ),
-        About(
+        Description(
             "advanced",
             N_("Durability"),
             N_("What each change waits for before it counts as saved."),
@@ -233,7 +235,7 @@ class Policy:
                 "webhooks": N_("seconds by which the webhooks are behind"),
             }
         ),
-        About(
+        Description(
             "advanced",
             N_("Alert rules"),
             N_(
@@ -250,12 +252,12 @@ class Policy:
             if value is not field.default:  # a test checks the defaults
                 object.__setattr__(self, name, field.check(value))
 
-    def updated(self, changes: Mapping[str, Any], *, besides: Sequence[str] = ()) -> Policy:
-        """This policy with some fields changed. Raises Invalid. ``besides``: other names of which an unknown
-        name may be a misspelling."""
+    def updated(self, changes: Mapping[str, Any], *, other_names: Sequence[str] = ()) -> Policy:
+        """This policy with some fields changed. Raises Invalid. ``other_names``: names that an unknown name
+        may also be a misspelling of."""
         unknown_names = sorted(set(changes) - set(FIELDS))
         if unknown_names:
-            raise Invalid(unknown_names[0], _no_field(unknown_names[0], besides))
+            raise Invalid(unknown_names[0], _no_field(unknown_names[0], other_names))
         return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
@@ -269,12 +271,12 @@ class Policy:
 FIELDS: Final = fields_of(Policy)
 """Every field by its name, in the order in which they are shown."""
 
-RULES: Final = tuple(name for name, field in FIELDS.items() if field.about.storage == "rule")
-TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.storage == "text")
+RULES: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "rule")
+TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "text")
 
 
-def _no_field(name: str, besides: Sequence[str] = ()) -> str:
-    suggestion = did_you_mean(name, (*FIELDS, *besides), f"they are {', '.join(sorted(FIELDS))}")
+def _no_field(name: str, other_names: Sequence[str] = ()) -> str:
+    suggestion = did_you_mean(name, (*FIELDS, *other_names), f"they are {', '.join(sorted(FIELDS))}")
     return f"no policy field; {suggestion}"
 
 

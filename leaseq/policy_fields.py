@@ -49,7 +49,7 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(Kind):
+class Integer(Kind):
     """A whole number. ``unit``: what it counts."""
 
     minimum: int
@@ -109,7 +109,7 @@ class Bands(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class YesNo(Kind):
+class Boolean(Kind):
     def check(self, value: Any, name: str) -> bool:
         if not isinstance(value, bool):
             raise Invalid(name, "true or false")
@@ -136,14 +136,14 @@ class OneOf(Kind):
 class Text(Kind):
     """Text of several lines."""
 
-    longest: int
+    max_length: int
 
     def check(self, value: Any, name: str) -> str:
-        return validation.text(value, name, self.longest)
+        return validation.text(value, name, self.max_length)
 
     @property
     def limits(self) -> str:
-        return f"At most {self.longest:,} characters"
+        return f"At most {self.max_length:,} characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Line(Text):
     """A one-line name that people read."""
 
     def check_new(self, value: Any, name: str) -> str:
-        return validation.label(value, name, self.longest)
+        return validation.label(value, name, self.max_length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ Storage = Literal["status", "rule", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Description:
     """The description of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and
     what None means (``none``) if the field may be None. ``storage``: in the queue's status, as one of its
     rules, or as JSON in a field of the ledger."""
@@ -235,17 +235,17 @@ class Field:
     type: Any
     default: Any
     kind: Kind
-    about: About
+    description: Description
 
     def check(self, value: Any, *, new: bool = False) -> Any:
         """The value as the policy stores it. Raises Invalid with the field's name."""
-        if value is None and self.about.none:
+        if value is None and self.description.none:
             return None
         return (self.kind.check_new if new else self.kind.check)(value, self.name)
 
     def dump(self, value: Any) -> str:
         """The value as the server stores it. None is '-' in a rule, and null in a field stored as JSON."""
-        return "-" if value is None and self.about.storage == "rule" else self.kind.dump(value)
+        return "-" if value is None and self.description.storage == "rule" else self.kind.dump(value)
 
     @property
     def stored_default(self) -> str:
@@ -253,26 +253,30 @@ class Field:
         return self.dump(self.default)
 
     def load(self, text: str) -> Any:
-        return None if text == "-" and self.about.storage == "rule" else self.kind.load(text)
+        return None if text == "-" and self.description.storage == "rule" else self.kind.load(text)
 
     def explain(self, none: str, *, limits: bool = True) -> str:
         """The help, the allowed values, and what None means; ``none`` is the reader's word for None."""
-        text = self.about.help
+        text = self.description.help
         if limits and self.kind.limits:
             text += f" {self.kind.limits}."
-        if self.about.none:
-            text += f" {none}: {self.about.none}."
+        if self.description.none:
+            text += f" {none}: {self.description.none}."
         return text
 
 
 def fields_of(policy: type[Any]) -> dict[str, Field]:
-    """The fields of a dataclass whose field types are ``Annotated[type, kind, About(…)]``."""
+    """The fields of a dataclass whose field types are ``Annotated[type, kind, Description(…)]``."""
     hints = get_type_hints(policy, include_extras=True)
     fields_by_name: dict[str, Field] = {}
     for policy_field in fields(policy):
         hint = hints[policy_field.name]
         if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
-            raise TypeError(f"{policy.__name__}.{policy_field.name}: use Annotated[type, kind, About(…)]")
-        type_, kind, about = get_args(hint)
-        fields_by_name[policy_field.name] = Field(policy_field.name, type_, policy_field.default, kind, about)
+            raise TypeError(
+                f"{policy.__name__}.{policy_field.name}: use Annotated[type, kind, Description(…)]"
+            )
+        type_, kind, description = get_args(hint)
+        fields_by_name[policy_field.name] = Field(
+            policy_field.name, type_, policy_field.default, kind, description
+        )
     return fields_by_name

@@ -107,7 +107,7 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         # guard: unevaluated-times
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for numbers, children in (
-            (node.same_value, [*_same_value_schemas(schema), *references.of(schema)]),
+            (node.same_value, [*_same_value_schemas(schema), *references.targets(schema)]),
             (node.each_member, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
             (
                 node.any_member,
@@ -160,7 +160,7 @@ class _References:
         self._bases[id(value)] = base
         return base
 
-    def of(self, schema: dict[str, Any]) -> Iterator[Any]:
+    def targets(self, schema: dict[str, Any]) -> Iterator[Any]:
         base = self._bases[id(schema)]
         for word in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = schema.get(word)

@@ -90,23 +90,23 @@ def person_name(value: object, field: str = "person") -> str:
     return _check_unicode(value, field)
 
 
-def label(value: object, field: str, longest: int) -> str:
+def label(value: object, field: str, max_length: int) -> str:
     """A name that people read, such as a queue's title, normalized for storage."""
-    name = text(value, field, longest)
+    name = text(value, field, max_length)
     _check_visible(name, field)  # guard: visible-name
     return names.normalize(name)
 
 
-def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
+def text(value: object, field: str, max_length: int = MAX_TEXT) -> str:
     """Free text from a person: a reason, an error."""
-    if not isinstance(value, str) or len(value) > longest:
-        raise Invalid(field, f"text of at most {longest:,} characters")
+    if not isinstance(value, str) or len(value) > max_length:
+        raise Invalid(field, f"text of at most {max_length:,} characters")
     return _check_unicode(value, field)
 
 
-def integer(value: object, field: str, least: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise refusal(field, f"a whole number from {least:,} to {most:,}", value)
+def integer(value: object, field: str, minimum: int, maximum: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+        raise refusal(field, f"a whole number from {minimum:,} to {maximum:,}", value)
     return value
 
 
@@ -117,19 +117,19 @@ def one_of(value: object, choices: Sequence[Text], field: str) -> Text:
     raise Invalid(field, "one of " + ", ".join(choices))
 
 
-def whole(value: object) -> object:
+def as_integer(value: object) -> object:
     """An integral float as an int, since JSON has only one kind of number (5.0 is 5); any other value
     unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def number(value: object, field: str, least: float, most: float) -> float:
+def number(value: object, field: str, minimum: float, maximum: float) -> float:
     if (
         not isinstance(value, int | float)
         or isinstance(value, bool)
-        or not least <= value <= most  # false for NaN, too
+        or not minimum <= value <= maximum  # false for NaN, too
     ):
-        raise refusal(field, f"a number from {least:,} to {most:,}", value)
+        raise refusal(field, f"a number from {minimum:,} to {maximum:,}", value)
     return value
 
 
@@ -151,7 +151,7 @@ def dump_json(value: Json, field: str) -> str:
     try:
         text = "".join(_encode(value, False))
         if len(text) > _SHORT_LENGTH or not text.isascii():
-            _check_long(text, value, field)
+            _check_size(text, value, field)
     except RecursionError:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except UnicodeEncodeError:
@@ -173,7 +173,7 @@ def _json_limit(value: object, error: Exception) -> str:
     return f"JSON values only ({error})"
 
 
-def _check_long(text: str, value: Json, field: str) -> None:
+def _check_size(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:  # guard: json-size
         raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")

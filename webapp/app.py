@@ -17,7 +17,7 @@ from leaseq.webapp.api.negotiation import init_negotiation
 from leaseq.webapp.api.openapi import share_problems, show_roles
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
-from leaseq.webapp.errors import answer, init_errors, too_busy
+from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
 from leaseq.webapp.realtime import LiveUpdates
@@ -43,7 +43,7 @@ from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
@@ -99,7 +99,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         OpenCalls(client),
         threads,
         Simulations(client),
-        ListsSettings(client),
+        ListSettingsStore(client),
         Samples(client),
         QueueAccess(client),
         Breaks(client),
@@ -112,7 +112,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_rate_limits(app, client, settings.rate_limit)
     init_audit_log(app)
     init_errors(app)
-    init_unreadable(app, answer)
+    init_unreadable(app, problem_response)
     init_filters(app)
     for view in (auth, language, work, manage, people, webhooks, health, metrics, docs):
         app.register_blueprint(view.bp)
@@ -121,12 +121,12 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     share_problems(app)
     init_load_shedding(app, slots, settings.max_queue_seconds, http_metrics, too_busy)
     init_access_log(app, http_metrics)
-    app.after_request(UndeclaredProxies(client).after)
-    hops, networks = settings.trusted_proxies, settings.proxy_addresses
+    app.after_request(UndeclaredProxies(client).check_response)
+    proxy_count, networks = settings.trusted_proxies, settings.proxy_addresses
     init_headers(app, https=settings.secure_cookies)
     if settings.cors_origins:
         app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
-    app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]
+    app.wsgi_app = Proxies(app.wsgi_app, proxy_count, networks)  # type: ignore[method-assign]
     return app
 
 

@@ -21,7 +21,7 @@ from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
@@ -49,7 +49,7 @@ class State:
     open_calls: OpenCalls
     threads: Threads
     simulations: Simulations
-    lists: ListsSettings
+    lists: ListSettingsStore
     samples: Samples
     access: QueueAccess
     breaks: Breaks
@@ -130,8 +130,8 @@ def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
     caller, access = person(), state().access
     names = (name for name in leaseq.queues(state().client) if name != webhooks.QUEUE)
     if to == "manage":
-        return [name for name in names if access.of(name).lets_manage(caller)]
-    return [name for name in names if access.of(name).lets_work(caller)]
+        return [name for name in names if access.get(name).lets_manage(caller)]
+    return [name for name in names if access.get(name).lets_work(caller)]
 
 
 def named_queue(name: str) -> str:

@@ -180,8 +180,8 @@ def _prefer_queue_not_found(error: Exception, problem: Problem) -> Problem:
     """Return 404 instead of the request's own error if its queue does not exist. Any request for a queue
     without access gets 404, and a different response would tell the two cases apart."""
     queue = (request.view_args or {}).get("q")
-    said_before = problem.status in _REQUEST_STATUSES or isinstance(error, CSRFError)
-    if queue is None or not said_before or makes_queue(request.endpoint):
+    precedes_access_check = problem.status in _REQUEST_STATUSES or isinstance(error, CSRFError)
+    if queue is None or not precedes_access_check or makes_queue(request.endpoint):
         return problem
     with suppress(leaseq.LeaseqError):
         if not leaseq.Queue(state().client, queue).exists():
@@ -189,14 +189,14 @@ def _prefer_queue_not_found(error: Exception, problem: Problem) -> Problem:
     return problem
 
 
-def answer(problem: Problem) -> Response:
+def problem_response(problem: Problem) -> Response:
     return as_json(problem) if in_api() else as_page(problem)
 
 
 def init_errors(app: Flask) -> None:
     def handle(kind: type[Any], to_problem: Callable[[Any], Problem]) -> None:
         app.register_error_handler(
-            kind, lambda error: answer(_prefer_queue_not_found(error, to_problem(error)))
+            kind, lambda error: problem_response(_prefer_queue_not_found(error, to_problem(error)))
         )
 
     def unexpected(error: Exception) -> Problem:

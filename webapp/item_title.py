@@ -8,7 +8,7 @@ import leaseq
 from leaseq import Json
 
 LONGEST = 60  # characters
-_MOST_VALUES = 50  # fields of a payload
+_MAX_VALUES = 50  # fields of a payload
 _LINKS = ("http://", "https://", "data:")
 
 
@@ -37,7 +37,7 @@ def _texts(payload: Json) -> Iterator[str]:
     values = (
         payload.values() if isinstance(payload, dict) else payload if isinstance(payload, list) else [payload]
     )
-    for value, _ in zip(values, range(_MOST_VALUES), strict=False):
+    for value, _ in zip(values, range(_MAX_VALUES), strict=False):
         if isinstance(value, str) and value.strip():
             yield _words(value)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import leaseq
 
 
-def last_words(item: leaseq.Item) -> leaseq.Grant | None:
+def end_reason(item: leaseq.Item) -> leaseq.Grant | None:
     """The latest grant whose holder reported a problem, or gave the item back with a note."""
-    return next((one for one in reversed(item.history) if one.reason and _has_words(one)), None)
+    return next((one for one in reversed(item.history) if one.reason and _has_remark(one)), None)
 
 
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
@@ -17,5 +17,5 @@ def last_note(item: leaseq.Item) -> leaseq.Grant | None:
     return next((one for one in reversed(item.history) if one.reason and one.how in endings), None)
 
 
-def _has_words(grant: leaseq.Grant) -> bool:
+def _has_remark(grant: leaseq.Grant) -> bool:
     return grant.how in ("abandoned", "failed")

@@ -32,7 +32,7 @@ def origin_of(address: str) -> str | None:
     return f"{parts.scheme}://{host}{suffix}"
 
 
-def is_private_to_us(address: str) -> bool:
+def is_confidential(address: str) -> bool:
     """Whether requests to it can't be read on the way: https, or http to this machine itself."""
     origin = origin_of(address)
     if origin is None:

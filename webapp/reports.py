@@ -9,7 +9,7 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
-from leaseq.webapp.notes import last_words
+from leaseq.webapp.notes import end_reason
 from leaseq.webapp.store.threads import Question
 
 _OUTCOMES: tuple[leaseq.LeaseOutcome, ...] = ("failed", "abandoned")
@@ -47,7 +47,7 @@ class Report:
 
 def reports_on(items: list[leaseq.Item]) -> list[Report]:
     """The reports on these items: one per item, even if several of its assignments are in the list."""
-    reports = (Report(item, grant) for item in items if (grant := last_words(item)))
+    reports = (Report(item, grant) for item in items if (grant := end_reason(item)))
     return list({one.key: one for one in reports}.values())
 
 

@@ -16,7 +16,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from leaseq import LeaseqError
-from leaseq.webapp.origins import is_private_to_us, origin_of
+from leaseq.webapp.origins import is_confidential, origin_of
 
 MIN_SECRET = 32
 HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
@@ -194,7 +194,7 @@ class Settings(BaseSettings):
         if value is None:
             return None
         # guard: oidc-by-tls
-        if not is_private_to_us(value) or "?" in value or "#" in value:
+        if not is_confidential(value) or "?" in value or "#" in value:
             raise ValueError(
                 "must be a URL like https://login.example.org/realms/team: https:// (http:// for "
                 "this machine only) and a host, without a user, a query or a fragment"

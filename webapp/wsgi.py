@@ -16,9 +16,9 @@ with app.app_context():
     document_bytes()  # built during a burst, with its many objects, it would delay all other requests
 _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
-shutdown.at_end(_state.waits.close)
-shutdown.at_end(_state.live.close)
-shutdown.at_end(simulating.stop_all)
+shutdown.on_shutdown(_state.waits.close)
+shutdown.on_shutdown(_state.live.close)
+shutdown.on_shutdown(simulating.stop_all)
 _sampler = Sampler(_state.client, _state.samples)
 _sampler.start()
-shutdown.at_end(_sampler.close)
+shutdown.on_shutdown(_sampler.close)

@@ -21,7 +21,7 @@ from leaseq.queue.aio.deleting import Deleting
 from leaseq.queue.aio.erasing import Erasing
 from leaseq.queue.aio.following import Following
 from leaseq.queue.aio.inspection import Inspection
-from leaseq.queue.aio.late import Late
+from leaseq.queue.aio.late_answers import Late
 from leaseq.queue.aio.producer import Producer
 from leaseq.queue.aio.restoring import Restoring
 

@@ -160,7 +160,7 @@ def _check(line: Line, key_registry: Registry, contents: Contents) -> str:
             raise RestoreRefused(_unknown_feature(f"a value of the policy, {error}", contents)) from error
     if "key" not in line:
         return ""
-    kind = key_registry.of(line["key"])
+    kind = key_registry.find(line["key"])
     if not isinstance(kind, StoredKeys) or kind.type != line["type"]:
         raise RestoreRefused(f"the backup has the key {line['key']}, which {key_registry.unknown_problem}")
     return kind.entries

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from leaseq.backup.file import Line, Writer
-from leaseq.backup.same_server import same_server
+from leaseq.backup.same_server import require_same_server
 from leaseq.backup.stored_keys import BackupFailed, Registry, StoredKeys, registry
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.keys import NO_QUEUES
@@ -22,9 +22,9 @@ def write_keys(client: Client, writer: Writer) -> None:
     key_registry = registry()
     _refuse_unknown(client, key_registry)
     for tag in key_registry.tags:
-        with same_server(client, tag):
+        with require_same_server(client, tag):
             for key in _scan(client, tag, f"{tag}*"):
-                if isinstance(kind := key_registry.of(key), StoredKeys):
+                if isinstance(kind := key_registry.find(key), StoredKeys):
                     _write(client, key, kind, writer)
 
 
@@ -32,7 +32,7 @@ def _refuse_unknown(client: Client, key_registry: Registry) -> None:
     with client.translating():
         for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCAN_COUNT):
             key = name.decode() if isinstance(name, bytes) else name
-            if key_registry.of(key) is None:
+            if key_registry.find(key) is None:
                 raise BackupFailed(f"the server has the key {key}, which {key_registry.unknown_problem}")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from leaseq import form
 from leaseq.backup.file import Line, RestoreRefused, Writer
-from leaseq.backup.same_server import same_server
+from leaseq.backup.same_server import require_same_server
 from leaseq.backup.stored_keys import BackupFailed
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
@@ -39,7 +39,7 @@ def commands_of(client: Client, name: str, clock: Clock | None) -> Commands:
 def write_queue(client: Client, name: str, writer: Writer, clock: Clock | None) -> None:
     commands = commands_of(client, name, clock)
     try:
-        with same_server(client, Keys(name).ledger):
+        with require_same_server(client, Keys(name).ledger):
             writer.write(_queue(Queue(client, name).find_policy() or Policy(), name, commands))
             for item in _items(commands):
                 writer.write(_item(item))

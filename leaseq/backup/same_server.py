@@ -7,16 +7,16 @@ from contextlib import contextmanager
 
 from leaseq.backup.stored_keys import BackupFailed
 from leaseq.engine.client import Client, connection_of
-from leaseq.engine.witness import Witness
+from leaseq.engine.server_marker import ServerMarker
 
 
 @contextmanager
-def same_server(client: Client, key: str) -> Iterator[None]:
+def require_same_server(client: Client, key: str) -> Iterator[None]:
     """Raise BackupFailed at the end if another server process has the key by then."""
-    witness = Witness(connection_of(client), key)
-    witness.load()
+    marker = ServerMarker(connection_of(client), key)
+    marker.load()
     yield
-    if not witness.is_there():
+    if not marker.is_present():
         raise BackupFailed(
             "the server was restarted or replaced during the backup, which may lack items: run it again"
         )

@@ -67,9 +67,9 @@ class Registry:
             return f"needs the web parts, and {self._missing_package} is not installed: {cure}"
         return "this version of leaseq does not know: use the version that wrote it"
 
-    def of(self, key: str) -> Kind | None:
+    def find(self, key: str) -> Kind | None:
         """The entry for a key, from the pattern that fits it best; None if the key is unknown."""
-        return next((one for one in self.kinds if _covers(one.pattern, key)), None)
+        return next((one for one in self.kinds if _matches(one.pattern, key)), None)
 
     @cached_property
     def tags(self) -> Sequence[str]:
@@ -82,11 +82,11 @@ class Registry:
         return [one for one in self.kinds if isinstance(one, StoredKeys) and one.entries]
 
 
-def _covers(pattern: str, key: str) -> bool:
+def _matches(pattern: str, key: str) -> bool:
     return key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
 
 
-OWN: Final[tuple[Kind, ...]] = (
+LIBRARY_KEYS: Final[tuple[Kind, ...]] = (
     StoredKeys(WEBHOOKS, "hash", entries="webhook endpoints"),
     StoredKeys(WEBHOOK_STATE, "hash"),
     StoredKeys(WEBHOOK_EVENTS, "stream"),
@@ -98,7 +98,7 @@ OWN: Final[tuple[Kind, ...]] = (
 
 
 def registry() -> Registry:
-    kinds: list[Kind] = [*OWN]
+    kinds: list[Kind] = [*LIBRARY_KEYS]
     missing_package = ""
     for entry in entry_points(group=GROUP):
         try:

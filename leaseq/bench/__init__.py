@@ -1,6 +1,6 @@
 """Benchmarks of the engine: each figure is a ratio to a baseline measured in the same run."""
 
+from leaseq.bench.environment import Figure
 from leaseq.bench.run import run
-from leaseq.bench.setting import Figure
 
 __all__ = ["Figure", "run"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import median
 
 from leaseq import Lease, NewItem, Queue
-from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure, require_lease
+from leaseq.bench.environment import PAYLOAD, RESULT, Bench, Figure, require_lease
 
 _SAMPLES = 200
 
@@ -15,7 +15,7 @@ def figures(bench: Bench) -> list[Figure]:
     return [_skips(bench), _skills(bench), _answers(bench)]
 
 
-def _reserves(bench: Bench, queue: Queue, reserve: Callable[[], Lease | None]) -> float:
+def _reserve_time(bench: Bench, queue: Queue, reserve: Callable[[], Lease | None]) -> float:
     """The server's microseconds for a reserve. Each item is then finished, which is not timed."""
     microseconds: list[float] = []
     for _ in range(_SAMPLES):
@@ -33,8 +33,8 @@ def _skips(bench: Bench) -> Figure:
     for _ in range(count):
         queue.abandon(require_lease(queue.reserve("skipper")), again=False)
     newcomers = iter(range(_SAMPLES))
-    skipper = _reserves(bench, queue, lambda: queue.reserve("skipper"))
-    newcomer = _reserves(bench, queue, lambda: queue.reserve(f"newcomer-{next(newcomers)}"))
+    skipper = _reserve_time(bench, queue, lambda: queue.reserve("skipper"))
+    newcomer = _reserve_time(bench, queue, lambda: queue.reserve(f"newcomer-{next(newcomers)}"))
     return Figure(f"reserve after {count:,} skips, against a newcomer's", skipper / newcomer, "x", 2.0, 1.5)
 
 
@@ -47,9 +47,9 @@ def _skills(bench: Bench) -> Figure:
     names = [f"skill-{n:02}" for n in range(100)]
     queue.enqueue_many(NewItem(PAYLOAD, requires=(name,)) for name in names for _ in range(each * 40))
     own_skills = names[10:13]
-    skilled = _reserves(bench, queue, lambda: queue.reserve("polyglot", skills=own_skills))
+    skilled = _reserve_time(bench, queue, lambda: queue.reserve("polyglot", skills=own_skills))
     plain = bench.queue("plain", 3 * _SAMPLES)
-    base = _reserves(bench, plain, lambda: plain.reserve("anybody"))
+    base = _reserve_time(bench, plain, lambda: plain.reserve("anybody"))
     return Figure("reserve with 100 skill rows in use, against none", skilled / base, "x", 5.0, 2.0)
 
 

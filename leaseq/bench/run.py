@@ -7,27 +7,27 @@ from collections.abc import Callable
 from statistics import median
 
 from leaseq import Queue
-from leaseq.bench import against, people, waiting
-from leaseq.bench.against import two_calls
-from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, open_bench
+from leaseq.bench import comparison, people, waiting
+from leaseq.bench.comparison import two_calls
+from leaseq.bench.environment import FOREVER, PAYLOAD, Bench, Figure, open_bench
 
 
 def run(*, quick: bool = False, announce: Callable[[str], None] = lambda _: None) -> list[Figure]:
     """Run all benchmarks. ``quick`` uses a tenth of the items and cycles, to check that they run; the figures
     then mean nothing."""
-    comparisons = against.figures(quick, announce)
+    comparisons = comparison.figures(quick, announce)
     with open_bench(quick, announce) as bench:
         return [
             *comparisons,
-            *_flatness(bench),
+            *_size_ratios(bench),
             *_clear(bench),
-            *_filling(bench),
+            *_enqueue_rates(bench),
             *people.figures(bench),
             *waiting.figures(bench),
         ]
 
 
-def _flatness(bench: Bench) -> list[Figure]:
+def _size_ratios(bench: Bench) -> list[Figure]:
     cycles = bench.cycles // 5
     ratios: list[float] = []
     bench.announce(f"{bench.large:,} items against 1,000")
@@ -66,7 +66,7 @@ def _queue_with_leases(bench: Bench, name: str, count: int) -> Queue:
 
 def _clear(bench: Bench) -> list[Figure]:
     bench.announce("clear, with nothing and with much to do")
-    bench.empty()
+    bench.flush()
     queue = _queue_with_leases(bench, "held", bench.large // 10)
     queue.clear()
 
@@ -91,12 +91,12 @@ def _clear(bench: Bench) -> list[Figure]:
     ]
 
 
-def _filling(bench: Bench) -> list[Figure]:
+def _enqueue_rates(bench: Bench) -> list[Figure]:
     bench.announce("bytes and items a second")
     count = bench.large // 10
     rates: list[float] = []
     for _ in range(3):
-        bench.empty()
+        bench.flush()
         queue = bench.queue("filled", 1)
         payloads = [PAYLOAD] * count
         before = bench.server.info("memory")["used_memory"]

@@ -43,7 +43,7 @@ class Migrator:
         Each batch is one transaction, which is committed after the queue has the items. If it fails, its rows
         still wait and are moved again: the queue recognizes items that it has by their ids.
         """
-        room, count = self._room(queue), 0
+        room, count = self._count_to_move(queue), 0
         while room > 0:
             with transaction(self._engine) as connection:
                 rows = self._dialect.waiting_rows(connection, queue.name, min(room, _BATCH))
@@ -54,7 +54,7 @@ class Migrator:
                 break
         return count
 
-    def _room(self, queue: Queue) -> int:
+    def _count_to_move(self, queue: Queue) -> int:
         try:
             waiting = queue.stats().inbound
         except QueueNotFound:  # deleted since this step began: the next step reports it as lost

@@ -13,7 +13,7 @@ from leaseq.bridge.tables import bridge, item
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, Policy
 
-SILENT_SECONDS = 15.0
+HEARTBEAT_TIMEOUT = 15.0
 """A bridge that has sent no heartbeat for this long counts as ended."""
 
 
@@ -31,13 +31,13 @@ class Window:
             raise Invalid("low", f"0 to {self.high - 1:,} items: fewer than the window")
 
 
-def join(connection: Connection, dialect: Dialect, queue: str, name: str, window: Window) -> None:
+def register(connection: Connection, dialect: Dialect, queue: str, name: str, window: Window) -> None:
     """Register the bridge with this name for the queue. Raises Invalid if another bridge works on the queue
     with a different window."""
     dialect.lock(connection, queue)
     other = dialect.runner(connection, queue)
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
-    if other and other.name != name and other.seconds < SILENT_SECONDS and other_window != window:
+    if other and other.name != name and other.seconds < HEARTBEAT_TIMEOUT and other_window != window:
         raise Invalid(
             "window",
             f"{other_window.high:,} and refilled at {other_window.low:,}, like the bridge that works on "

@@ -29,7 +29,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 _POLL_SECONDS = 0.2  # between two checks for work
 _NAMES_SECONDS = 3.0  # between two checks for new queues
-_SIGN_SECONDS = 5.0  # between two heartbeats
+_HEARTBEAT_SECONDS = 5.0  # between two heartbeats
 _RETRY_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
@@ -58,8 +58,8 @@ class Bridge:
         self._archiver = Archiver(engine, settings.keep_events)
         self._name = secrets.token_hex(8)
         self._names: list[str] = []
-        self._next_names = 0.0
-        self._next_sign: dict[str, float] = {}
+        self._next_names_check = 0.0
+        self._next_heartbeats: dict[str, float] = {}
         self._lost_queues: set[str] = set()  # already logged
 
     def run(self, stop: threading.Event) -> None:
@@ -67,7 +67,7 @@ class Bridge:
 
         Raises DatabaseRefused if the tables have another version.
         """
-        is_away = is_checked = False
+        is_unavailable = is_checked = False
         while not stop.is_set():
             try:
                 if not is_checked:
@@ -75,18 +75,18 @@ class Bridge:
                 is_checked = True
                 with self._waiter(stop) as wait:
                     while not stop.is_set():
-                        busy = self.step()
-                        if is_away:
+                        has_worked = self.step()
+                        if is_unavailable:
                             log.warning("the bridge goes on")
-                        is_away = False
-                        if not busy:
+                        is_unavailable = False
+                        if not has_worked:
                             wait()
             except (ServerUnavailable, ServerRefused, DatabaseUnavailable, DatabaseRefused) as error:
                 if isinstance(error, DatabaseRefused) and not is_checked:
                     raise
-                if not is_away:
+                if not is_unavailable:
                     log.warning("%s; trying again until it is back", error)
-                is_away = True
+                is_unavailable = True
                 stop.wait(_RETRY_SECONDS)
 
     def step(self) -> bool:
@@ -102,7 +102,7 @@ class Bridge:
     def _work_on(self, queue: leaseq.Queue) -> int:
         if self._is_lost(queue):
             return 0
-        self._join(queue)
+        self._send_heartbeat(queue)
         count = 0
         if "archive" in self._settings.parts:
             count += self._archiver.archive(queue)
@@ -126,29 +126,29 @@ class Bridge:
                 queue.name,
                 queue.name,
             )
-        self._next_sign.pop(queue.name, None)
+        self._next_heartbeats.pop(queue.name, None)
         return is_lost
 
     def _queues(self) -> Sequence[str]:
         if self._settings.queues:
             return self._settings.queues
-        if time.monotonic() >= self._next_names:
+        if time.monotonic() >= self._next_names_check:
             with transaction(self._engine) as connection:
                 self._names = list(registry.queues(connection))
-            self._next_names = time.monotonic() + _NAMES_SECONDS
+            self._next_names_check = time.monotonic() + _NAMES_SECONDS
         return self._names
 
-    def _join(self, queue: leaseq.Queue) -> None:
+    def _send_heartbeat(self, queue: leaseq.Queue) -> None:
         """Send a heartbeat every few seconds, and prepare the queue the first time."""
-        due = self._next_sign.get(queue.name)
+        due = self._next_heartbeats.get(queue.name)
         # equivalent mutant: compare: the clock is not read at that very moment
         if due is not None and time.monotonic() < due:
             return
         with transaction(self._engine) as connection:
-            registry.join(connection, self._dialect, queue.name, self._name, self._settings.window)
+            registry.register(connection, self._dialect, queue.name, self._name, self._settings.window)
             if due is None:
                 registry.save_policy(connection, queue.name, self._prepare(queue))
-        self._next_sign[queue.name] = time.monotonic() + _SIGN_SECONDS
+        self._next_heartbeats[queue.name] = time.monotonic() + _HEARTBEAT_SECONDS
 
     def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:
         """Return the queue's policy, changed if it would keep finished items in the server permanently."""

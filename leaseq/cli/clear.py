@@ -97,7 +97,7 @@ def _clear_repeatedly(
 ) -> None:
     from leaseq import QueueUnreadable, ServerRefused, ServerUnavailable
 
-    is_away = False
+    is_unavailable = False
     left_out_names: set[str] = set()  # already reported
     while not stop.is_set():
         try:
@@ -108,14 +108,14 @@ def _clear_repeatedly(
                 elif name not in left_out_names:
                     left_out_names.add(name)
                     click.echo(f"leaseq: {_left_out_message(name, outcome)}", err=True)
-            if is_away:
+            if is_unavailable:
                 click.echo("leaseq: the server is back", err=True)
-            is_away = False
+            is_unavailable = False
         except (ServerUnavailable, ServerRefused) as error:
-            if not is_away:
+            if not is_unavailable:
                 reason = " ".join(str(error).split())
                 click.echo(f"leaseq: {reason}; trying again every {every:g} s", err=True)
-            is_away = True
+            is_unavailable = True
         stop.wait(every)
 
 

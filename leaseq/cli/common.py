@@ -88,8 +88,8 @@ def server_url(redis: str | None, data: Path) -> str:
     LEASEQ_REDIS_URL.
     """
     context = click.get_current_context()
-    by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
-    if redis and not (by_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
+    url_from_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
+    if redis and not (url_from_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
         return redis
     url = running_url(data)
     if url is None:
@@ -149,10 +149,10 @@ def count(number: int, singular: str, plural: str) -> str:
 
 def emit_json(value: Any, *, indent: int | None = 2) -> None:
     """Print ``value`` as JSON in ASCII, which any terminal and any program can read."""
-    click.echo(json.dumps(value, indent=indent, default=_plain))
+    click.echo(json.dumps(value, indent=indent, default=_json_default))
 
 
-def _plain(value: object) -> Any:
+def _json_default(value: object) -> Any:
     from leaseq.transfer import rfc3339
 
     if isinstance(value, datetime):

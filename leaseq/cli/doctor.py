@@ -32,14 +32,14 @@ def doctor(client: Client, as_json: bool) -> None:
 
     report = examine(client)
     if as_json:
-        emit_json(_plain(report))
+        emit_json(_report_as_dict(report))
     else:
         _print(report)
     if not report.ok:
         click.get_current_context().exit(1)
 
 
-def _plain(report: Report) -> dict[str, object]:
+def _report_as_dict(report: Report) -> dict[str, object]:
     return {
         "server": report.server,
         "ok": report.ok,

@@ -51,7 +51,7 @@ class CommandGroup(click.Group):
         try:
             return _command(entry.load())
         except ModuleNotFoundError as error:
-            self._without_extra(cmd_name, error)
+            self._raise_missing_extra(cmd_name, error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, self._help(name)) for name in self.list_commands(ctx)]
@@ -83,16 +83,16 @@ class CommandGroup(click.Group):
             raise CommandFailed(str(error)) from error
         except ModuleNotFoundError as error:
             if ctx.invoked_subcommand not in self._own_commands or ctx.invoked_subcommand in EXTRAS:
-                self._without_extra(str(ctx.invoked_subcommand), error)
+                self._raise_missing_extra(str(ctx.invoked_subcommand), error)
             raise
         except BrokenPipeError:
-            _forget_stdout()  # the reader closed the pipe: not a failure
+            _discard_stdout()  # the reader closed the pipe: not a failure
         except OSError as error:
             prefix = f"{error.filename}: " if error.filename else ""
             raise CommandFailed(f"{prefix}{error.strerror or error}") from error
         return None
 
-    def _without_extra(self, name: str, error: ModuleNotFoundError) -> NoReturn:
+    def _raise_missing_extra(self, name: str, error: ModuleNotFoundError) -> NoReturn:
         package = (error.name or "").partition(".")[0]
         if package in ("", "leaseq"):
             raise error
@@ -107,7 +107,7 @@ def _command(command: object) -> click.Command:
     return command
 
 
-def _forget_stdout() -> None:
+def _discard_stdout() -> None:
     """Redirect standard output to the null device, as Python's docs (signal, Note on SIGPIPE) advise:
     otherwise what is still buffered would be written at exit, and fail again."""
     with suppress(OSError, ValueError):

@@ -165,7 +165,7 @@ def _enqueue(
         return transfer.import_items(queue, rows, on_bad=on_bad, progress=progress)
     except BaseException:
         if last_result.rows:
-            echo(f"leaseq: before it stopped: {_sum(last_result)}")
+            echo(f"leaseq: before it stopped: {_summary(last_result)}")
         raise
 
 
@@ -196,7 +196,7 @@ def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
 def _report(result: Result, as_json: bool) -> None:
     if isinstance(result, transfer.ImportResult):
         shape = {"added": result.added, "duplicates": result.duplicates, "rejected": result.rejected}
-        text = _sum(result)
+        text = _summary(result)
     else:
         shape = {"readable": result.readable, "rejected": result.rejected}
         text = f"{result.readable:,} can be imported, {result.rejected:,} rejected; nothing was imported"
@@ -206,6 +206,6 @@ def _report(result: Result, as_json: bool) -> None:
         click.echo(text)
 
 
-def _sum(result: transfer.ImportResult) -> str:
+def _summary(result: transfer.ImportResult) -> str:
     duplicates = count(result.duplicates, "duplicate", "duplicates")
     return f"{result.added:,} added, {duplicates}, {result.rejected:,} rejected"

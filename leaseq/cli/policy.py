@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Alerts, Bands, Field, Form, OneOf, Seconds, Text, Whole, YesNo
+from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Integer, OneOf, Seconds, Text
 from leaseq.validation import load_json
 
 P = ParamSpec("P")
@@ -74,12 +74,12 @@ def policy_options(command: Callable[P, R]) -> Callable[..., R]:
 def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
     """The flags of a field's option, and its further settings for click."""
     flag = "--" + field.name.replace("_", "-")
-    if isinstance(field.kind, YesNo):
+    if isinstance(field.kind, Boolean):
         return f"{flag}/--no-{flag[2:]}", {"default": None}
     if isinstance(field.kind, Bands):
         return flag, {"nargs": 2, "type": int, "metavar": "LOW HIGH"}
     kind, metavar = _type(field)
-    if field.about.none:
+    if field.description.none:
         return flag, {"type": _OptionalType(kind), "metavar": f"{metavar}|none"}
     return flag, {"type": kind, "metavar": metavar}
 
@@ -89,7 +89,7 @@ def _type(field: Field) -> tuple[click.ParamType[Any], str]:
     match field.kind:
         case Seconds():
             return click.FLOAT, "SECONDS"
-        case Whole():
+        case Integer():
             return click.INT, "N"
         case OneOf(choices):
             return click.Choice(tuple(choices)), "|".join(choices)

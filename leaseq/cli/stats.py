@@ -61,7 +61,7 @@ def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_
         return
     try:
         if as_json or not sys.stdout.isatty():
-            _print_on(client, names, every, as_json)
+            _print_repeatedly(client, names, every, as_json)
         else:
             _watch(client, names, every)
     except KeyboardInterrupt:
@@ -94,7 +94,7 @@ def _print(stats: StatsAndErrors, as_json: bool, *, indent: int | None = 2) -> N
         emit_table(HEADINGS, _rows(stats))
 
 
-def _print_on(client: Client, names: tuple[str, ...], every: float, as_json: bool) -> None:
+def _print_repeatedly(client: Client, names: tuple[str, ...], every: float, as_json: bool) -> None:
     while True:
         _print(_count(client, names), as_json, indent=None)
         sys.stdout.flush()

@@ -17,7 +17,7 @@ from leaseq.engine.keys import SCHEMA
 from leaseq.engine.transport import FAILURES
 from leaseq.engine.urls import without_password
 
-UNSEEN = Check(
+UNREADABLE = Check(
     "not-seen",
     "server",
     "unseen",
@@ -33,7 +33,7 @@ CHECKS: Final = (
     *replication.CHECKS,
     *policies.CHECKS,
     *proxies.CHECKS,
-    UNSEEN,
+    UNREADABLE,
 )
 GROUPS: Final[dict[Group, str]] = {
     "append-only file": persistence.WELL,
@@ -77,18 +77,20 @@ class _Examination:
         with self.client.translating():
             topology = topology_of(self.client)
             unreachable_nodes = {node for node in topology.nodes if not self._examine_node(node, topology)}
-            self._take(
+            self._collect(
                 "replication",
                 [*topology.nodes, *topology.sentinels],
-                replication.look(topology, unreachable_nodes),
+                replication.find_problems(topology, unreachable_nodes),
             )
             self._queues()
             self._pages()
-        unseen = [one for node in (*topology.nodes, *topology.sentinels) for one in _unseen(node)]
+        unreadable_findings = [
+            one for node in (*topology.nodes, *topology.sentinels) for one in _unreadable_findings(node)
+        ]
         findings = tuple(one for some in self.findings.values() for one in some)
         return Report(
             without_password(self.client.url),
-            tuple(sorted((*findings, *unseen), key=lambda one: _ORDER.index(one.level))),
+            tuple(sorted((*findings, *unreadable_findings), key=lambda one: _ORDER.index(one.level))),
             self._well(topology),
             SCHEMA,
             self.schemas,
@@ -97,38 +99,38 @@ class _Examination:
     def _examine_node(self, node: Node, topology: Topology) -> bool:
         """Run every check on one server; False if it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
-            ("append-only file", lambda: persistence.look(node)),
-            ("memory", lambda: memory.look(node)),
-            ("access", lambda: exposure.look(node)),
-            ("server", lambda: server.look(node, self.clock)),
-            ("permissions", lambda: rights.look(node)),
+            ("append-only file", lambda: persistence.find_problems(node)),
+            ("memory", lambda: memory.find_problems(node)),
+            ("access", lambda: exposure.find_problems(node)),
+            ("server", lambda: server.find_problems(node, self.clock)),
+            ("permissions", lambda: rights.find_problems(node)),
         )
         try:
             for group, part in parts:
-                self._take(group, [node], part())
+                self._collect(group, [node], part())
         except FAILURES:
             if topology.kind == "server":
                 raise
             return False
         return True
 
-    def _take(self, group: Group, nodes: list[Node], findings: Iterator[Finding]) -> None:
+    def _collect(self, group: Group, nodes: list[Node], findings: Iterator[Finding]) -> None:
         """Collect the findings of one group, and note whether anything could not be read."""
-        count_before = sum(len(node.unseen) for node in nodes)
+        count_before = sum(len(node.unreadable) for node in nodes)
         self.findings[group] += findings
-        if sum(len(node.unseen) for node in nodes) > count_before:
+        if sum(len(node.unreadable) for node in nodes) > count_before:
             self.unsure_groups.add(group)
 
     def _queues(self) -> None:
         try:
             self.schemas = policies.schemas(self.client)
-            self._take("queues", [], policies.look(self.client, self.schemas))
+            self._collect("queues", [], policies.find_problems(self.client, self.schemas))
         except ServerRefused:  # missing rights are reported by the checks of rights
             self.unsure_groups.add("queues")
 
     def _pages(self) -> None:
         try:
-            self._take("pages", [], proxies.look(self.client, without_password(self.client.url)))
+            self._collect("pages", [], proxies.find_problems(self.client, without_password(self.client.url)))
         except (ServerRefused, ServerUnavailable):  # other checks have reported it
             self.unsure_groups.add("pages")
 
@@ -150,12 +152,12 @@ class _Examination:
 _ORDER = ("error", "warning", "unseen")
 
 
-def _unseen(node: Node) -> Iterator[Finding]:
+def _unreadable_findings(node: Node) -> Iterator[Finding]:
     by_command: dict[str, dict[str, None]] = defaultdict(dict)
-    for command, part in node.unseen:
+    for command, part in node.unreadable:
         by_command[command][part] = None
     for command, parts in by_command.items():
-        yield UNSEEN.finding(node.where, what=", ".join(parts), command=command)
+        yield UNREADABLE.finding(node.where, what=", ".join(parts), command=command)
 
 
 def examine(client: Client, *, clock: server.Clock = time.time) -> Report:

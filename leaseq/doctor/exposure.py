@@ -76,9 +76,9 @@ class OpenAddresses(NamedTuple):
     plain: bool
 
 
-def look(node: Node) -> Iterator[Finding]:
+def find_problems(node: Node) -> Iterator[Finding]:
     addresses = open_addresses(node)
-    if addresses is not None and accepts_anyone(node):
+    if addresses is not None and accepts_anonymous(node):
         is_protected = node.config("protected-mode") == "yes" and not node.is_remote
         yield (PROTECTED_ONLY if is_protected else NO_PASSWORD).finding(node.where, where_to=addresses.where)
     if node.is_remote and not node.tls:
@@ -107,7 +107,7 @@ def _is_loopback_word(word: str) -> bool:
         return word == "localhost"
 
 
-def accepts_anyone(node: Node) -> bool:
+def accepts_anonymous(node: Node) -> bool:
     """Whether a connection without a user name and password may read our keys. Tried, not read from
     CONFIG."""
     try:

@@ -37,7 +37,7 @@ FULL = 90  # per cent of maxmemory
 CROWDED = 70  # per cent of the machine's memory: during a rewrite of the file, changed pages are held twice
 
 
-def look(node: Node) -> Iterator[Finding]:
+def find_problems(node: Node) -> Iterator[Finding]:
     policy = node.config("maxmemory-policy", else_info="maxmemory_policy")
     if policy not in (None, "noeviction"):
         yield EVICTION.finding(node.where, policy=policy)

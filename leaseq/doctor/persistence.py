@@ -50,7 +50,7 @@ WELL = "each write is in the append-only file, fsynced, before it is acknowledge
 _LOST = {"everysec": "a second", "no": "half a minute"}
 
 
-def look(node: Node) -> Iterator[Finding]:
+def find_problems(node: Node) -> Iterator[Finding]:
     appendonly = node.config("appendonly", else_info="aof_enabled")
     if appendonly in ("no", "0"):
         save = node.config("save")

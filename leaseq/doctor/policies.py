@@ -57,7 +57,7 @@ def schemas(client: Client) -> dict[str, int]:
     return {name: schema for name, schema in schemas.items() if schema is not None}
 
 
-def look(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
+def find_problems(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
     where = without_password(client.url)
     newer: dict[int, list[str]] = defaultdict(list)
     for name, schema in schemas.items():

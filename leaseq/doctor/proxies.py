@@ -38,7 +38,7 @@ def note_undeclared_proxy(client: Client, address: str, header: str) -> None:
         redis.expire(UNDECLARED_PROXY, NOTED_SECONDS)
 
 
-def look(client: Client, where: str) -> Iterator[Finding]:
+def find_problems(client: Client, where: str) -> Iterator[Finding]:
     redis: Any = client.redis
     with client.translating():
         note = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}

@@ -123,7 +123,7 @@ SLOT_COUNT = 16_384
 MIN_DOWN_AFTER = 2_000  # milliseconds until a sentinel considers a primary down
 
 
-def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
+def find_problems(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
     """Run the checks; ``unreachable_nodes`` are those that did not answer."""
     for node in topology.nodes:
         if node in unreachable_nodes:

@@ -53,7 +53,7 @@ WELL = "the user may call every command that the client and the scripts need"
 KEY, CHANNEL = "<key>", "<channel>"
 
 # How each command is tried. The first ones change nothing; those after HSET need the scratch key to exist.
-TRIES = {
+TEST_COMMANDS = {
     "ping": "PING",
     "client|setname": "CLIENT SETNAME leaseq-doctor",
     "time": "TIME",
@@ -144,7 +144,7 @@ class MissingRights:
             self.keys = True
 
 
-def look(node: Node) -> Iterator[Finding]:
+def find_problems(node: Node) -> Iterator[Finding]:
     user = user_of(node)
     missing_rights = find_missing_rights(node, user, (*LIBRARY, *PAGES))
     yield from _findings(node, user or "default", missing_rights)
@@ -181,8 +181,8 @@ def user_of(node: Node) -> str:
 
 def find_missing_rights(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
     keys = Keys(f"doctor.{secrets.token_hex(6)}")
-    tried_needs = [need for need in TRIES if need in set(needs)]
-    commands = {need: [_argument(word, keys) for word in TRIES[need].split()] for need in tried_needs}
+    tried_needs = [need for need in TEST_COMMANDS if need in set(needs)]
+    commands = {need: [_argument(word, keys) for word in TEST_COMMANDS[need].split()] for need in tried_needs}
     with node.connection() as connection:
         try:
             send_command(connection, "ACL", "DRYRUN", user, "PING")

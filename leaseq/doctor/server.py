@@ -64,7 +64,7 @@ _SHORT_SECONDS = 60  # people at work pause for this long
 Clock = Callable[[], float]
 
 
-def look(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
+def find_problems(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
     name, version = identity(node)
     minimum = _MIN_VERSIONS.get(name)
     if minimum is not None and _numbers(version) < minimum:

@@ -40,7 +40,7 @@ class Node:
         self.redis = client
         self.where = where
         self.replica = replica
-        self.unseen: list[tuple[str, str]] = []  # what can't be read: the command, and which part
+        self.unreadable: list[tuple[str, str]] = []  # what can't be read: the command, and which part
 
     @property
     def link(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Node:
 
     def note_unreadable(self, command: str, part: str) -> None:
         """Note what could not be read, for the end of the report."""
-        self.unseen.append((command, part))
+        self.unreadable.append((command, part))
 
     def ask(self, *words: str) -> Any:
         """Send a command, and return its reply as redis-py parses it."""

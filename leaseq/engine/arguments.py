@@ -76,7 +76,7 @@ def text(value: str | None, field: str) -> str:
     return json.dumps(None if value is None else validation.text(value, field), ensure_ascii=False)
 
 
-def by(person: str | None) -> str:
+def author(person: str | None) -> str:
     return "" if person is None else validation.person_name(person, "by")
 
 
@@ -172,8 +172,8 @@ def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
         )
     return (
         "back" if backwards else "",
-        bound(where.since, "since"),
-        bound(where.until, "until"),
+        time_bound(where.since, "since"),
+        time_bound(where.until, "until"),
         validation.text(where.id, "id", validation.MAX_ID),
         "" if where.person is None else validation.person_name(where.person),
         where.outcome or "",
@@ -185,7 +185,7 @@ def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
     )
 
 
-def bound(time: object, field: str) -> str:
+def time_bound(time: object, field: str) -> str:
     return "" if time is None else str(_time(time, field))
 
 

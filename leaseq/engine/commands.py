@@ -64,7 +64,7 @@ class Commands:
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until  # usually, while the cache is valid
         wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else self.confirm()
-        reply = self._connection.move(self._scripts[name], (at, *args), wait)
+        reply = self._connection.run_script(self._scripts[name], (at, *args), wait)
         if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
             raise error
         return reply
@@ -78,7 +78,7 @@ class Commands:
                 durable = json.loads(self.policy(("durable",)).rest[3])
             except QueueNotFound:
                 return None
-            self.learn(durable)
+            self.cache_durable(durable)
         if durable == "server":
             return None
         # equivalent mutant: compare: the clock is never read at exactly that moment
@@ -96,7 +96,7 @@ class Commands:
             self._connection.majorities[self._ledger] = (count, monotonic() + _CACHE_SECONDS)
         return count
 
-    def learn(self, durable: Durable | None) -> None:
+    def cache_durable(self, durable: Durable | None) -> None:
         """Cache the policy's current ``durable``; None: read it at the next call."""
         until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
         self._connection.durable[self._ledger] = (durable or "server", until)

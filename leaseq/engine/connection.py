@@ -33,7 +33,7 @@ _UNAVAILABLE_ERRORS = (
     OSError,
 )
 _UNAVAILABLE_CODES = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
-_MAX_LOADS = 20  # loads of one script for one move
+_MAX_LOADS = 20  # loads of one script for one call
 # After these, a new connection may lead to a server that answers.
 _BROKEN_LINK_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
@@ -49,7 +49,7 @@ class Connection:
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger: the setting, cached until a time
         self.disks: dict[str, float] = {}  # by ledger: until when the checked fsync setting is valid
         self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas, cached until a time
-        self.witnesses: list[str] = []  # the words of the loaded witnesses, each in a different server
+        self.markers: list[str] = []  # the texts of the loaded server markers, each in a different server
         self.wait_milliseconds = int(self._transport.timeout * 800)  # shorter than the transport's timeout
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class Connection:
         with self.translating():
             self._transport.drop_idle()
 
-    def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    def run_script(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
         ``wait``, return only after the confirmation."""
         transport = self._transport  # a call that began before the client was closed is completed
@@ -157,7 +157,7 @@ class Connection:
             return self._transport.replicas(key)
 
     def _load(self, transport: Transport, bound: BoundScript) -> None:
-        """Load the script in a separate call, since a reply lost here is not a lost reply of the move."""
+        """Load the script in a separate call, since a reply lost here is not a lost reply of the call."""
         with self.translating(bound.script):
             try:
                 transport.load(bound)

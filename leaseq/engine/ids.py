@@ -37,10 +37,10 @@ class _ItemIdGenerator:
             is_later = candidate >> _RANDOM_BITS > self._last_id >> _RANDOM_BITS
             first = candidate if is_later else self._last_id + 1 + secrets.randbits(8)
             self._last_id = first + count - 1
-        return _spell(first, count)
+        return _encode_ids(first, count)
 
 
-def _spell(first: int, count: int) -> list[str]:
+def _encode_ids(first: int, count: int) -> list[str]:
     ids: list[str] = []
     stop = first + count
     while first < stop:
@@ -56,7 +56,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     """The id of the item at ``place`` (from 0) in this request: the same in every process."""
     digest = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
     derived_bit = 1 << _ID_BITS - 1  # never set in an id made from the time
-    return _spell(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
+    return _encode_ids(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
 
 
 class _RequestIds:

@@ -25,8 +25,10 @@ from leaseq.models import Lease
 
 _POLL_SECONDS = (1.0, 2.0)  # seconds, random in this range, so that waiters don't all poll together
 _RETRY_SECONDS = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
-_LINGER = 5.0  # seconds for which a subscription without waiters is kept
-_TICK = 0.05  # seconds until the listener notices a waiter for another queue, or a wait that was ended
+_IDLE_SECONDS = 5.0  # seconds for which a subscription without waiters is kept
+_LISTEN_SECONDS = (
+    0.05  # seconds until the listener notices a waiter for another queue, or a wait that was ended
+)
 _SILENCE = 2.0  # seconds without a message until the listener pings, and again until it gives up
 
 _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter is woken; scripts give it 0.2 to call
@@ -62,7 +64,7 @@ class Channel:
     def __init__(self, subscribed: Any) -> None:
         self.waiters: dict[str, Waiter] = {}
         self.subscribed = subscribed
-        self.quiet_since = 0.0
+        self.idle_since = 0.0
         self.check_at = float("inf")  # when the longest waiting one is to check on other clients' waiters
 
 
@@ -84,7 +86,7 @@ class Waiters:
         self._runner: Any = None  # the thread or the task that listens
         self._process = secrets.token_hex(6)
         self._number = 0
-        self._rouse_at = 0.0
+        self._next_wake_at = 0.0
 
     def _add(self, name: str, stop: Any, wake_event: Any) -> tuple[Waiter, Channel]:
         self._number += 1
@@ -97,7 +99,7 @@ class Waiters:
         with self._lock:
             channel = self._channels[waiter.channel]
             del channel.waiters[waiter.name]
-            channel.quiet_since = time.monotonic()
+            channel.idle_since = time.monotonic()
 
     def take_wake_ups(self, waiters: Sequence[Waiter]) -> list[bool]:
         """Whether each of the waiters has been woken since the last call. A later wake-up is not lost."""
@@ -136,16 +138,16 @@ class Waiters:
         now = time.monotonic()
         with self._lock:
             # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
-            due = now >= self._rouse_at  # not with each message, since there may be many waiters
-            self._rouse_at = now + _TICK if due else self._rouse_at
+            due = now >= self._next_wake_at  # not with each message, since there may be many waiters
+            self._next_wake_at = now + _LISTEN_SECONDS if due else self._next_wake_at
             for name, channel in list(self._channels.items()):
                 if due:
-                    self._rouse(channel, now)
-                if not channel.waiters and (self.closed or now - channel.quiet_since > _LINGER):
+                    self._wake_due_waiters(channel, now)
+                if not channel.waiters and (self.closed or now - channel.idle_since > _IDLE_SECONDS):
                     del self._channels[name]
             return set(self._channels)
 
-    def _rouse(self, channel: Channel, now: float) -> None:
+    def _wake_due_waiters(self, channel: Channel, now: float) -> None:
         """Wake the waiters whose wait was ended, and the first one if other clients' waiters need a check."""
         for waiter in channel.waiters.values():
             # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
@@ -217,19 +219,19 @@ class Listener(Waiters):
         stalls."""
         pubsub: Any = self._redis.pubsub()
         subscribed_names: set[str] = set()
-        heard_at, pinged = time.monotonic(), False
+        last_message_at, is_ping_sent = time.monotonic(), False
         try:
             while self._subscribe(pubsub, subscribed_names):
-                message = pubsub.get_message(timeout=_TICK)
-                silence = time.monotonic() - heard_at
+                message = pubsub.get_message(timeout=_LISTEN_SECONDS)
+                silence = time.monotonic() - last_message_at
                 if message:
-                    heard_at, pinged = time.monotonic(), False
+                    last_message_at, is_ping_sent = time.monotonic(), False
                     self._handle(message)
-                elif pinged and silence > 2 * _SILENCE:
+                elif is_ping_sent and silence > 2 * _SILENCE:
                     raise ConnectionError("the server did not answer a ping in time")
-                elif not pinged and silence > _SILENCE:
+                elif not is_ping_sent and silence > _SILENCE:
                     pubsub.ping()
-                    pinged = True
+                    is_ping_sent = True
         finally:
             with suppress(Exception):
                 pubsub.close()

@@ -80,12 +80,12 @@ def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
     return None if reply.resent else ItemNotFound(call.queue, call.id)
 
 
-def _rows(field: str) -> _Refusal:
+def _too_many_rows(field: str) -> _Refusal:
     limit = "at most {:,} different sets of skills and assigned people may have waiting items at once"
     return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
 
 
-def _hands_full(_: Call, reply: Reply) -> Invalid:
+def _at_capacity(_: Call, reply: Reply) -> Invalid:
     return Invalid("holds", f"at most {_count(reply, 'lease')} at once; finish or give one back first")
 
 
@@ -170,8 +170,8 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
     (_ANY, b"lost"): _lease_lost,
     ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED_REQUEST_ID),
-    ("enqueue", b"rows"): _rows("requires"),
-    ("renew", b"full"): _hands_full,
+    ("enqueue", b"rows"): _too_many_rows("requires"),
+    ("renew", b"full"): _at_capacity,
     ("renew", b"used-up"): _no_renewals_left,
     ("undo_finish", b"too-late"): _too_late("the finish"),
     ("take_back", b"too-late"): _too_late("the abandon or fail"),
@@ -179,17 +179,17 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("revive", b"wrong-state"): _not_dead,
     ("assign", b"wrong-state"): _not_waiting,
     ("assign", b"answered"): _answered_or_holds,
-    ("assign", b"rows"): _rows("person"),
+    ("assign", b"rows"): _too_many_rows("person"),
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"taken"): _payload_fixed,
-    ("change", b"rows"): _rows("requires"),
-    ("restore", b"rows"): _rows("requires"),
+    ("change", b"rows"): _too_many_rows("requires"),
+    ("restore", b"rows"): _too_many_rows("requires"),
     ("adopt", b"no-answer"): _no_late_answer,
     ("adopt", b"answered"): lambda *_: Invalid("token", _ONE_ANSWER),
     ("reopen", b"no-answer"): _no_such_answer,
     ("reopen", b"answered"): _has_another("to", 3),
     ("reopen", b"dead"): _partly_dead,
-    ("reopen", b"rows"): _rows("to"),
+    ("reopen", b"rows"): _too_many_rows("to"),
     ("correct", b"no-answer"): _no_such_answer,
     ("correct", b"answered"): _has_another("by", 2),
     ("remove", b"no-item"): _item_missing,

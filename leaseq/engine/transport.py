@@ -158,7 +158,7 @@ class PooledTransport:
             return int(sentinels.replica_count(self._pool.service_name))
         return int(self._redis.info("replication")["connected_slaves"])
 
-    def forget(self) -> None:
+    def reset_after_fork(self) -> None:
         """Leave the sockets to the parent; called in the child of a fork."""
         self._idle = []
 
@@ -166,12 +166,12 @@ class PooledTransport:
 _pooled_transports: WeakSet[PooledTransport] = WeakSet()
 
 
-def _forget_all() -> None:
+def _reset_all_after_fork() -> None:
     for link in _pooled_transports:
-        link.forget()
+        link.reset_after_fork()
 
 
-os.register_at_fork(after_in_child=_forget_all)
+os.register_at_fork(after_in_child=_reset_all_after_fork)
 
 
 class ClusterTransport:
@@ -189,7 +189,7 @@ class ClusterTransport:
         """Send a call, following redirects. If a reply redirects it or asks for a retry, the call has changed
         nothing."""
         cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
-        node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _MIGRATION_SECONDS
+        node, tries, until = self._node(bound.keys[0]), 0, monotonic() + _MIGRATION_SECONDS
         while True:
             try:
                 return self._send_to(node, cluster_script, args, wait, loading)
@@ -202,9 +202,9 @@ class ClusterTransport:
                 # equivalent mutant: limit: this only sets the pause; `until` sets the end
                 # equivalent mutant: limit:2: likewise
                 # equivalent mutant: call: this only spares the servers a tight loop
-                time.sleep(min(turns * 0.005, 0.05))
+                time.sleep(min(tries * 0.005, 0.05))
                 # equivalent mutant: set: likewise
-                turns += 1
+                tries += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
                 self._failed_node = node.name  # no answer, or no confirmation: it may have been replaced

@@ -14,7 +14,7 @@ from leaseq.queue.deleting import Deleting
 from leaseq.queue.erasing import Erasing
 from leaseq.queue.following import Following
 from leaseq.queue.inspection import Inspection
-from leaseq.queue.late import Late
+from leaseq.queue.late_answers import Late
 from leaseq.queue.producer import Producer
 from leaseq.queue.restoring import Restoring
 

@@ -15,11 +15,11 @@ from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
-from leaseq.engine.witness import Witness
+from leaseq.engine.server_marker import ServerMarker
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
-from leaseq.queue.elsewhere import forget_elsewhere
+from leaseq.queue.related_data import delete_related_data
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans
 _UNLINK_COUNT = 500  # keys that one call unlinks
@@ -63,7 +63,7 @@ class Base:
             return None
         policy = from_server(lease_seconds, rules, texts)
         self._form = (form_version.decode(), policy.form)
-        self._commands.learn(policy.durable)
+        self._commands.cache_durable(policy.durable)
         return policy
 
     def configure(
@@ -84,23 +84,25 @@ class Base:
         if version and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
         old_policy = Policy() if create_only else self.policy
-        policy = old_policy.updated(changes, besides=("by", "expected", "create_only"))
+        policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
         form.check_form(policy.form)
         if policy.durable != old_policy.durable:
             check(policy.durable, self._connection, self._keys.ledger)
-        manager = arguments.by(by)
+        manager = arguments.author(by)
         is_new = not version and self._is_new()
-        self._commands.learn(policy.durable)  # before the call, so that it waits as the new policy requires
+        self._commands.cache_durable(
+            policy.durable
+        )  # before the call, so that it waits as the new policy requires
         try:
             is_created = is_new and self._create(policy, manager)
             if create_only and not is_created:
                 raise QueueExists(self.name)
             if (changes or version) and not is_created:
-                self._enter()
+                self._add_to_queue_names()
                 reply = self._commands.configure(manager, version, _stored_fields(policy, sorted(changes)))
                 self._check_expected(reply, policy)
         except LeaseqError:
-            self._commands.learn(None)
+            self._commands.cache_durable(None)
             raise
         return policy
 
@@ -122,14 +124,14 @@ class Base:
     def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False if another process was faster."""
         fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
-        self._enter()
+        self._add_to_queue_names()
         while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
             self._delete_keys()
-            self._enter()
-        self._enter()  # a concurrent delete may have removed the name
+            self._add_to_queue_names()
+        self._add_to_queue_names()  # a concurrent delete may have removed the name
         return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # if resent, it finds its own
 
-    def _enter(self) -> None:
+    def _add_to_queue_names(self) -> None:
         """Add the name to the list of queues, also if the list has lost it: see `queues`."""
         self._connection.ask_all([("SADD", QUEUES, self.name)])
         self._connection.names.add(self.name)
@@ -141,7 +143,7 @@ class Base:
                 pass
             while self._unlink_keys():
                 pass
-            forget_elsewhere(self._client, self.name)
+            delete_related_data(self._client, self.name)
             self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
             for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
                 self._connection.ask_all([("SREM", key, self.name)])
@@ -149,21 +151,21 @@ class Base:
             self._commands.delete_keys((), "end")
             return
         if not self._is_new():  # another caller made a new queue, whose name may have been removed here
-            self._enter()
+            self._add_to_queue_names()
 
     def _unlink_keys(self) -> bool:
         """Scan the server's keys once, and unlink those of this queue. True if there were any, or may still
         be some, because the server was restarted or replaced during the scan."""
         cursor, has_keys = 0, False
-        witness = Witness(self._connection, self._keys.ledger)
-        witness.load()
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        marker.load()
         while True:
             cursor, parts = self._scan_keys(cursor)
             for start in range(0, len(parts), _UNLINK_COUNT):
                 self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
-                return has_keys or not witness.is_there()
+                return has_keys or not marker.is_present()
 
     def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step of a scan of the server's keys: the next cursor, and the keys of this queue without their

@@ -32,7 +32,7 @@ EVERYTHING = Filter()
 MAX_LOOK = 1_000_000
 _PAGE = 50  # items per call: about a millisecond of the server's time
 _LOOK = 250  # entries that one call scans for a filter: also about a millisecond
-_AT_ONCE = 5  # journal entries to read to find one whose time is known
+_ENTRIES_AT_TIME = 5  # journal entries to read to find one whose time is known
 _WALK = 5_000  # entries that one page of answers scans
 _ENTRIES = 1_000  # journal entries per call
 _ENTRIES_BACK = 200  # the same if few events may be needed: an import has hundreds in one entry
@@ -206,8 +206,12 @@ class Inspection(Base):
             entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
             entries = self._commands.journal(entry, max_entries, "back").rest
             for name, fields in entries:
-                moves = codec.events(name, fields)
-                events += reversed(moves[:count] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                entry_events = codec.events(name, fields)
+                events += reversed(
+                    entry_events[:count]
+                    if entry_events[0].cursor.rpartition(".")[0] == entry
+                    else entry_events
+                )
                 if len(events) >= max_events:
                     return events[:max_events]
             if len(entries) < max_entries:
@@ -226,15 +230,17 @@ class Inspection(Base):
         known_tokens = {event.token for event in known_events if event.what == "released"}
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and grant.token not in known_tokens:
-                events = self._item_events(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
+                events = self._item_events(
+                    item.id, str(codec.microseconds(grant.ended_at)), _ENTRIES_AT_TIME
+                )[2]
                 known_events += [one for one in events if one.what == "released" and one.token == grant.token]
         return History(tuple(known_events), whole=not start)
 
     def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """The number of entries scanned, the entry to continue with, and the item's events in them."""
         scanned, next_entry, *entries = self._commands.history(start, look, id).rest
-        moves = [move for entry in entries for move in codec.events(*entry)]
-        return int(scanned), next_entry.decode(), [move for move in moves if move.id == id]
+        entry_events = [event for entry in entries for event in codec.events(*entry)]
+        return int(scanned), next_entry.decode(), [event for event in entry_events if event.id == id]
 
 
 def _matches(

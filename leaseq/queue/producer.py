@@ -26,7 +26,7 @@ class _EnqueueResult(NamedTuple):
     """The outcome of one enqueue call to the server."""
 
     added: int
-    twin: str  # the id of an earlier item with the first one's payload (dedupe_seconds), or ''
+    duplicate_id: str  # the id of an earlier item with the first one's payload (dedupe_seconds), or ''
     differing_places: Sequence[int]  # the places of items whose id exists with another payload text
 
 
@@ -59,20 +59,22 @@ class Producer(Base):
         item's id is derived from it. Raises Invalid, before anything changes, if the request id was used for
         another item. ``on_conflict`` is called if the item with this id has another payload.
         """
-        own_request = None if request_id is None else arguments.request(request_id)
+        caller_request = None if request_id is None else arguments.request(request_id)
         skills = validation.skills(requires, "requires")
         new_item = NewItem(payload, id, priority, delay, skills, due, max_attempts, at)
-        is_derived = id is None and own_request is not None
+        is_derived = id is None and caller_request is not None
         if id is None:
-            id = ids.item_ids(1)[0] if own_request is None else ids.derived_id(self.name, own_request, 0)
+            id = (
+                ids.item_ids(1)[0] if caller_request is None else ids.derived_id(self.name, caller_request, 0)
+            )
         row = arguments.row(new_item, id)
-        result = self._enqueue(row, own_request, 0)
+        result = self._enqueue(row, caller_request, 0)
         if result.differing_places and (is_derived or on_conflict) and self._differs(row):
             if is_derived:
                 raise Invalid("request_id", replies.REUSED_REQUEST_ID)
             if on_conflict:
                 on_conflict(Conflict(0, row[0]))
-        return Enqueued(result.twin or row[0], result.added == 1)
+        return Enqueued(result.duplicate_id or row[0], result.added == 1)
 
     def enqueue_many(
         self,
@@ -90,15 +92,15 @@ class Producer(Base):
         with a Conflict for each item whose id exists with another payload. ``on_invalid`` is called with the
         place and the error of each invalid item, which is skipped and not counted, instead of raising.
         """
-        own_request = None if request_id is None else arguments.request(request_id)
-        make_id = self._id_maker(own_request)
+        caller_request = None if request_id is None else arguments.request(request_id)
+        make_id = self._id_maker(caller_request)
         added = total = invalid_count = size = chunk = 0
         rows: list[str] = []
         places: list[int] = []  # the places of the rows among the items
 
         def send() -> None:
             nonlocal added, size, chunk, rows, places
-            result = self._enqueue(rows, own_request, chunk)
+            result = self._enqueue(rows, caller_request, chunk)
             for place in result.differing_places:
                 row = rows[3 * place - 3 : 3 * place]
                 if on_conflict and self._differs(row):
@@ -124,11 +126,11 @@ class Producer(Base):
             send()
         return EnqueuedMany(added, total - invalid_count - added)
 
-    def _id_maker(self, own_request: str | None) -> Callable[[int], str]:
+    def _id_maker(self, caller_request: str | None) -> Callable[[int], str]:
         """A function that returns the id for the item at a place: a new one, or one derived from the request
         id."""
-        if own_request is not None:
-            return lambda place: ids.derived_id(self.name, own_request, place)
+        if caller_request is not None:
+            return lambda place: ids.derived_id(self.name, caller_request, place)
         spare_ids: list[str] = []
 
         def new_id(_place: int) -> str:
@@ -138,14 +140,16 @@ class Producer(Base):
 
         return new_id
 
-    def _enqueue(self, rows: Sequence[str], own_request: str | None, chunk: int) -> _EnqueueResult:
-        """Send items: id, head and payload of each. ``own_request``: the caller's request id.
+    def _enqueue(self, rows: Sequence[str], caller_request: str | None, chunk: int) -> _EnqueueResult:
+        """Send items: id, head and payload of each. ``caller_request``: the caller's request id.
 
         The server asks for digests if the policy requires them, and replies whether it used them, so this
         doesn't depend on a cached policy.
         """
         request = (
-            ids.request_id() if own_request is None else arguments.numbered_request(own_request, chunk, rows)
+            ids.request_id()
+            if caller_request is None
+            else arguments.numbered_request(caller_request, chunk, rows)
         )
         while True:
             sent_rows = digest.with_digests(rows) if self._wants_digests else rows
@@ -157,10 +161,12 @@ class Producer(Base):
             if reply.code != replies.DIGESTS:
                 break
             self._wants_digests = True
-        added, twin, differing_places = [*reply.rest, None, None][:3]
+        added, duplicate_id, differing_places = [*reply.rest, None, None][:3]
         # equivalent mutant: set: the server ignores digests that the policy doesn't require
-        self._wants_digests = twin is not None
-        return _EnqueueResult(int(added), twin.decode() if twin else "", differing_places or ())
+        self._wants_digests = duplicate_id is not None
+        return _EnqueueResult(
+            int(added), duplicate_id.decode() if duplicate_id else "", differing_places or ()
+        )
 
     def _differs(self, row: Sequence[str]) -> bool:
         """Whether the item with this row's id has another payload. True, as the server replied, if the item

@@ -49,7 +49,7 @@ class Reserving(Base):
         except LeaseqError:
             raise
         except BaseException:  # Ctrl-C
-            self._leave_line("", person, request, 0, broken_off=True)
+            self._leave_line("", person, request, 0, interrupted=True)
             raise
         return outcome if isinstance(outcome, Lease) else None
 
@@ -68,9 +68,9 @@ class Reserving(Base):
                 queue_existed = self._check_queue_exists(queue_existed, outcome)
             return outcome
 
-        def leave_line(broken_off: bool) -> None:
+        def leave_line(interrupted: bool) -> None:
             name = waiter.name if waiter is not None else ""
-            self._leave_line(name, person, request, last_token, broken_off=broken_off)
+            self._leave_line(name, person, request, last_token, interrupted=interrupted)
 
         if listener.has_ended(stop):
             return None
@@ -80,11 +80,11 @@ class Reserving(Base):
                 waiter = listener.join(self._keys.wake, stop)
                 outcome = wait_for(listener, [waiter], seconds, [attempt])
             if outcome is None or listener.has_ended(stop):
-                leave_line(broken_off=False)
+                leave_line(interrupted=False)
                 return None
             return outcome
         except BaseException as error:
-            leave_line(broken_off=not isinstance(error, LeaseqError))
+            leave_line(interrupted=not isinstance(error, LeaseqError))
             raise
         finally:
             if waiter is not None:
@@ -98,12 +98,13 @@ class Reserving(Base):
         return outcome.queue_exists
 
     def _leave_line(
-        self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
+        self, waiter: str, person: str, request: str, last_token: int, *, interrupted: bool
     ) -> None:
         """Leave the line, and give back an item that was granted in the meantime. The server may not have
-        read a ``broken_off`` call yet, but it has once it has answered another call: so this leaves twice."""
+        read an ``interrupted`` call yet, but it has once it has answered another call: so this leaves
+        twice."""
         with suppress(LeaseqError):
-            for _ in range(2 if broken_off else 1):
+            for _ in range(2 if interrupted else 1):
                 self._commands.leave_line(waiter, person, request, last_token)
 
     def _reserve(

@@ -25,14 +25,14 @@ class Restoring(Base):
         row = arguments.row(item, item.id)
         answer_words = [word for one in answers for word in _words(one)]
         self._create_if_missing()
-        reply = self._commands.restore(arguments.by(by), 0, [*row, *answer_words])
+        reply = self._commands.restore(arguments.author(by), 0, [*row, *answer_words])
         return bool(reply.rest[0]) or reply.resent  # if resent, it finds its own
 
     def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Make the tokens of all later grants higher than this one. Tokens are never lowered."""
         token = validation.integer(above, "above", 0, 2**52)
         self._create_if_missing()
-        self._commands.restore(arguments.by(by), token, ())
+        self._commands.restore(arguments.author(by), token, ())
 
     def _create_if_missing(self) -> None:
         if self._is_new():

@@ -20,7 +20,7 @@ from typing import Self
 
 from leaseq.discovery import read_state, try_lock
 from leaseq.errors import LeaseqError
-from leaseq.server.supervisor import say
+from leaseq.server.supervisor import print_message
 
 CLAIM_TIMEOUT = 0.5  # seconds; longer than running_url holds the lock
 TAKEOVER_TIMEOUT = 20.0  # seconds for the children of a killed `up` to write and answer to the end
@@ -61,7 +61,7 @@ class DataDir:
     def claim(self) -> None:
         """Create the directory if it is missing, and lock it for this process."""
         with self._explain_errors():
-            self._make()
+            self._make_directory()
             lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 self._wait_for(lock)
@@ -96,10 +96,10 @@ class DataDir:
                 private_file(path, secrets.token_urlsafe(48) + "\n")
             return path.read_text().strip()
 
-    def _make(self) -> None:
+    def _make_directory(self) -> None:
         make_folder(self.path, 0o700)
-        has_strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
-        if has_strangers:
+        has_other_files = not (self.path / "up.lock").exists() and any(self.path.iterdir())
+        if has_other_files:
             raise DataDirRefused(
                 f"{self.path} holds other files and is no leaseq data directory: "
                 "name an empty or a new one with --data"
@@ -119,21 +119,21 @@ class DataDir:
     def _wait_for(self, lock: int) -> None:
         """Take the lock. If its `up` was killed, end the processes that it left, and wait for their end."""
         start = time.monotonic()
-        has_dismissed = False
+        has_signalled = False
         while not try_lock(lock, fcntl.LOCK_EX):
-            holder = _pid_in(lock)
+            holder = _read_pid(lock)
             is_alive = _is_alive(holder)
             if time.monotonic() - start > (CLAIM_TIMEOUT if is_alive else TAKEOVER_TIMEOUT):
                 raise DataDirRefused(self._in_use_message(holder))
-            if not is_alive and not has_dismissed:
-                has_dismissed = True
+            if not is_alive and not has_signalled:
+                has_signalled = True
                 message = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
-                say(f"{message}; waiting for its processes to end")
-                self._dismiss()
+                print_message(f"{message}; waiting for its processes to end")
+                self._terminate_holders()
             self._check()
             time.sleep(POLL)
 
-    def _dismiss(self) -> None:
+    def _terminate_holders(self) -> None:
         """End the processes that hold the lock. While they hold it, their pids can't belong to others."""
         pids = read_state(self.path).get("pids", {})
         for pid in (pids.get("web"), pids.get("server")):
@@ -182,7 +182,7 @@ def sync_folder(path: Path) -> None:
             os.close(folder)
 
 
-def _pid_in(lock: int) -> int:
+def _read_pid(lock: int) -> int:
     digits = os.pread(lock, 32, 0).strip()
     return int(digits) if digits.isdigit() else 0
 

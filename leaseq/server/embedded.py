@@ -33,7 +33,7 @@ _START_TIMEOUT = 30.0  # seconds for a start, in which it reads its file
 _GRACE = 15.0  # seconds for a clean stop
 _DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
 _DISK = ("AOF write error", "No space left on device")
-_BEGINNING = "is starting oO0O"  # in the log, where a run begins
+_START_LINE = "is starting oO0O"  # in the log, where a run begins
 # The wheel's server uses the C library's malloc. glibc caches seven free chunks of each size; a script frees
 # a hundred. A larger cache saves 4 % of each script's time: docs/decisions/0015-server-time.md.
 _TUNABLES = "glibc.malloc.tcache_count=127"
@@ -77,7 +77,7 @@ class EmbeddedServer:
         return self._process.pid if self._process is not None else None
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         return self._process is not None and not has_ended(self._process)
 
     def command(self) -> list[str]:
@@ -116,9 +116,9 @@ class EmbeddedServer:
 
         Raises EmbeddedServerError, with the end of its log, if it fails.
         """
-        if self.alive:
+        if self.is_alive:
             return
-        if self.answers():
+        if self.is_answering():
             raise EmbeddedServerError(f"another server is running in {self.data_dir}")
         self.make_folders()
         self._process = spawn(self.command(), settings=self.environment())
@@ -130,13 +130,13 @@ class EmbeddedServer:
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + _START_TIMEOUT
-        while not self.answers():
-            if not self.alive:
-                raise EmbeddedServerError(f"the embedded server ended while starting: {self.last_words()}")
+        while not self.is_answering():
+            if not self.is_alive:
+                raise EmbeddedServerError(f"the embedded server ended while starting: {self.end_reason()}")
             if time.monotonic() > deadline:
                 raise EmbeddedServerError(
                     f"the embedded server did not answer within {_START_TIMEOUT:g} seconds: "
-                    f"{self.last_words()}"
+                    f"{self.end_reason()}"
                 )
             time.sleep(_POLL)
 
@@ -146,7 +146,7 @@ class EmbeddedServer:
             end(self._process, _GRACE)
             self._process = None
 
-    def answers(self) -> bool:
+    def is_answering(self) -> bool:
         """Whether a server on the socket accepts commands (it doesn't while it reads its file)."""
         try:
             with socket.socket(socket.AF_UNIX) as probe:
@@ -157,10 +157,10 @@ class EmbeddedServer:
         except OSError:
             return False
 
-    def last_words(self) -> str:
+    def end_reason(self) -> str:
         """Why it ended: the last line of its log, and what to do if that is known."""
         try:
-            log = self.log.read_text(errors="replace").rpartition(_BEGINNING)[2]
+            log = self.log.read_text(errors="replace").rpartition(_START_LINE)[2]
         except OSError:
             return f"it left no log in {self.log}"
         lines = [line.strip() for line in log.split("\n") if line.strip()]

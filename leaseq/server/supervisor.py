@@ -25,8 +25,8 @@ from leaseq.errors import LeaseqError
 
 FIRST_BACKOFF = 0.5  # seconds; doubled each time
 LONGEST_BACKOFF = 30.0
-STEADY = 60.0  # a child that ran this long starts again with the first back-off
-SETTING = "LEASEQ_"  # the prefix of leaseq's environment variables
+STABLE_SECONDS = 60.0  # a child that ran this long starts again with the first back-off
+SETTING_PREFIX = "LEASEQ_"  # the prefix of leaseq's environment variables
 _POLL = 0.02
 
 
@@ -45,12 +45,12 @@ class Child:
     name: str
     argv: Sequence[str]
     ready: Callable[[], bool] | None = None  # called until it returns True, before the next child is started
-    ready_within: float = 60.0  # seconds
+    ready_timeout: float = 60.0  # seconds
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
     pass_fds: tuple[int, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     quiet: bool = False  # its standard output is discarded
-    last_words: Callable[[], str] | None = None  # returns why it ended
+    end_reason: Callable[[], str] | None = None  # returns why it ended
 
 
 @dataclass
@@ -125,7 +125,7 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for entry in reversed(self._children):
-            _end_the_rest(entry)
+            _kill_remaining(entry)
             if entry.process is not None:
                 end(entry.process, entry.child.grace)
 
@@ -135,16 +135,16 @@ class Supervisor:
         entry = _RunningChild(child)
         self._children.append(entry)
         process = self._launch(entry)
-        deadline = time.monotonic() + child.ready_within
+        deadline = time.monotonic() + child.ready_timeout
         while child.ready is not None and not child.ready():
             if has_ended(process):
                 raise ChildFailed(
-                    f"{child.name} {_exit_text(_exit_code(process))} before it was ready{_last_words(child)}"
+                    f"{child.name} {_exit_text(_exit_code(process))} before it was ready{_end_reason(child)}"
                 )
             # equivalent mutant: compare: a clock is not read at that very moment
             if time.monotonic() > deadline:
-                limit = f"within {child.ready_within:g} seconds"
-                raise ChildFailed(f"{child.name} was not ready {limit}{_last_words(child)}")
+                limit = f"within {child.ready_timeout:g} seconds"
+                raise ChildFailed(f"{child.name} was not ready {limit}{_end_reason(child)}")
             self._signals.wait(_POLL)
             self._signals.check()
 
@@ -152,11 +152,11 @@ class Supervisor:
         """Watch the children, and restart those that end, until SIGINT or SIGTERM."""
         while not self._signals.stopping:
             for entry in self._children:
-                self._tend(entry)
+                self._restart_if_ended(entry)
             restart_times = [entry.restart_at for entry in self._children if entry.process is None]
             self._signals.wait(max(0.0, min(restart_times) - time.monotonic()) if restart_times else None)
 
-    def _tend(self, entry: _RunningChild) -> None:
+    def _restart_if_ended(self, entry: _RunningChild) -> None:
         now, process = time.monotonic(), entry.process
         if process is None:
             # equivalent mutant: compare: likewise
@@ -169,16 +169,18 @@ class Supervisor:
         # Processes that it left behind get SIGTERM now, and SIGKILL before the next start.
         _signal_group(process.pid, signal.SIGTERM)
         code = _exit_code(process)
-        if now - entry.started_at > STEADY:
+        if now - entry.started_at > STABLE_SECONDS:
             entry.backoff = FIRST_BACKOFF
-        reason = _last_words(entry.child) if code > 0 else ""
-        say(f"{entry.child.name} {_exit_text(code)}; starting it again in {entry.backoff:g} s{reason}")
+        reason = _end_reason(entry.child) if code > 0 else ""
+        print_message(
+            f"{entry.child.name} {_exit_text(code)}; starting it again in {entry.backoff:g} s{reason}"
+        )
         entry.restart_at = now + entry.backoff
         entry.backoff = min(LONGEST_BACKOFF, entry.backoff * 2)
 
     def _launch(self, entry: _RunningChild) -> subprocess.Popen[bytes]:
         child = entry.child
-        _end_the_rest(entry)
+        _kill_remaining(entry)
         entry.process = process = spawn(
             child.argv, pass_fds=child.pass_fds, settings=child.settings, quiet=child.quiet
         )
@@ -201,7 +203,7 @@ def spawn(
     It inherits the environment without leaseq's settings, some of which are secrets, and gets those in
     ``settings``.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTING_PREFIX)}
     return subprocess.Popen(
         argv,
         env={**environment, **(settings or {})},
@@ -226,7 +228,7 @@ def end(process: subprocess.Popen[bytes], grace: float) -> None:
     process.wait()
 
 
-def say(line: str) -> None:
+def print_message(line: str) -> None:
     sys.stderr.write(f"leaseq: {line}\n")
     sys.stderr.flush()
 
@@ -247,7 +249,7 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
     return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
 
 
-def _end_the_rest(entry: _RunningChild) -> None:
+def _kill_remaining(entry: _RunningChild) -> None:
     """Kill the processes that an ended child left behind, and reap the child."""
     process, entry.zombie = entry.zombie, None
     if process is not None:
@@ -266,12 +268,12 @@ def _die_with_parent() -> Callable[[], None] | None:
     prctl = ctypes.CDLL(None).prctl
     parent = os.getpid()
 
-    def ask() -> None:
+    def set_death_signal() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:  # the parent was killed before this call
             os._exit(1)
 
-    return ask
+    return set_death_signal
 
 
 _PR_SET_PDEATHSIG = 1
@@ -281,8 +283,8 @@ def _exit_text(code: int) -> str:
     return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def _last_words(child: Child) -> str:
-    return f": {child.last_words()}" if child.last_words is not None else ""
+def _end_reason(child: Child) -> str:
+    return f": {child.end_reason()}" if child.end_reason is not None else ""
 
 
 def _ignore_signal(_number: int, _frame: FrameType | None) -> None:

@@ -29,7 +29,7 @@ WORDS = (
     "good",
     "order",
 )
-DEEPEST = 8  # levels of recursive references
+MAX_DEPTH = 8  # levels of recursive references
 
 _FORMATS: dict[str, Callable[[Random], str]] = {
     "date": lambda rng: f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
@@ -82,7 +82,7 @@ class _ValueGenerator:
     def _resolve(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """``schema`` with its reference followed, one branch of each choice taken, and its parts merged."""
         result = dict(schema)
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return result
         parts = [self._referenced_schema(result.pop("$ref"))] if "$ref" in result else []
         parts += result.pop("allOf", [])
@@ -105,7 +105,9 @@ class _ValueGenerator:
         properties = schema.get("properties", {})
         # Optional properties are sometimes left out, as by people, and always beyond the greatest depth.
         names = [
-            name for name in properties if name in required or (depth < DEEPEST and self._rng.random() < 0.8)
+            name
+            for name in properties
+            if name in required or (depth < MAX_DEPTH and self._rng.random() < 0.8)
         ]
         values = {name: self.make(properties[name], depth + 1) for name in names}
         return values | {name: self._text({}) for name in required - set(properties)}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TICK = 0.2  # seconds between two reads of the queue while it runs
 LONGEST_WAIT = 0.5  # the longest wait of a person without an item
-NEWCOMER = "sim-newcomer"  # never works, so every item is available to this name
+NEW_PERSON = "sim-newcomer"  # never works, so every item is available to this name
 AGAIN_RATE = 0.5  # share of the items given back that the same person may get again
 
 
@@ -85,10 +85,10 @@ def run(
 
     Raises Invalid if no answer can be generated for the queue's form, and the first error of a person.
     """
-    return _Workforce(queue, plan, stop or threading.Event()).run(on_tick)
+    return _Simulation(queue, plan, stop or threading.Event()).run(on_tick)
 
 
-class _Workforce:
+class _Simulation:
     """The simulated people, and their shared counts."""
 
     def __init__(self, queue: Queue, plan: Plan, stop: threading.Event) -> None:
@@ -105,8 +105,8 @@ class _Workforce:
         self._start = time.monotonic()
 
     def run(self, on_tick: Callable[[Outcome], None] | None) -> Outcome:
-        seats = range(1, self._plan.people + 1)
-        threads = [threading.Thread(target=self._run_seat, args=(seat,)) for seat in seats]
+        slots = range(1, self._plan.people + 1)
+        threads = [threading.Thread(target=self._run_slot, args=(slot,)) for slot in slots]
         for thread in threads:
             thread.start()
         try:
@@ -141,11 +141,11 @@ class _Workforce:
         if self._remaining == 0 or (limit is not None and time.monotonic() - self._start >= limit):
             self._stop.set()
 
-    def _run_seat(self, seat: int) -> None:
-        rng = Random(None if self._plan.seed is None else f"{self._plan.seed}/{seat}")  # noqa: S311
+    def _run_slot(self, slot: int) -> None:
+        rng = Random(None if self._plan.seed is None else f"{self._plan.seed}/{slot}")  # noqa: S311
         try:
             for turn in itertools.count(1):
-                name = f"sim-{seat}" if turn == 1 else f"sim-{seat}.{turn}"
+                name = f"sim-{slot}" if turn == 1 else f"sim-{slot}.{turn}"
                 if not self._work_until_gone(name, rng):
                     return
         except LeaseqError as error:
@@ -158,7 +158,7 @@ class _Workforce:
         while not self._stop.is_set():
             lease = self._queue.reserve(person)
             if lease is None:
-                if self._needs_newcomer(person):
+                if self._needs_replacement(person):
                     return True
                 self._stop.wait(rng.uniform(0.1, 1) * LONGEST_WAIT)
                 continue
@@ -170,11 +170,11 @@ class _Workforce:
                 self._count("lost")
         return False
 
-    def _needs_newcomer(self, person: str) -> bool:
+    def _needs_replacement(self, person: str) -> bool:
         """Whether this person had or passed over all items that wait, and a new person could get one."""
         if self._queue.why_nothing(person).reason != "not-eligible":
             return False
-        return self._queue.why_nothing(NEWCOMER).reason is None
+        return self._queue.why_nothing(NEW_PERSON).reason is None
 
     def _handle(self, lease: Lease, rng: Random) -> bool:
         """Think about an item and do something with it. True: they walked away from it."""

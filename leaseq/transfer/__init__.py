@@ -14,6 +14,7 @@ Everything streams: memory does not grow with the number of rows.
 """
 
 from leaseq.models import NewItem
+from leaseq.transfer.answers_since import BEGINNING, AnswersSince
 from leaseq.transfer.cells import cell
 from leaseq.transfer.checking import CheckResult, check
 from leaseq.transfer.column_mapping import ColumnMapping
@@ -27,7 +28,6 @@ from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rejects import Rejects
 from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, item_shape
-from leaseq.transfer.since import BEGINNING, AnswersSince
 from leaseq.transfer.tables import TableSummary, splits
 from leaseq.transfer.times import in_zone, period_of, rfc3339, time_of
 from leaseq.transfer.writing import encode, encode_items, write

@@ -39,22 +39,22 @@ class _Splitter:
         self._depth = 0
         self._in_string = False
         self._too_long = False
-        self._more()
+        self._read_more()
         self._window = self._window.removeprefix(BOM)
         self.line = 1  # of _start
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         """Drop what was consumed, and read more; returns whether there was more."""
         if self._at - self._start > MAX_ROW_BYTES:
             self._too_long = True
-            self._forget(self._at)
+            self._consume(self._at)
         chunk = self._stream.read(CHUNK)
         self._window = self._window[self._start :] + chunk
         self._at -= self._start
         self._start = 0
         return bool(chunk)
 
-    def _forget(self, end: int) -> None:
+    def _consume(self, end: int) -> None:
         self.line += self._window.count(b"\n", self._start, end)
         self._start = end
 
@@ -63,14 +63,14 @@ class _Splitter:
         while True:
             match = _NOT_SPACE.search(self._window, self._at)
             self._at = match.start() if match else len(self._window)
-            self._forget(self._at)
-            if match or not self._more():
+            self._consume(self._at)
+            if match or not self._read_more():
                 return match.group() if match else b""
 
-    def take(self) -> None:
+    def skip_byte(self) -> None:
         """Consume one byte."""
         self._at += 1
-        self._forget(self._at)
+        self._consume(self._at)
 
     def element(self) -> tuple[Element | BadRow, bytes]:
         """Read up to the next comma or bracket of the array; returns the element and that byte (b"" at the
@@ -80,7 +80,7 @@ class _Splitter:
         line = self.line
         end = self._end_of_element()
         text = self._window[self._start : self._at]
-        self._forget(self._at)
+        self._consume(self._at)
         if self._too_long or len(text) > MAX_ROW_BYTES:
             return BadRow(line, TOO_LONG, too_large=True), end
         return Element(line, text), end
@@ -90,7 +90,7 @@ class _Splitter:
             end = self._step()
             if end:
                 return end
-            if self._at >= len(self._window) and not self._more():
+            if self._at >= len(self._window) and not self._read_more():
                 return b""
 
     def _step(self) -> bytes:
@@ -124,7 +124,7 @@ class _Splitter:
             self._in_string = False
         elif match.end() < len(self._window):
             self._at = match.end() + 1  # past the escaped character
-        elif self._more():
+        elif self._read_more():
             self._leave_string()
         else:
             self._at = len(self._window)
@@ -138,16 +138,16 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
             splitter.line, "a JSON file must be one array of rows; for one row per line, use the format jsonl"
         )
         return
-    splitter.take()
+    splitter.skip_byte()
     end = splitter.skip_space()
     if end == b"]":
-        splitter.take()
+        splitter.skip_byte()
     while end != b"]":
         element, end = splitter.element()
         if not end:
             yield BadRow(element.line, "the file ends before its array does")
             return
-        splitter.take()
+        splitter.skip_byte()
         yield element
     if splitter.skip_space():
         yield BadRow(splitter.line, "there is more after the end of the array; none of it was read")

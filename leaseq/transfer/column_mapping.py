@@ -65,7 +65,7 @@ def _priority(value: Json, name: str) -> int:
         except Invalid:
             number = None
     try:
-        return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
+        return validation.integer(validation.as_integer(number), name, 0, validation.MAX_PRIORITY)
     except Invalid as error:
         raise validation.refusal(name, error.limit, value) from None
 

@@ -26,7 +26,7 @@ class QuoteMode:
     open_quote_line: int | None = None
 
 
-def settle_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
+def detect_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
     """Yield the same lines; sets ``mode`` before the first line with a field that begins with a quote.
 
     To decide, it reads lines ahead from there into a temporary file, up to the first quote that is left open

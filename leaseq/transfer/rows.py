@@ -112,7 +112,7 @@ def from_envelope(value: Json) -> NewItem:
     if "requires" in fields:
         fields["requires"] = validation.skills(fields["requires"], "requires")
     for name in {"priority", "max_attempts"} & set(fields):
-        fields[name] = validation.whole(fields[name])
+        fields[name] = validation.as_integer(fields[name])
     return checked_item(NewItem(**fields))
 
 

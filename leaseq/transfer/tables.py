@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from leaseq.transfer.delimiters import NAMES, count_of, splits_of
-from leaseq.transfer.feed import RecordLines, RecordTooLong
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16
 from leaseq.transfer.quotes import Quotes
+from leaseq.transfer.record_lines import RecordLines, RecordTooLong
 from leaseq.transfer.rejects import REJECTED
 from leaseq.transfer.rows import BadRow, Remedy, Row
 
@@ -71,10 +71,10 @@ class Table:
             return (self._delimiter,)
         if separator:
             return (separator,)
-        return splits_of(self._header, self._format, quoted=self._quoted)
+        return splits_of(self._header, self._format, quoted=self._is_quoted)
 
     @property
-    def _quoted(self) -> bool:
+    def _is_quoted(self) -> bool:
         return self._feed.quotes.quotes != "none"
 
     def rows(self, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
@@ -144,7 +144,7 @@ class Table:
     def _split_problem(self, splits: Sequence[str]) -> str:
         if splits[0] not in NAMES:
             return f"the first line names {splits[0]!r} as the separator, which is not supported"
-        counts = {one: count_of(self._header, one, quoted=self._quoted) + 1 for one in splits}
+        counts = {one: count_of(self._header, one, quoted=self._is_quoted) + 1 for one in splits}
         choices = " or by ".join(
             f"{NAMES[one]}s ({count} column{'s' if count > 1 else ''})" for one, count in counts.items()
         )
@@ -155,12 +155,12 @@ class Table:
         # The csv module's limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         feed = self._feed
-        feed.settle(delimiter)
+        feed.detect_quotes(delimiter)
         text_reader = csv.reader(feed, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
         quote_reader = csv.reader(feed, delimiter=delimiter, strict=True)
         while True:
             feed.begin()
-            quoted = feed.quoted()
+            quoted = feed.is_quoted()
             try:
                 cells = next(quote_reader if quoted else text_reader)
             except StopIteration:

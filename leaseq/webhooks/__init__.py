@@ -16,7 +16,7 @@ from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try
 from leaseq.webhooks.endpoints import Endpoint, EndpointNotFound, Endpoints, NewSecret
 from leaseq.webhooks.events import DEFAULT_TYPES, TYPES, emit
 from leaseq.webhooks.feeder import Feeder
-from leaseq.webhooks.persons import forget_person, tell_removed
+from leaseq.webhooks.persons import forget_person, notify_person_removed
 from leaseq.webhooks.runner import run
 
 __all__ = [
@@ -36,6 +36,6 @@ __all__ = [
     "emit",
     "forget_person",
     "networks",
+    "notify_person_removed",
     "run",
-    "tell_removed",
 ]

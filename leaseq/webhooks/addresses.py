@@ -35,7 +35,7 @@ _LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 _PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control characters
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """Nothing is sent to this URL; the message says why and what to do."""
 
 
@@ -87,7 +87,7 @@ def refuse_url(url: str, allow: Networks) -> None:
     target = target_of(url)
     try:
         check(target, resolve(target), allow)
-    except Refused as error:
+    except AddressRefused as error:
         raise Invalid("url", str(error)) from None
     except OSError:
         if not target.https:
@@ -118,19 +118,19 @@ def resolve(target: Target) -> list[str]:
 
 
 def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
-    """Raise Refused if one of the addresses may not be sent to, or not by this scheme."""
+    """Raise AddressRefused if one of the addresses may not be sent to, or not by this scheme."""
     for text in addresses:
         address = ipaddress.ip_address(text)
         if is_allowed(address, allow):
             continue
         host_part = "" if text == target.host else f" of {target.host!r}"
         if not is_public(address):  # guard: webhook-address
-            raise Refused(
+            raise AddressRefused(
                 f"the address {text}{host_part} is not public: to send to it, an operator adds it or its "
                 f"network to {SETTING}"
             )
         if not target.https:  # guard: webhook-tls
-            raise Refused(
+            raise AddressRefused(
                 f"the address {text}{host_part} is public, and http:// is not encrypted: use https://"
             )
 

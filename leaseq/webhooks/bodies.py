@@ -36,10 +36,10 @@ def type_of(event: Event) -> str | None:
     return _TYPES.get(str(event.what))
 
 
-def delivery_id(endpoint: str, *of: object) -> str:
+def delivery_id(endpoint: str, *parts: object) -> str:
     """The id of the delivery of this event to this endpoint, the same in every process and at any time. It
     contains no '.', which separates the parts of the signed content."""
-    return "msg_" + sha256("\0".join(map(str, (endpoint, *of))).encode()).hexdigest()[:32]
+    return "msg_" + sha256("\0".join(map(str, (endpoint, *parts))).encode()).hexdigest()[:32]
 
 
 def event_key(queue: str, event: Event) -> tuple[str, ...]:

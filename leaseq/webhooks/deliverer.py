@@ -43,7 +43,7 @@ class Deliverer:
         self._seconds = seconds
         self._process = secrets.token_hex(4)
 
-    def take(self, endpoint: str, slot: int = 0) -> Lease | None:
+    def reserve(self, endpoint: str, slot: int = 0) -> Lease | None:
         """Reserve a delivery to this endpoint that is due. Each slot holds at most one."""
         person = f"{endpoint}.{self._process}.{slot}"
         return self.deliveries.queue.reserve(person, skills=(endpoint,))
@@ -132,7 +132,7 @@ class Slots:
         with self._lock:
             busy_slots = self._busy_slots.setdefault(endpoint, set())
             slot = next((number for number in range(self._limit) if number not in busy_slots), None)
-        lease = None if slot is None else self._deliverer.take(endpoint, slot)
+        lease = None if slot is None else self._deliverer.reserve(endpoint, slot)
         if lease is None or slot is None:
             return False
         thread = threading.Thread(target=self._run, args=(endpoint, slot, lease), name=f"leaseq-{endpoint}")
@@ -151,7 +151,7 @@ class Slots:
         try:
             while lease is not None:
                 self._deliverer.deliver(endpoint, lease)
-                lease = None if self._stop.is_set() else self._deliverer.take(endpoint, slot)
+                lease = None if self._stop.is_set() else self._deliverer.reserve(endpoint, slot)
         except Exception as error:  # noqa: BLE001 - the lease expires, and the delivery is tried again
             log.warning("webhook %s: %s", endpoint, error)
         finally:

@@ -35,7 +35,7 @@ POLICY: dict[str, Any] = {
     "max_attempts": 48,
     "keep_finished_seconds": 3 * 86_400,
 }
-DEAD_KEPT = timedelta(days=30)
+MAX_DEAD_AGE = timedelta(days=30)
 TEST_SKILL = "webhook-test"
 _TEST = "msg_test_"  # the prefix of the ids of tests
 
@@ -155,9 +155,9 @@ class Deliveries:
                 self._remove(self._items(state, Filter(skill=endpoint)))
 
     def forget_dead(self) -> None:
-        """Remove the deliveries that failed longer ago than DEAD_KEPT."""
+        """Remove the deliveries that failed longer ago than MAX_DEAD_AGE."""
         for event in self.queue.latest_events(1):  # the server's time is not earlier than this event
-            self._remove(self._items("dead", Filter(until=event.at - DEAD_KEPT)))
+            self._remove(self._items("dead", Filter(until=event.at - MAX_DEAD_AGE)))
 
     def _remove(self, items: Iterable[Item]) -> None:
         for item in items:

@@ -205,12 +205,12 @@ class Endpoints:
         definition: dict[str, Any] = json.loads(text)
         return definition
 
-    def _now(self, id: str, act: str) -> int:
+    def _now(self, id: str, action: str) -> int:
         """The server's time in microseconds since the epoch, taken from a new entry of the event stream: so
         events after this entry in the stream are also later in time."""
         if self._clock is not None:
             return self._clock()
-        milliseconds = emit(self._client, f"webhook.{act}", {"id": id}).partition("-")[0]
+        milliseconds = emit(self._client, f"webhook.{action}", {"id": id}).partition("-")[0]
         return int(milliseconds) * 1_000
 
 

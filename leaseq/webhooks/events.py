@@ -39,7 +39,7 @@ _MAX_EVENTS = 10_000  # events kept in the stream
 _PAGE = 500  # events per read
 
 
-class Emitted(NamedTuple):
+class StreamEvent(NamedTuple):
     """An event of the stream. Its id begins with the server's time in milliseconds."""
 
     id: str
@@ -79,11 +79,11 @@ def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
     return id.decode() if isinstance(id, bytes) else str(id)
 
 
-def emitted(client: Client, after: str) -> list[Emitted]:
+def read_events(client: Client, after: str) -> list[StreamEvent]:
     """The next events in the stream after the one with this id; with '' the oldest ones."""
     with client.translating():
         entries: Any = client.redis.xrange(WEBHOOK_EVENTS, min=f"({after}" if after else "-", count=_PAGE)
     return [
-        Emitted(name.decode(), fields[b"type"].decode(), json.loads(fields[b"data"]))
+        StreamEvent(name.decode(), fields[b"type"].decode(), json.loads(fields[b"data"]))
         for name, fields in entries
     ]

@@ -19,7 +19,7 @@ from leaseq.queue import Queue, queues
 from leaseq.webhooks.bodies import Body, body, data_of, delivery_id, event_key, type_of
 from leaseq.webhooks.deliveries import QUEUE, Deliveries
 from leaseq.webhooks.endpoints import Clock, Endpoint, Endpoints
-from leaseq.webhooks.events import TYPES, emitted, matches
+from leaseq.webhooks.events import TYPES, matches, read_events
 
 FOLLOWER = "webhooks"
 """The follower's name in the queues' journals."""
@@ -33,7 +33,7 @@ _LEAVING = frozenset({"finished", "died", "removed"})
 _ENTERING = ("enqueued", "revived", "undone", "reopened")
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
-New = tuple[str, str, Body]
+NewDelivery = tuple[str, str, Body]
 
 
 class Feeder:
@@ -55,9 +55,9 @@ class Feeder:
         active_endpoints = [one for one in endpoints if one.disabled_at is None]
         has_more = False
         for name in self._names(active_endpoints):
-            asking_endpoints = [one for one in active_endpoints if _wants_queue(one, name)]
-            if asking_endpoints:
-                has_more = self._feed(name, asking_endpoints, new=name not in followed_names) or has_more
+            subscribed_endpoints = [one for one in active_endpoints if _wants_queue(one, name)]
+            if subscribed_endpoints:
+                has_more = self._feed(name, subscribed_endpoints, new=name not in followed_names) or has_more
                 followed_names.discard(name)
         for name in followed_names:
             self._unfollow(name)
@@ -89,31 +89,31 @@ class Feeder:
     def _feed(self, name: str, endpoints: Sequence[Endpoint], *, new: bool) -> bool:
         queue = Queue(self._client, name, clock=self._clock)
         try:
-            after = self._begin(queue, endpoints) if new else queue.follow(FOLLOWER)
+            after = self._start_following(queue, endpoints) if new else queue.follow(FOLLOWER)
             events = queue.journal(after=after, limit=_EVENTS)
-            complete_events = _whole_calls(events)
+            complete_events = _complete_entries(events)
             if not complete_events:
                 return False
             self._deliveries.make_queue()
-            self._deliveries.add(self._of_journal(queue, complete_events, endpoints))
+            self._deliveries.add(self._journal_deliveries(queue, complete_events, endpoints))
             caught_up = len(events) < _EVENTS
             if caught_up:
-                self._deliveries.add(self._of_emptiness(queue, complete_events, endpoints))
+                self._deliveries.add(self._empty_queue_deliveries(queue, complete_events, endpoints))
             queue.follow(FOLLOWER, read=complete_events[-1].cursor)
         except (QueueNotFound, QueueUnreadable):  # just deleted, or written by a newer version
             return False
         return not caught_up
 
-    def _begin(self, queue: Queue, endpoints: Sequence[Endpoint]) -> str:
+    def _start_following(self, queue: Queue, endpoints: Sequence[Endpoint]) -> str:
         """Follow a queue from the earliest time that an endpoint needs. A journal entry's id is its time."""
         self._client.ask(("HSET", WEBHOOK_STATE, f"follows {queue.name}", 1))
         first = min(one.since for one in endpoints) - _EPOCH
         microseconds = first // timedelta(microseconds=1) - 1
         return queue.follow(FOLLOWER, read=f"{microseconds}.0")
 
-    def _of_journal(
+    def _journal_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
-    ) -> Iterator[New]:
+    ) -> Iterator[NewDelivery]:
         messages = [
             (event, type, receivers)
             for event in events
@@ -128,9 +128,9 @@ class Feeder:
                 for one in receivers:
                     yield delivery_id(one.id, *event_key(queue.name, event)), one.id, content
 
-    def _of_emptiness(
+    def _empty_queue_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
-    ) -> Iterator[New]:
+    ) -> Iterator[NewDelivery]:
         """Deliveries of ``queue.empty``, if the last item has left the queue: once until another item enters.
         The delivery's id is derived from the number of items that have ever entered."""
         leaving_events = [event for event in events if event.what in _LEAVING]
@@ -155,8 +155,8 @@ class Feeder:
         if not endpoints:
             return False
         raw = self._client.ask(("HGET", WEBHOOK_STATE, _READ))[0]
-        events = emitted(self._client, raw.decode() if raw else "")
-        deliveries: list[New] = []
+        events = read_events(self._client, raw.decode() if raw else "")
+        deliveries: list[NewDelivery] = []
         for event in events:
             at = _EPOCH + timedelta(microseconds=event.at)
             content = body(event.type, at, event.data)
@@ -188,7 +188,7 @@ def _wants_queueless(endpoint: Endpoint) -> bool:
     return any(matches(type, endpoint.events) for type in _QUEUELESS_TYPES)
 
 
-def _whole_calls(events: Sequence[Event]) -> list[Event]:
+def _complete_entries(events: Sequence[Event]) -> list[Event]:
     """The events without those of the last entry, if the page may end within it: they are read again."""
     if len(events) < _EVENTS:
         return list(events)

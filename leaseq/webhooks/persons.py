@@ -10,12 +10,12 @@ from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOKS
 from leaseq.webhooks.bodies import body, delivery_id
 from leaseq.webhooks.deliveries import Deliveries
 from leaseq.webhooks.endpoints import Endpoints
-from leaseq.webhooks.events import emitted
+from leaseq.webhooks.events import read_events
 
 _REMOVED = "person.removed"
 
 
-def tell_removed(client: Client, name: str, *, by: str, request_id: str) -> None:
+def notify_person_removed(client: Client, name: str, *, by: str, request_id: str) -> None:
     """Send ``person.removed`` to the endpoints that subscribe to it, so that receivers can also erase the
     person. The name is only in these deliveries. If repeated with the same id, it is sent once."""
     now = datetime.now(UTC)
@@ -31,7 +31,7 @@ def forget_person(client: Client, name: str, to: str) -> None:
     """Delete the stream's events about a person, sent or not, and replace the name with ``to`` in the
     endpoints that the person added. Deliveries that already exist keep the name."""
     after = ""
-    while events := emitted(client, after):
+    while events := read_events(client, after):
         after = events[-1].id
         if ids := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
             client.ask(("XDEL", WEBHOOK_EVENTS, *ids))

@@ -17,8 +17,8 @@ PER_ENDPOINT = 4
 """How many deliveries to one endpoint each process sends at the same time."""
 
 _PAUSE = 0.5  # seconds between two steps when there is nothing to do
-_AWAY = 5.0  # seconds until an unavailable server is tried again
-_TIDY = 3_600.0  # seconds between two removals of old failures
+_RETRY_SECONDS = 5.0  # seconds until an unavailable server is tried again
+_PURGE_SECONDS = 3_600.0  # seconds between two removals of old failures
 log = logging.getLogger(__name__)
 
 
@@ -30,10 +30,10 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
         target=_repeat, args=("reading events", feeder.feed, stop), name="leaseq-feed", daemon=True
     )
     reader.start()
-    tidy = Hourly(deliverer)
+    hourly_purge = HourlyPurge(deliverer)
 
     def send() -> bool:
-        tidy()
+        hourly_purge()
         return send_round(deliverer, slots)
 
     _repeat("sending", send, stop)
@@ -52,32 +52,32 @@ def send_round(deliverer: Deliverer, slots: Slots) -> bool:
     return any([slots.start(endpoint) for endpoint in endpoint_ids])  # noqa: C419 - each is started
 
 
-class Hourly:
+class HourlyPurge:
     """Removes old failures once an hour."""
 
     def __init__(self, deliverer: Deliverer) -> None:
         self._deliverer = deliverer
-        self._next = monotonic() + _TIDY
+        self._next = monotonic() + _PURGE_SECONDS
 
     def __call__(self) -> None:
         if monotonic() >= self._next:
-            self._next = monotonic() + _TIDY
+            self._next = monotonic() + _PURGE_SECONDS
             self._deliverer.deliveries.forget_dead()
 
 
 def _repeat(activity: str, step: Callable[[], bool], stop: threading.Event) -> None:
     """Repeat a step until ``stop`` is set: without a pause if it returns that there is more to do. An error
     is logged once, until the step works again."""
-    is_away = False
+    is_unavailable = False
     while not stop.is_set():
         try:
             has_more = step()
-            if is_away:
+            if is_unavailable:
                 log.warning("webhooks: %s works again", activity)
-            is_away = False
+            is_unavailable = False
         except LeaseqError as error:
-            if not is_away:
-                log.warning("webhooks: %s: %s; trying again every %g s", activity, error, _AWAY)
-            is_away, has_more = True, False
+            if not is_unavailable:
+                log.warning("webhooks: %s: %s; trying again every %g s", activity, error, _RETRY_SECONDS)
+            is_unavailable, has_more = True, False
         if not has_more:
-            stop.wait(_AWAY if is_away else _PAUSE)
+            stop.wait(_RETRY_SECONDS if is_unavailable else _PAUSE)

@@ -15,7 +15,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from time import monotonic
 
 from leaseq.errors import Invalid
-from leaseq.webhooks.addresses import Networks, Refused, Target, check, resolve, target_of
+from leaseq.webhooks.addresses import AddressRefused, Networks, Target, check, resolve, target_of
 
 CONNECT_SECONDS = 3.0
 TOTAL_SECONDS = 10.0
@@ -51,16 +51,16 @@ class _Deadline:
         return max(0.001, self._until - monotonic())
 
     @contextmanager
-    def ends(self, connection: socket.socket) -> Iterator[None]:
+    def enforced(self, connection: socket.socket) -> Iterator[None]:
         # A separate descriptor: TLS takes over the other one.
         line = socket.socket(fileno=os.dup(connection.fileno()))
 
-        def end() -> None:
+        def shut_down() -> None:
             self.is_over = True
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(self.seconds_left(), end)
+        timer = threading.Timer(self.seconds_left(), shut_down)
         timer.daemon = True
         timer.start()
         try:
@@ -82,9 +82,9 @@ def post(
         target = target_of(url)
         addresses = resolve(target)
         check(target, addresses, allow)
-        with _connected(addresses, target, min(CONNECT_SECONDS, seconds)) as line, deadline.ends(line):
+        with _connected(addresses, target, min(CONNECT_SECONDS, seconds)) as line, deadline.enforced(line):
             status, excerpt = _exchange(line, target, headers, body, deadline)
-    except (Refused, Invalid, OSError, HTTPException) as error:
+    except (AddressRefused, Invalid, OSError, HTTPException) as error:
         is_late = deadline.is_over or isinstance(error, TimeoutError)
         reason = f"no answer within {seconds:g} s" if is_late else _error_text(error)
         return Response(None, monotonic() - start, error=reason)

@@ -24,7 +24,7 @@ from leaseq.worker.handlers import NoHandler
 from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
-_CALLERS = ("leaseq.worker.", "asyncio.", "concurrent.futures.")
+_CALLER_MODULES = ("leaseq.worker.", "asyncio.", "concurrent.futures.")
 LOST_ERRORS = (LeaseLost, ItemNotFound, QueueNotFound)
 """Raised by calls whose lease is lost, or whose item or queue was deleted."""
 
@@ -42,9 +42,9 @@ class WorkerStats:
 class OutcomeSender:
     """Sends the outcome of each lease to the server. Once ``over`` is set, no call is repeated."""
 
-    def __init__(self, retry: Retry, over: threading.Event) -> None:
+    def __init__(self, retry: Retry, stop_retrying: threading.Event) -> None:
         self._retry = retry
-        self._over = over
+        self._stop_retrying = stop_retrying
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
 
@@ -58,7 +58,7 @@ class OutcomeSender:
         is tried again if ``retry`` is true."""
         try:
             try:
-                outcome = self._retry.call(lambda: queue.finish(lease, result), self._over)
+                outcome = self._retry.call(lambda: queue.finish(lease, result), self._stop_retrying)
             except Invalid as misfit:
                 _log.warning("%s: %s failed: %s", queue.name, lease.id, error_text(misfit))
                 self._fail(queue, lease, error_text(misfit), retry)
@@ -74,7 +74,7 @@ class OutcomeSender:
         if isinstance(exception, NoHandler):
             _log.warning("%s: %s failed: %s", queue.name, lease.id, exception)
         else:
-            exception.__traceback__ = _of_handler(exception.__traceback__)
+            exception.__traceback__ = _handler_traceback(exception.__traceback__)
             _log.warning("%s: %s failed", queue.name, lease.id, exc_info=exception)
         try:
             self._fail(queue, lease, error_text(exception), retry)
@@ -98,7 +98,7 @@ class OutcomeSender:
             _log.info("%s: %s given back", queue.name, lease.id)
 
     def _fail(self, queue: Queue, lease: Lease, text: str, retry: bool) -> None:
-        outcome = self._retry.call(lambda: queue.fail(lease, text, retry=retry), self._over)
+        outcome = self._retry.call(lambda: queue.fail(lease, text, retry=retry), self._stop_retrying)
         self._count("failed")
         if outcome.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
@@ -117,10 +117,10 @@ class OutcomeSender:
             self._counts[name] += 1
 
 
-def _of_handler(trace: TracebackType | None) -> TracebackType | None:
+def _handler_traceback(trace: TracebackType | None) -> TracebackType | None:
     """The traceback from the handler's frame on, without the frames of leaseq and asyncio that called it."""
     current = trace
-    while current is not None and current.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
+    while current is not None and current.tb_frame.f_globals.get("__name__", "").startswith(_CALLER_MODULES):
         current = current.tb_next
     return current or trace
 

@@ -23,7 +23,7 @@ class Retry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._is_away = False
+        self._is_unavailable = False
 
     def call(self, call: Callable[[], T], until: threading.Event) -> T:
         """Return the call's result. Raises ServerUnavailable once ``until`` is set, and ServerRefused then or
@@ -45,7 +45,7 @@ class Retry:
 
     def _log_change(self, error: LeaseqError | None) -> None:
         with self._lock:
-            has_changed, self._is_away = self._is_away != (error is not None), error is not None
+            has_changed, self._is_unavailable = self._is_unavailable != (error is not None), error is not None
         if has_changed and error is not None:
             _log.warning("%s; trying again", error)
         elif has_changed:

@@ -22,7 +22,7 @@ from leaseq.worker.heartbeat import Renewer
 from leaseq.worker.outcomes import OutcomeSender, WorkerStats
 from leaseq.worker.retry import Retry
 from leaseq.worker.source import Source
-from leaseq.worker.taking import Taker
+from leaseq.worker.taker import Taker
 from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
 _POLL = 1.0  # seconds between two polls for messages in the thread of run()
@@ -97,8 +97,8 @@ class Worker:
         self._retry = Retry()
         self._stop = threading.Event()  # once set, no more items are taken
         self._takers = [self._new_taker(number) for number in range(self._concurrency)]
-        self._over = threading.Event()  # once set, no call is repeated
-        self._outcomes = OutcomeSender(self._retry, self._over)
+        self._stop_retrying = threading.Event()  # once set, no call is repeated
+        self._outcomes = OutcomeSender(self._retry, self._stop_retrying)
         # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
         # call it while the same thread is inside another put().
         self._messages: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
@@ -115,7 +115,7 @@ class Worker:
 
         May be called from any thread; returns immediately.
         """
-        self._take_no_more()
+        self._stop_takers()
         self._messages.put("stop")
 
     def run(self) -> None:
@@ -139,7 +139,7 @@ class Worker:
             for slot in slots:
                 slot.start()
             signals = int(self._next_message() == "signal")
-            self._take_no_more()
+            self._stop_takers()
             self._wait_for(slots, signals)
             self._give_back()
             stuck_threads = {job.thread for job in self._jobs_in_work() if job.stage == "given back"}
@@ -153,7 +153,7 @@ class Worker:
         if self._error is not None:
             raise self._error
 
-    def _take_no_more(self) -> None:
+    def _stop_takers(self) -> None:
         self._stop.set()
         for taker in self._takers:
             taker.stop()
@@ -197,28 +197,28 @@ class Worker:
             return list(self._jobs)
 
     def _give_back(self) -> None:
-        self._over.set()
+        self._stop_retrying.set()
         for job in self._jobs_in_work():
             with self._lock:
                 if job.stage != "working":
                     continue
                 job.stage = "given back"
-            self._return(job.queue, job.lease)
+            self._give_back_lease(job.queue, job.lease)
 
     def _give_back_unworked(self, source: Source, lease: Lease) -> None:
-        self._return(source.queue, lease)
-        source.leave(lease)
+        self._give_back_lease(source.queue, lease)
+        source.release_slot(lease)
 
-    def _return(self, queue: Queue, lease: Lease) -> None:
+    def _give_back_lease(self, queue: Queue, lease: Lease) -> None:
         self._renewer.drop(lease)
         self._outcomes.give_back(queue, lease)
 
     def _new_taker(self, number: int) -> Taker:
-        turns = self._order == "turn"
-        first = number % len(self._sources) if turns else 0
+        round_robin = self._order == "turn"
+        first = number % len(self._sources) if round_robin else 0
         return Taker(
             self._sources[first:] + self._sources[:first],
-            turns=turns,
+            round_robin=round_robin,
             skills=self._skills,
             retry=self._retry,
             stop=self._stop,
@@ -240,14 +240,14 @@ class Worker:
     def _work(self, source: Source, lease: Lease) -> None:
         job = _Job(source.queue, lease, threading.current_thread())
         with self._lock:
-            is_too_late = self._over.is_set()  # if not, _give_back() will find this job
+            is_too_late = self._stop_retrying.is_set()  # if not, _give_back() will find this job
             if not is_too_late:
                 self._jobs.add(job)
         if is_too_late:
             self._give_back_unworked(source, lease)
             return
         if not source.is_leftover(lease):
-            self._renewer.add(source.queue, lease, lambda: self._lose(job))
+            self._renewer.add(source.queue, lease, lambda: self._mark_lost(job))
         result: Json = None
         exception: BaseException | None = None
         try:
@@ -263,7 +263,7 @@ class Worker:
                 job.stage = "sending"
         if not is_given_back:
             self._send(source, job, result, exception)
-        source.leave(lease)
+        source.release_slot(lease)
         with self._lock:
             self._jobs.discard(job)
 
@@ -286,7 +286,7 @@ class Worker:
             task.cancel()
         return task.result()
 
-    def _lose(self, job: _Job) -> None:
+    def _mark_lost(self, job: _Job) -> None:
         with self._lock:
             job.is_lost = True
             if job.task is not None:

@@ -258,7 +258,7 @@ def test_a_queue_of_a_newer_version(server: Server, unreadable_queue: leaseq.Que
 
 def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, make_backup: MakeBackup) -> None:
     """The tests use the library's user of the server, which may not read the web app's keys."""
-    server.redis.lpush(keys_of_accounts.news("ann"), "{}")
+    server.redis.lpush(keys_of_accounts.notices("ann"), "{}")
     with pytest.raises(leaseq.ServerRefused, match="no permissions"):
         make_backup()
 

@@ -72,7 +72,7 @@ def person(accounts: Accounts, queue_name: str) -> str:
 
 
 @pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
+def manager(accounts: Accounts, queue_name: str) -> str:
     """The name of a manager who has a password."""
     return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
@@ -123,7 +123,7 @@ def wait_in_page(tab: Page, locator: Locator) -> None:
     expect(locator).to_be_visible()
 
 
-def judge(tab: Page) -> None:
+def check_accessibility(tab: Page) -> None:
     """Check that the page is accessible, as far as a program can tell, and as wide as its window."""
     tab.wait_for_load_state()  # with its style sheets
     violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # without the rules that pass

@@ -7,28 +7,28 @@ import re
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.browser.work_page import begin, sign_out
 from tests.support.leases import take
 
 
 def test_an_answer_is_corrected_and_its_item_reopened(
-    tab: Page, boss: str, person: str, letters: leaseq.Queue
+    tab: Page, manager: str, person: str, letters: leaseq.Queue
 ) -> None:
     letters.finish(take(letters, "ann"), {"answer": "frist"})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/items/l1")
     tab.get_by_role("link", name="Correct").click()
     expect(tab.get_by_label("Your answer")).to_have_value("frist")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_label("Your answer").fill("first")
     tab.get_by_role("button", name="Save the correction").click()
     expect(tab.get_by_role("cell", name="first", exact=True)).to_be_visible()
     expect(tab.get_by_text("earlier answer", exact=True)).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.locator("summary", has_text="Reopen").click()
     tab.get_by_label("What should be done differently?").fill("all of it")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Reopen").click()
     expect(tab.get_by_text("It is waiting again.")).to_be_visible()
     item = letters.get("l1")
@@ -38,7 +38,7 @@ def test_an_answer_is_corrected_and_its_item_reopened(
 
 
 def test_from_a_share_of_the_answers_to_a_list_of_their_own(
-    tab: Page, boss: str, letters: leaseq.Queue
+    tab: Page, manager: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(
         form={
@@ -51,7 +51,7 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
     )
     for about, person in (("refund", "ann"), ("other", "ann"), ("refund", "bob")):
         letters.finish(take(letters, person), {"about": about})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/answers")
     row = tab.get_by_role("region", name="About").get_by_role("row", name="refund")
     expect(row).to_contain_text("67 %")
@@ -76,7 +76,7 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
     tab.keyboard.press("Enter")
     view = tab.get_by_role("link", name="Refunds")
     expect(view).to_have_attribute("aria-current", "page")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("link", name="Clear").press("Enter")
     expect(titles).to_have_count(3)
     view.press("Enter")
@@ -84,12 +84,12 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
     expect(titles).to_have_text(["letter 3", "letter 1"])
 
 
-def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, manager: str, letters: leaseq.Queue) -> None:
     ask = {"type": "object", "properties": {"rating": {"title": "Rating", "type": "integer"}}}
     letters.configure(form={"show": ["text"], "ask": ask})
     for rating, person in ((1, "ann"), (5, "ann"), (5, "bob")):
         letters.finish(take(letters, person), {"rating": rating})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/answers")
     bars = tab.get_by_role("region", name="Rating", exact=True)
     expect(bars.get_by_role("row", name=re.compile("^5"))).to_contain_text("67 %")

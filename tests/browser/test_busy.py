@@ -12,16 +12,16 @@ from leaseq.webapp import create_app
 from leaseq.webapp.serving import load_shedding
 from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
-from tests.browser.conftest import SECRET, judge, sign_in
+from tests.browser.conftest import SECRET, check_accessibility, sign_in
 
 BUSY = "Too busy right now"
 
 
-TurnAway = Callable[[str, int], None]
+RefuseFirst = Callable[[str, int], None]
 
 
 @pytest.fixture
-def turn_away(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> TurnAway:
+def refuse_first(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> RefuseFirst:
     """Somebody is signed in, and the web process refuses their first request for a path as busy: it answers
     after how many seconds to try again."""
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET))
@@ -42,23 +42,23 @@ def turn_away(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPat
     return prepare
 
 
-def test_the_page_is_one_and_leads_on(tab: Page, turn_away: TurnAway) -> None:
-    turn_away("**/account", 60)
+def test_the_page_is_one_and_leads_on(tab: Page, refuse_first: RefuseFirst) -> None:
+    refuse_first("**/account", 60)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name=BUSY)).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("link", name="Try again").click()
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_it_asks_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
-    turn_away("**/account", 1)
+def test_it_asks_again_by_itself(tab: Page, refuse_first: RefuseFirst) -> None:
+    refuse_first("**/account", 1)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_what_was_sent_goes_out_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
-    turn_away("**/language", 1)
+def test_what_was_sent_goes_out_again_by_itself(tab: Page, refuse_first: RefuseFirst) -> None:
+    refuse_first("**/language", 1)
     tab.goto("/")
     tab.locator("#person-menu summary").click()
     tab.locator("#person-menu").get_by_role("button", name="Deutsch").click()

@@ -19,7 +19,7 @@ def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Qu
     tab.keyboard.press("Enter")
     finish_and_undo(tab, queue)
     keep_working(tab)
-    let_go(tab, queue)
+    give_back(tab, queue)
     tab_to(tab, tab.locator("#person-menu > summary"), "Shift+Tab")
     tab.keyboard.press("Enter")
     tab_to(tab, tab.get_by_role("button", name="Sign out"), "Tab")
@@ -56,7 +56,7 @@ def keep_working(tab: Page) -> None:
     expect(item_region(tab)).to_have_css("outline-style", "solid")
 
 
-def let_go(tab: Page, queue: leaseq.Queue) -> None:
+def give_back(tab: Page, queue: leaseq.Queue) -> None:
     tab.keyboard.press("l")
     for key, reason, id in (("n", "ask ann", "m3"), ("b", "torn", "m4"), ("g", "needs a lawyer", "m5")):
         expect_item(tab, f"message {id[1:]}")

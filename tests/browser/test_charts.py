@@ -9,14 +9,14 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.samples import Samples
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import not_none
 
 QUARTER = 900.0  # seconds of one part of the day's chart
 
 
 def test_values_by_keys_by_pointer_and_as_a_table(
-    tab: Page, boss: str, server: Any, queue: leaseq.Queue
+    tab: Page, manager: str, server: Any, queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Letters")
     now = time.time() // QUARTER * QUARTER + 1
@@ -24,7 +24,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
         queue.enqueue_many(leaseq.NewItem({}) for _ in range(3))
         queue.finish(not_none(queue.reserve("ann")), {})
         Samples(server.client, clock=lambda at=now - age * QUARTER: at).record({queue.name: queue.stats()})  # type: ignore[misc]
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     tab.get_by_role("link", name="1 day").click()
     expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
@@ -46,7 +46,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
 
     tab.get_by_text("As a table").click()
     expect(tab.locator("#charts tbody tr").last).to_contain_text("316")
-    judge(tab)
+    check_accessibility(tab)
     for name in ("7 days", "30 days", "1 hour"):
         tab.get_by_role("link", name=name).press("Enter")
         expect(tab.get_by_role("link", name=name)).to_have_attribute("aria-current", "true")

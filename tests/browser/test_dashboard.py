@@ -12,8 +12,10 @@ from tests.browser.work_page import YES_NO
 from tests.support.leases import take
 
 
-def test_a_queue_is_paused_resumed_and_deleted_by_keys(tab: Page, boss: str, letters: leaseq.Queue) -> None:
-    sign_in(tab, boss)
+def test_a_queue_is_paused_resumed_and_deleted_by_keys(
+    tab: Page, manager: str, letters: leaseq.Queue
+) -> None:
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}")
     tab.locator("main summary", has_text="Pause").press("Enter")
     tab.get_by_label("Reason").fill("lunch")
@@ -39,14 +41,14 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(tab: Page, boss: str, let
 
 
 def test_from_a_share_that_agrees_to_an_item_whose_answers_differ(
-    tab: Page, boss: str, letters: leaseq.Queue
+    tab: Page, manager: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(form=YES_NO, answers=2)
     for person in ("ann", "bob"):
         for _ in range(3):
             lease = take(letters, person)
             letters.finish(lease, {"ok": (person, lease.id) != ("bob", "l2")})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}")
     tab.get_by_role("link", name="1 disagreement").press("Enter")
     disagreements = tab.get_by_role("region", name="Items whose answers differ")

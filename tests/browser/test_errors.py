@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import leaseq
-from tests.browser.conftest import judge
+from tests.browser.conftest import check_accessibility
 from tests.browser.work_page import begin, expect_item, fill_queue, result_of
 
 FORM: dict[str, Any] = {
@@ -66,7 +66,7 @@ def test_the_message_covers_neither_the_question_nor_the_button(
         assert overlap(button, errors) == 0, f"after scrolling by {top}"
     last_action = phone.get_by_text("Return with a note")
     assert overlap(last_action, errors) == 0, "at the end of the page, all of the form is above the message"
-    judge(phone)
+    check_accessibility(phone)
 
 
 def test_an_answer_removes_its_error(phone: Page, person: str, queue: leaseq.Queue) -> None:

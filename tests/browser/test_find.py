@@ -19,13 +19,13 @@ FORM = {
 }
 
 
-def test_by_words_by_a_question_and_by_a_saved_search(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_by_words_by_a_question_and_by_a_saved_search(tab: Page, manager: str, letters: leaseq.Queue) -> None:
     letters.configure(form=FORM)
     for rating, note in ((1, "broken glass"), (5, "fine"), (2, "late")):
         letters.finish(take(letters, "ann"), {"rating": rating, "note": note})
     letters.enqueue({"text": "a glass of water"}, id="l4")
     titles = tab.locator("table.items a.title")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/items?state=finished")
     tab.get_by_role("searchbox", name="Find in items and answers").fill("glass")
     tab.keyboard.press("Enter")

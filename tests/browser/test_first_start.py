@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
 from tests.browser.work_page import expect_item
 
 LETTERS = [
@@ -60,14 +60,14 @@ def test_from_the_link_to_the_first_answer(tab: Page, server: Any, setup_link: s
         ["Try it", "A queue from a file", "Invite people"]
     )
     expect(tab.get_by_label("Title").first).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_label("File", exact=True).set_input_files(file)
     tab.get_by_label("Title").first.press("Enter")
     expect(tab.get_by_text("30 added, 0 duplicates, 0 skipped.")).to_be_visible()
     leaseq.Queue(server.client, "a").configure(title="Nothing waits here")
     tab.get_by_role("link", name="leaseq").press("Enter")
     expect(tab.get_by_role("button", name="Begin")).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("Enter")
     expect_item(tab, "My parcel 0 is late.")
     expect(tab.get_by_role("radio", name="refund")).to_be_checked()  # the payload's guess

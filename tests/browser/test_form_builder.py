@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
 from tests.browser.work_page import begin, sign_out
 
 FORM: dict[str, Any] = {
@@ -36,13 +36,13 @@ FORM: dict[str, Any] = {
 
 
 @pytest.fixture
-def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
+def manager(accounts: Accounts, queue: leaseq.Queue) -> str:
     queue.enqueue({"text": "My parcel is not here.", "guess": {"about": "refund"}})
     return accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
 
 
-def open_settings(tab: Page, boss: str, queue: leaseq.Queue) -> Page:
-    sign_in(tab, boss)
+def open_settings(tab: Page, manager: str, queue: leaseq.Queue) -> Page:
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/settings")
     return tab
 
@@ -64,8 +64,8 @@ def save(tab: Page) -> None:
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
 
 
-def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    open_settings(tab, boss, queue)
+def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    open_settings(tab, manager, queue)
     tab.get_by_role("button", name="Add a field").press("Enter")
     tab.keyboard.type("colour")
     expect(tab.get_by_text("None of the searched items has: colour.")).to_be_visible()
@@ -87,9 +87,9 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
     expect(preview.get_by_label("Which reason?")).to_be_hidden()
     preview.get_by_role("radio", name="refund").check()
     expect(preview.get_by_label("Which reason?")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.set_viewport_size({"width": 320, "height": 800})
-    judge(tab)
+    check_accessibility(tab)
     save(tab)
     expected = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
     expected["ask"]["properties"]["what_matters"] = expected["ask"]["properties"].pop("order")
@@ -98,7 +98,7 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
     assert queue.policy.form == expected
 
 
-def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_rows_and_json_are_one_form(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     questions = FORM["ask"]["properties"]
     late = {"title": "Is it late?", "type": "boolean"}
     properties = {
@@ -117,7 +117,7 @@ def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -
         "prefill": {"about": "guess.about"},
     }
     queue.configure(form=form)
-    open_settings(tab, boss, queue)
+    open_settings(tab, manager, queue)
     first_row = question_row(tab, 0)
     first_row.locator("summary").press("Enter")
     expect(first_row.get_by_label("Filled in from")).to_have_value("guess.about")
@@ -134,7 +134,7 @@ def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -
     expect(second_condition.get_by_label("and after")).to_be_focused()
     second_condition.get_by_label("and after").select_option("Is it late?")
     second_condition.get_by_label("No").press("Space")
-    judge(tab)
+    check_accessibility(tab)
     question_row(tab, 3).get_by_role("button", name="Move up").press("Enter")
     expect(question_row(tab, 2).get_by_label("Question", exact=True)).to_have_value("What matters?")
     tab.get_by_role("tab", name="Questions").press("ArrowRight")
@@ -155,8 +155,8 @@ def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -
     assert list(queue.policy.form["ask"]["properties"]) == ["topic", "late", "why"]
 
 
-def test_json_with_an_error_is_no_rows(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    open_settings(tab, boss, queue)
+def test_json_with_an_error_is_no_rows(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    open_settings(tab, manager, queue)
     tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill('{"ask": ')
     tab.get_by_role("tab", name="Questions").click()
@@ -179,7 +179,7 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     expect(reason).to_be_hidden()
     tab.get_by_role("radio", name="refund").check()
     reason.fill("broken")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("radio", name="delivery").check()
     expect(reason).to_be_hidden()
     tab.get_by_role("radio", name="refund").check()
@@ -202,8 +202,8 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     assert answer.result == {"about": "refund", "why": "broken", "order": ranking}
 
 
-def test_a_date_and_a_time_are_asked_for(tab: Page, boss: str, person: str, queue: leaseq.Queue) -> None:
-    open_settings(tab, boss, queue)
+def test_a_date_and_a_time_are_asked_for(tab: Page, manager: str, person: str, queue: leaseq.Queue) -> None:
+    open_settings(tab, manager, queue)
     add_question(tab, "Which day?", "date")
     add_question(tab, "At what time?", "time")
     save(tab)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
 from tests.transfer import corpus
 
 ROWS = 3_000
@@ -19,8 +19,8 @@ ROWS = 3_000
 @pytest.fixture
 def import_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     queue.configure(title="Triage")
-    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
-    sign_in(tab, boss)
+    manager = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/import")
     return tab
 
@@ -41,12 +41,12 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     tab.get_by_label("Priority").select_option("urgency")
     tab.get_by_role("group", name="What people see").get_by_label("urgency").uncheck()
     expect(tab.get_by_label("Priority")).to_have_value("urgency")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Check the whole file").press("Enter")
     expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
     expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
     expect(tab.locator("#check-result")).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_label("Priority").select_option("")
     expect(tab.get_by_text("rows can be imported.")).to_be_hidden()  # the choices changed
     tab.get_by_label("Priority").select_option("urgency")
@@ -60,7 +60,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     tab.reload()
     expect(tab.get_by_text(outcome)).to_be_visible()
     expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     with tab.expect_download() as download:
         tab.get_by_role("link", name="Download skipped rows").click()
     assert "bad,text,high" in Path(download.value.path()).read_text()
@@ -95,7 +95,7 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
     quotes.select_option("Around fields")
     expect(tab.get_by_text("Choose “Text” for double quotes.")).to_be_visible()
     expect(quotes).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     quotes.select_option("Text")
     expect(tab.get_by_role("region", name="The first rows")).to_contain_text('"said"')
     tab.get_by_role("button", name="Import").click()
@@ -104,12 +104,12 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
 
 
 def test_without_the_script_a_file_is_checked_and_then_imported_by_the_same_choices(
-    plain_tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+    plain_tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     queue.configure(title="Triage")
     tab, file = plain_tab, tmp_path / "rows.csv"
     file.write_text("nr;a\n7;1\n8\n")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/import")
     expect(tab.get_by_text("You can drop it here.")).to_be_hidden()
     tab.get_by_label("Separator").select_option("semicolons")

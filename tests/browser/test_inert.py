@@ -12,7 +12,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, TIMEOUT_MS, sign_in
 
-NASTY_TEXT = (
+HOSTILE_TEXT = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
     "<svg onload='window.ran = 1'><script>window.ran = 1</script></svg>"
     "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>"
@@ -29,7 +29,12 @@ FORM = {
     "ask": {
         "type": "object",
         "properties": {
-            "note": {"type": "string", "title": NASTY_TEXT, "description": NASTY_TEXT, "default": NASTY_TEXT}
+            "note": {
+                "type": "string",
+                "title": HOSTILE_TEXT,
+                "description": HOSTILE_TEXT,
+                "default": HOSTILE_TEXT,
+            }
         },
     },
 }
@@ -44,11 +49,11 @@ def page(chromium: Any, address: str) -> Iterator[Page]:
 
 
 @pytest.fixture
-def nasty_queue(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Nasty", instructions=NASTY_TEXT, form=FORM)
+def hostile_queue(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Nasty", instructions=HOSTILE_TEXT, form=FORM)
     picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'/>"
     queue.enqueue(
-        {"nasty": NASTY_TEXT, "link": LINK, "svg": picture, NASTY_TEXT: NASTY_TEXT}, id="<b onclick=x>"
+        {"nasty": HOSTILE_TEXT, "link": LINK, "svg": picture, HOSTILE_TEXT: HOSTILE_TEXT}, id="<b onclick=x>"
     )
     return queue
 
@@ -70,20 +75,20 @@ def check_nothing_ran(page: Page) -> None:
 
 def test_on_the_work_page_and_the_managers_pages(
     page: Page,
-    nasty_queue: leaseq.Queue,
+    hostile_queue: leaseq.Queue,
     accounts: Accounts,
 ) -> None:
-    name = f"boss of {nasty_queue.name}"
+    name = f"boss of {hostile_queue.name}"
     accounts.add(name, by="test", role="manager", password=PASSWORD)
-    lease = nasty_queue.reserve(name)
+    lease = hostile_queue.reserve(name)
     assert lease
-    nasty_queue.save_draft(lease, {"note": NASTY_TEXT})
+    hostile_queue.save_draft(lease, {"note": HOSTILE_TEXT})
     sign_in(page, name)
     paths = [
-        f"/q/{nasty_queue.name}",
-        f"/manage/{nasty_queue.name}",
-        f"/manage/{nasty_queue.name}/items/%3Cb%20onclick%3Dx%3E",
-        f"/manage/{nasty_queue.name}/settings",
+        f"/q/{hostile_queue.name}",
+        f"/manage/{hostile_queue.name}",
+        f"/manage/{hostile_queue.name}/items/%3Cb%20onclick%3Dx%3E",
+        f"/manage/{hostile_queue.name}/settings",
     ]
     for path in paths:
         page.goto(path)
@@ -91,7 +96,7 @@ def test_on_the_work_page_and_the_managers_pages(
     page.goto(paths[0])
     for link in page.locator("main a", has_text="press").all():
         assert not (link.get_attribute("href") or "").strip().lower().startswith("javascript")
-    nasty_queue.finish(lease, {"note": NASTY_TEXT})
+    hostile_queue.finish(lease, {"note": HOSTILE_TEXT})
     page.goto(paths[2])
     check_nothing_ran(page)
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import not_none
 
 
@@ -26,18 +26,18 @@ def queue_of_dead(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def judge_all(tab: Page) -> None:
-    """Judge the page wide and light, then narrow and dark."""
-    judge(tab)
+def check_both_schemes(tab: Page) -> None:
+    """Check the page wide and light, then narrow and dark."""
+    check_accessibility(tab)
     tab.set_viewport_size({"width": 320, "height": 900})
     tab.emulate_media(color_scheme="dark")
-    judge(tab)
+    check_accessibility(tab)
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(color_scheme="light")
 
 
-def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, queue_of_dead: leaseq.Queue) -> None:
-    sign_in(tab, boss)
+def test_the_chosen_by_the_keyboard_alone(tab: Page, manager: str, queue_of_dead: leaseq.Queue) -> None:
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead&order=oldest")
     tab.get_by_label("Where to search").select_option("Failed")
     tab.locator("summary", has_text="Filters").press("Enter")
@@ -45,7 +45,7 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, queue_of_dead: l
     tab.keyboard.type("unreadable")
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Searched")).to_be_visible()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("checkbox", name="Select m-001").focus()
     for _ in range(3):
         tab.keyboard.press("Space")
@@ -61,37 +61,39 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, queue_of_dead: l
     tab.keyboard.press("Space")
     tab.get_by_role("button", name="Hand out again").press("Enter")
     expect(tab.get_by_role("heading", name="Hand out again: 1 item?")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Hand out again: 1 item").press("Enter")
     expect(tab.get_by_text("1 is waiting again.")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("link", name="Back to the list").press("Enter")
     expect(tab.get_by_role("checkbox", name="Select m-001")).to_be_visible()
     expect(tab.get_by_role("checkbox", name="Select m-003")).to_have_count(0)
     assert queue_of_dead.get("m-003").state == "inbound"
 
 
-def test_all_that_a_search_finds_goes_on_by_itself(tab: Page, boss: str, queue_of_dead: leaseq.Queue) -> None:
+def test_all_that_a_search_finds_goes_on_by_itself(
+    tab: Page, manager: str, queue_of_dead: leaseq.Queue
+) -> None:
     queue_of_dead.configure(max_attempts=1)
     queue_of_dead.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=inbound&begins=n-")
     tab.get_by_role("checkbox", name="Select all on this page").check()
     tab.get_by_role("radio", name="All items of this search").check()
     tab.get_by_role("button", name="Assign").click()
     expect(tab.get_by_role("heading", name="Assign: 240 items?")).to_be_visible()
-    tab.get_by_role("combobox", name="Assign to").fill(boss)
+    tab.get_by_role("combobox", name="Assign to").fill(manager)
     tab.get_by_role("button", name="Assign: 240 items").click()
     expect(tab.get_by_text("240 are assigned.")).to_be_visible()
     expect(tab.get_by_text("whole list was searched")).to_be_visible()
     expect(tab.get_by_role("button", name="Stop here")).to_be_hidden()
-    assert {item.assigned_to for item in queue_of_dead.items("inbound", limit=300)} == {(boss,)}
+    assert {item.assigned_to for item in queue_of_dead.items("inbound", limit=300)} == {(manager,)}
 
 
 def test_a_move_with_all_can_be_stopped_and_goes_on(
-    tab: Page, boss: str, queue_of_dead: leaseq.Queue
+    tab: Page, manager: str, queue_of_dead: leaseq.Queue
 ) -> None:
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     routes: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -109,7 +111,7 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
     tab.get_by_role("button", name="Remove: 120 items").click()
     expect(tab.get_by_text("100 are removed.")).to_be_visible()
     tab.get_by_role("button", name="Stop here").click()
-    judge(tab)
+    check_accessibility(tab)
     routes[1].abort()
     expect(tab.get_by_text("That step failed")).to_be_visible()
     assert queue_of_dead.stats().dead == 20
@@ -121,16 +123,16 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
     assert queue_of_dead.stats().dead == 0
 
 
-def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_one_item_its_neighbours_and_a_late_answer(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage", form={"show": ["text"]})
     for n in (1, 2, 3):
         queue.enqueue({"text": f"message {n}", "n": n}, id=f"m{n}")
     lease = not_none(queue.reserve("ann"))
-    queue.release("m1", by=boss)
+    queue.release("m1", by=manager)
     queue.finish(not_none(queue.reserve("bob")), {"about": "delivery", "note": "as before"})
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, {"about": "refund", "note": "as before"})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/items?state=inbound")
     tab.get_by_role("link", name="message 2").click()
     tab.get_by_role("link", name="Next").press("Enter")
@@ -139,15 +141,15 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     expect(tab.get_by_role("heading", name="message 2")).to_be_visible()
     tab.goto(f"/manage/{queue.name}/items?state=finished")
     tab.get_by_role("link", name="message 1").click()
-    expect(tab.get_by_text(f"{boss} released it from ann")).to_be_visible()
+    expect(tab.get_by_text(f"{manager} released it from ann")).to_be_visible()
     tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission to copy, so it is selected
     tab.wait_for_function("getSelection().toString() === 'm1'")
     row = tab.get_by_role("row").filter(has_text="differs")
     expect(row).to_have_count(1)
     expect(row).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_text("As JSON").click()
-    judge(tab)
+    check_accessibility(tab)
     accept_summary = tab.locator("summary", has_text="Accept this answer …")
     accept_summary.press("Enter")
     tab.keyboard.press("Tab")
@@ -156,23 +158,23 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     expect(accept_summary).to_be_focused()
     tab.keyboard.press("Enter")
     tab.get_by_role("button", name="Yes, accept it").press("Enter")
-    expect(tab.get_by_text(f"{boss} accepted a late answer")).to_be_visible()
+    expect(tab.get_by_text(f"{manager} accepted a late answer")).to_be_visible()
     assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
 
 
-def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_answers_are_downloaded_as_asked(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     for person in ("ann", "bob"):
         queue.enqueue({"of": person})
         queue.finish(not_none(queue.reserve(person)), {"answer": person})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/export")
     tab.get_by_role("combobox", name="By").fill("ann")
     tab.get_by_role("textbox", name="Done from").fill("yesterday")
     tab.get_by_role("button", name="Download").press("Enter")
     expect(tab.get_by_text("from: a day such as")).to_be_visible()
     expect(tab.get_by_role("combobox", name="By")).to_have_value("ann")
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("textbox", name="Done from").fill("2020-01-01")
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Download").press("Enter")
@@ -184,9 +186,9 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
 
 
 def test_without_a_script_many_are_moved_just_the_same(
-    plain_tab: Page, boss: str, queue_of_dead: leaseq.Queue
+    plain_tab: Page, manager: str, queue_of_dead: leaseq.Queue
 ) -> None:
-    sign_in(plain_tab, boss)
+    sign_in(plain_tab, manager)
     plain_tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead")
     plain_tab.get_by_role("radio", name="All 120 in this list").check()
     plain_tab.get_by_role("button", name="Hand out again").click()
@@ -198,11 +200,11 @@ def test_without_a_script_many_are_moved_just_the_same(
 
 
 def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
-    tab: Page, boss: str, queue: leaseq.Queue
+    tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Triage")
     queue.enqueue({"text": "a < b"}, id="r-1", priority=200)
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/items/r-1")
     summary = tab.locator("summary", has_text="Change …")
     summary.focus()
@@ -216,7 +218,7 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     expect(tab.get_by_label("Priority")).to_have_value("10")
     expect(payload).to_have_value('{"text": ')
     expect(payload).to_have_attribute("aria-invalid", "true")
-    judge_all(tab)
+    check_both_schemes(tab)
     payload.fill('{"text": "new"}')
     tab.get_by_role("button", name="Save changes").click()
     expect(tab.get_by_text("Changed: priority, due date, payload.")).to_be_visible()
@@ -224,16 +226,16 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     assert (item.priority, item.payload) == (10, {"text": "new"})
     assert item.due == datetime(2027, 5, 1, 12, tzinfo=UTC)
     summary.click()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("button", name="Save changes").click()
     expect(tab.get_by_text("Nothing was changed.")).to_be_visible()
 
 
 def test_one_item_is_assigned_released_handed_out_again_and_removed(
-    tab: Page, boss: str, person: str, letters: leaseq.Queue
+    tab: Page, manager: str, person: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(max_attempts=1)
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/items/l2")
     tab.locator("main summary", has_text="Assign").press("Enter")
     tab.get_by_label("Assign to").fill(person)
@@ -248,20 +250,22 @@ def test_one_item_is_assigned_released_handed_out_again_and_removed(
     tab.reload()
     tab.get_by_role("button", name="Hand out again").press("Enter")
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
-    expect(tab.get_by_text(f"{boss} handed it out again")).to_be_visible()
+    expect(tab.get_by_text(f"{manager} handed it out again")).to_be_visible()
     tab.locator("main summary", has_text="Remove").press("Enter")
     tab.get_by_role("button", name="Remove permanently").press("Enter")
     expect(tab.get_by_text("The item l2 is removed.")).to_be_visible()
     assert letters.stats().inbound == 2
 
 
-def test_a_late_answer_is_accepted_from_the_list_of_them(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_a_late_answer_is_accepted_from_the_list_of_them(
+    tab: Page, manager: str, letters: leaseq.Queue
+) -> None:
     lost_lease = not_none(letters.reserve("ann"))
     letters.release(lost_lease.id)
     letters.finish(not_none(letters.reserve("bob")), {"answer": "as it was"})
     with pytest.raises(leaseq.LeaseLost):
         letters.finish(lost_lease, {"answer": "as it should be"})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/late")
     tab.get_by_role("checkbox", name="Select the answer from ann").press("Space")
     expect(tab.get_by_text("Selected (1)")).to_be_visible()

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge
+from tests.browser.conftest import PASSWORD, check_accessibility
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of, sign_out
 
 
@@ -47,7 +47,7 @@ def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_role("alert").filter(has_text="Please answer this.")).to_be_visible()
     expect(tab.get_by_role("radio", name="other")).to_be_checked()
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("W")
     expect(tab.get_by_role("radio", name="later")).to_be_checked()
     tab.get_by_label("Note").fill("kind words")
@@ -64,14 +64,14 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     tab.keyboard.press("h")
     expect(tab.get_by_role("dialog", name="How to")).to_contain_text("Read all of it.")
     expect(tab.get_by_role("dialog", name="How to")).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("h")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
     tab.keyboard.press("?")
     keys = tab.get_by_role("dialog", name="Keys")
     expect(keys).to_contain_text("About · refund")
     expect(keys).to_contain_text("Later")
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("1")
     expect(tab.get_by_role("radio", name="delivery")).not_to_be_checked()
     keys.get_by_label("Use single keys").uncheck()
@@ -120,7 +120,7 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     expect(tab.get_by_label("What is wrong with it?")).to_be_hidden()
     tab.keyboard.press("g")
     expect(tab.get_by_label("What should others know about it?")).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.type("needs a lawyer")
     tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
@@ -149,4 +149,4 @@ def test_on_a_small_window_the_next_item_begins_at_its_top(
     group.evaluate("group => scrollTo(0, scrollY + group.getBoundingClientRect().bottom - innerHeight + 80)")
     expect(tab.get_by_label("Note")).not_to_be_in_viewport(ratio=1)
     expect(tab.get_by_role("button", name="Finish and next")).to_be_in_viewport(ratio=1)
-    judge(tab)
+    check_accessibility(tab)

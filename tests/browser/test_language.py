@@ -28,12 +28,12 @@ def test_a_time_is_told_in_the_language_of_the_page(
     page_language: str,
     pattern: str,
 ) -> None:
-    boss = accounts.add(f"meg of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    manager = accounts.add(f"meg of {queue.name}", by="test", role="manager", password=PASSWORD).name
     queue.enqueue({"text": "hello"}, id="one")
     with chromium.new_context(base_url=address, locale=browser_language) as context:
         tab = context.new_page()
         context.add_cookies([{"name": "leaseq-language", "value": "en", "url": address}])
-        sign_in(tab, boss)
+        sign_in(tab, manager)
         context.add_cookies([{"name": "leaseq-language", "value": page_language, "url": address}])
         tab.clock.set_fixed_time("2031-01-01T00:00:00Z")  # times of today have no date
         tab.goto(f"/manage/{queue.name}/items/one")

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import expire_leases
 
 # Of `letters`. The tests move the page's clock; the server's lease stays valid.
@@ -95,7 +95,7 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     tab.clock.fast_forward(LEASE_SECONDS * 1000 + 2000)
     note = tab.get_by_role("status").filter(has_text="Your time ran out at")
     expect(note).to_contain_text("Nobody has taken it yet.")
-    judge(tab)
+    check_accessibility(tab)
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
     tab.keyboard.press("Escape")
     tab.keyboard.press("t")
@@ -135,7 +135,7 @@ def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
     expect(tab.get_by_text("A manager released it")).to_be_in_viewport()
     expect(tab.locator(".time")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
     (answer,) = letters.get("long").late_answers

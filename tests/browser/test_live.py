@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-from tests.browser.conftest import PASSWORD, judge, sign_in, wait_in_page
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in, wait_in_page
 from tests.support.leases import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
@@ -18,10 +18,10 @@ def figure(tab: Page, name: str) -> Any:
     return tab.locator(f".live-counts [data-number='{name}']")
 
 
-def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_the_page_changes_by_itself(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage", lease_seconds=300)
     queue.enqueue({"n": 1}, id="one")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     expect(figure(tab, "counts.inbound")).to_have_text("1")
     expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
@@ -44,10 +44,10 @@ def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -
 
 
 def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
-    tab: Page, boss: str, queue: leaseq.Queue
+    tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.enqueue({"n": 1}, id="a/b c?d")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     queue.reserve("ann")
@@ -57,10 +57,10 @@ def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
     assert queue.stats().inbound == 1
 
 
-def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_trouble_comes_up_with_its_reason(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(max_attempts=1)
     queue.enqueue({"n": 1}, id="bad")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Nothing right now.")).to_be_visible()
     lease = queue.reserve("ann")
@@ -74,11 +74,11 @@ def test_trouble_comes_up_with_its_reason(tab: Page, boss: str, queue: leaseq.Qu
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
 
 
-def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(max_attempts=1)
     for id in ("torn", "odd", "bad"):
         queue.enqueue({"text": id}, id=id)
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Nothing right now.")).to_be_visible()
     first_lease, second_lease, third_lease = (not_none(queue.reserve(name)) for name in ("ann", "bob", "cyd"))
@@ -89,7 +89,7 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     expect(rows).to_have_count(3)
     expect(tab.get_by_role("heading", name="3 reports and notes")).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
-    judge(tab)
+    check_accessibility(tab)
     torn_row, odd_row, bad_row = (rows.filter(has_text=words) for words in ("torn", "shop", "no text"))
     expect(torn_row).to_contain_text("ann reported a problem")
     expect(torn_row.get_by_role("link", name="Fix the payload")).to_be_hidden()
@@ -113,9 +113,9 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     assert queue.get("odd").payload == {"text": "odd, but right"}
 
 
-def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_an_alert_comes_up_in_words_and_goes(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(alerts=("waiting>1",))
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_visible()
@@ -127,11 +127,11 @@ def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq
     ).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
     expect(tab.locator("#announcements")).to_have_text("The number of waiting items is above 1.")
-    judge(tab)
+    check_accessibility(tab)
     tab.goto("/manage")
     link = tab.locator(f"[data-queue='{queue.name}']").get_by_role("link", name="1 alert")
     expect(link).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     link.click()
     expect(tab.get_by_role("heading", name="Needs attention")).to_be_in_viewport()
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
@@ -141,9 +141,9 @@ def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq
     expect(tab.get_by_role("heading", name="1 alert", exact=True)).to_be_hidden()
 
 
-def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_the_words_after_a_figure_follow_it(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     for text in ("1 late answer in the last hour", "2 late answers in the last hour"):
         queue.enqueue({"n": 1}, id=text)
@@ -158,9 +158,9 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
         expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
 
 
-def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_where_there_is_no_stream_the_page_asks(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     response: dict[str, Any] = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
 
     def refuse_stream(route: Route) -> None:
@@ -179,10 +179,10 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
 
 @pytest.mark.parametrize("path", ["/manage/{q}", "/manage"])
 def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
-    tab: Page, boss: str, queue: leaseq.Queue, path: str
+    tab: Page, manager: str, queue: leaseq.Queue, path: str
 ) -> None:
     queue.configure(title="Triage")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
 
     def refuse_stream(route: Route) -> None:  # as if the server had ended it
         stream = "event-stream" in route.request.headers["accept"]
@@ -194,9 +194,9 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.context.clear_cookies()
     note = tab.locator("[data-connection-state]", has_text="You are signed out: these figures are from")
     wait_in_page(tab, note)
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
-    tab.get_by_label("Name").fill(boss)
+    tab.get_by_label("Name").fill(manager)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.wait_for_url(f"**{path.format(q=queue.name)}")
@@ -210,7 +210,7 @@ def is_read_before(tab: Page, first_id: str, second_id: str) -> bool:
     return (first_box["y"], first_box["x"]) < (second_box["y"], second_box["x"])
 
 
-def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_it_is_accessible(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Support triage", max_attempts=1)
     queue.enqueue_many([{"n": n} for n in range(30)])
     for person in ("ann", "bob", "cyd"):
@@ -224,13 +224,13 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     finished_lease = queue.reserve("bob")
     assert finished_lease
     queue.finish(finished_lease, {})
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     for path in (f"/manage/{queue.name}", "/manage"):
         tab.goto(path)
         for width, scheme in WINDOWS:
             tab.emulate_media(color_scheme=scheme)
             tab.set_viewport_size({"width": width, "height": 900})
-            judge(tab)
+            check_accessibility(tab)
         tab.set_viewport_size({"width": 1280, "height": 900})
     tab.goto(f"/manage/{queue.name}")
     assert is_read_before(tab, "in-work", "attention"), "side by side"
@@ -239,4 +239,4 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "also by Tab"
     for summary in tab.locator("main details > summary").all():
         summary.click()
-    judge(tab)
+    check_accessibility(tab)

@@ -7,7 +7,7 @@ import time
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-from tests.browser.conftest import judge
+from tests.browser.conftest import check_accessibility
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 
 NO_CONNECTION = "No connection to the server."
@@ -23,7 +23,7 @@ def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, qu
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said offline")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Edit the answer first").click()
     tab.get_by_label("Note").fill("said better")
     tab.keyboard.press("Control+Enter")
@@ -105,7 +105,7 @@ def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
     expect(other_tab.get_by_text("What you typed in this browser at")).to_be_visible()
     expect(other_tab.get_by_label("Note")).to_have_value("typed offline")
     expect(other_tab.get_by_role("radio", name="refund")).to_be_checked()
-    judge(other_tab)
+    check_accessibility(other_tab)
     expect(other_tab.get_by_text("Draft saved")).to_be_visible()
     assert queue.mine(person)[0].draft == {"about": "refund", "note": "typed offline"}
 

@@ -14,7 +14,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
 from tests.support.leases import not_none, take
 
 
@@ -23,12 +23,12 @@ def admin(accounts: Accounts, queue_name: str) -> str:
     return accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name
 
 
-def judge_all(tab: Page) -> None:
-    """Judge the page in both schemes, narrow and wide."""
+def check_both_schemes(tab: Page) -> None:
+    """Check the page in both schemes, narrow and wide."""
     for scheme, width in (("dark", 320), ("light", 1280)):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         tab.set_viewport_size({"width": width, "height": 800})
-        judge(tab)
+        check_accessibility(tab)
 
 
 def test_people_from_invitation_to_being_disabled(
@@ -42,7 +42,7 @@ def test_people_from_invitation_to_being_disabled(
     activity.flush()
     sign_in(tab, admin)
     tab.goto("/people")
-    judge_all(tab)
+    check_both_schemes(tab)
     row = tab.locator(f'tr[data-key="{person}"]')
     expect(row.locator("[data-number=last_hour]")).to_have_text("4")
     activity.record(person, queue.name, "finished", id="i9", token=9, active_ms=41_000)
@@ -60,21 +60,21 @@ def test_people_from_invitation_to_being_disabled(
     tab.get_by_role("button", name="Copied").wait_for()
     lines = str(tab.evaluate("navigator.clipboard.readText()")).splitlines()
     assert [line.partition(" http")[0] for line in lines] == [f"new {person}", f"other {person}"]
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("searchbox", name="Name or skill").fill(person)
     tab.keyboard.press("Enter")
     tab.get_by_role("link", name=person).click()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_text("Day by day").click()
     tab.get_by_text(f"Create a token for {person}").click()
     tab.get_by_text(f"Disable {person}").click()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("button", name="Disable", exact=True).click()
     tab.get_by_text("The 1 item that they held is waiting again.").wait_for()
     assert queue.mine(person) == []
     tab.get_by_role("link", name="What was changed").click()
     tab.get_by_role("cell", name="disabled a person").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
 
 
 def test_many_are_selected_and_changed_by_keys(
@@ -90,7 +90,7 @@ def test_many_are_selected_and_changed_by_keys(
     tab.get_by_role("checkbox", name=f"Select {other_people[0]}").press("Space")
     tab.get_by_role("checkbox", name=f"Select {other_people[1]}").press("Space")
     expect(bar.get_by_text("Selected (2)")).to_be_visible()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("What to do").select_option("Set the team to")
     tab.get_by_label("Skills, team or queue").fill("Refunds")
     tab.keyboard.press("Enter")
@@ -103,7 +103,7 @@ def test_many_are_selected_and_changed_by_keys(
         tab.keyboard.press("Enter")
         expect(tab.get_by_text("1 person is changed.")).to_be_visible()
     assert not_none(accounts.get(other_people[1])).skills == ("fr",)
-    assert other_people[1] in not_none(QueueAccess(server.client).of(queue.name).work).people
+    assert other_people[1] in not_none(QueueAccess(server.client).get(queue.name).work).people
     tab.get_by_role("link", name="Team").click()
     expect(tab.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
     tab.get_by_role("checkbox", name=f"Select {other_people[0]}").press("Space")
@@ -124,7 +124,7 @@ def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> N
     tab.keyboard.press("Enter")
     expect(tab.get_by_role("heading", name="You are on a break")).to_be_visible()
     expect(tab.get_by_role("button", name="Back to work")).to_be_focused()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.keyboard.press("Enter")
     expect(tab).to_have_url(re.compile(r"/(q/.*)?$"))
 
@@ -149,7 +149,7 @@ def test_a_person_is_erased_once_their_name_is_typed(
     tab.keyboard.press("Enter")
     expect(tab.get_by_text(f"{person} is erased.")).to_be_visible()
     pseudonym = tab.locator("code").inner_text()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("link", name="All people").press("Enter")
     expect(tab.get_by_role("link", name=admin)).to_be_visible()
     expect(tab.get_by_role("link", name=person, exact=True)).to_have_count(0)
@@ -162,7 +162,7 @@ def test_a_person_is_erased_once_their_name_is_typed(
 def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page) -> None:
     tab.goto(f"/welcome?token={accounts.invite(by='meg', role='worker')}")
     expect(tab.get_by_label("Your name")).to_be_focused()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("Your name").fill(f"new of {queue_name}")
     tab.get_by_label("New password").fill(PASSWORD)
     tab.get_by_label("Repeat password").fill(PASSWORD)
@@ -189,7 +189,7 @@ def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
     tab.get_by_text("That is not your current password.").wait_for()
     assert accounts.tokens(person) == []
     make_token(tab, "my script")
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.context.clear_cookies()
     tab.goto("/login?next=/account")
     tab.get_by_label("Name").fill(person)
@@ -200,7 +200,7 @@ def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
     tab.keyboard.press("Enter")
     tab.get_by_text("created an API token that acts as you (my script, work)").wait_for()
     tab.get_by_text("2 sign-ins with your name failed").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("Revoke the 1 API token as well").nth(1).check()
     tab.get_by_role("button", name="Sign out everywhere").press("Enter")
     tab.get_by_text("1 API token is revoked.").wait_for()
@@ -220,7 +220,7 @@ def test_the_same_without_scripts(accounts: Accounts, person: str, plain_tab: Pa
 def test_a_password_link_offers_to_revoke_the_tokens(accounts: Accounts, person: str, tab: Page) -> None:
     accounts.create_token(person, "lost", by="test")
     tab.goto(f"/welcome?token={accounts.password_link(person, by='meg')}")
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("New password").fill("another long one")
     tab.get_by_label("Repeat password").fill("another long one")
     tab.get_by_label("Revoke the 1 API token as well").check()
@@ -232,28 +232,28 @@ def test_a_password_link_offers_to_revoke_the_tokens(accounts: Accounts, person:
 def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/account")
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.locator("#factor_password").fill(PASSWORD)
     tab.keyboard.press("Enter")
     secret = tab.locator(".secret").inner_text().replace(" ", "")
     assert re.fullmatch("[A-Z2-7]{32}", secret)
     tab.get_by_role("img", name="QR code").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
     totp = pyotp.TOTP(secret)
     tab.get_by_label("The current six digits").fill(totp.now())  # valid for another half minute
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="Your recovery codes").wait_for()
     assert tab.locator(".recovery-codes li").count() == 10
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("link", name="I have saved them").click()
     tab.context.clear_cookies()
     tab.goto("/login?next=/account")
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("Name").fill(person)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="Your code").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.keyboard.type(totp.at(int(time.time()) + 30))
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/account")

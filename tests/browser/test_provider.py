@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS, judge
+from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS, check_accessibility
 from tests.web.auth.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
 from tests.web.gunicorn_server import run_gunicorn
 
@@ -41,13 +41,13 @@ def tab(request: pytest.FixtureRequest, chromium: Browser, app_url: str) -> Iter
         yield page
 
 
-def judge_all(tab: Page) -> None:
+def check_both_schemes(tab: Page) -> None:
     if not tab.has_scripts:  # type: ignore[attr-defined]
         return  # axe is a script
     for scheme, width in (("dark", 320), ("light", 1280)):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         tab.set_viewport_size({"width": width, "height": 800})
-        judge(tab)
+        check_accessibility(tab)
 
 
 def test_an_account_with_a_password_is_tied_by_it_once(
@@ -57,11 +57,11 @@ def test_an_account_with_a_password_is_tied_by_it_once(
     tab.goto("/login?next=/account")
     tab.get_by_role("link", name="Sign in with your organisation").click()
     tab.get_by_role("heading", name="Is this your account?").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("leaseq password of").fill("not that one")
     tab.keyboard.press("Enter")
     tab.get_by_text("That is not the leaseq password").wait_for()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_label("leaseq password of").fill(PASSWORD)
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name=person).wait_for()
@@ -74,20 +74,20 @@ def test_an_account_with_a_password_is_tied_by_it_once(
 def test_an_admin_lets_somebody_without_a_password_be_tied(
     accounts: Accounts, queue_name: str, provider: Provider, tab: Page
 ) -> None:
-    boss = accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name
-    manager = accounts.add(f"max of {queue_name}", by="test", role="manager").name
-    provider.claims = {"sub": f"sub of {manager}", "preferred_username": manager}
+    admin = accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name
+    linked_manager = accounts.add(f"max of {queue_name}", by="test", role="manager").name
+    provider.claims = {"sub": f"sub of {linked_manager}", "preferred_username": linked_manager}
     tab.goto("/login/provider")
     tab.get_by_text("Ask an admin to let it").wait_for()
-    judge_all(tab)
-    tab.get_by_label("Name").fill(boss)
+    check_both_schemes(tab)
+    tab.get_by_label("Name").fill(admin)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
-    tab.goto(f"/people/{manager}")
+    tab.goto(f"/people/{linked_manager}")
     tab.get_by_text("Link to the identity provider …").click()
-    judge_all(tab)
+    check_both_schemes(tab)
     tab.get_by_role("button", name="Link this account").click()
     tab.get_by_text("within three days").first.wait_for()
     tab.context.clear_cookies()
     tab.goto("/login/provider?next=/account")
-    tab.get_by_role("heading", name=manager).wait_for()
+    tab.get_by_role("heading", name=linked_manager).wait_for()

@@ -14,7 +14,7 @@ from tests.support.leases import fail
 
 
 def test_each_is_opened_fixed_handed_out_removed_or_settled(
-    tab: Page, boss: str, queue: leaseq.Queue, server: Any
+    tab: Page, manager: str, queue: leaseq.Queue, server: Any
 ) -> None:
     queue.configure(title="Letters", max_attempts=2, retry_seconds=3600)
     fail(queue, "torn", "half of it is missing", times=2)
@@ -28,7 +28,7 @@ def test_each_is_opened_fixed_handed_out_removed_or_settled(
     def expect_reports_page() -> None:
         expect(tab).to_have_url(re.compile("/reports$"))
 
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
     tab.get_by_role("link", name="All reports and questions: 4").click()
     row("half of it").get_by_role("link", name="letter torn", exact=True).click()

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge
+from tests.browser.conftest import PASSWORD, check_accessibility
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 
@@ -22,7 +22,7 @@ def test_sign_in_again_in_place_and_the_answer_goes_on(
     tab.keyboard.press("Control+Enter")
     dialog = tab.get_by_role("dialog", name="You are signed out")
     expect(dialog.get_by_label("Password")).to_be_focused()
-    judge(tab)
+    check_accessibility(tab)
     dialog.get_by_label("Password").fill("another one")
     tab.keyboard.press("Enter")
     expect(dialog.get_by_role("alert")).to_have_text("The name or the password is wrong.")

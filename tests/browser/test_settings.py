@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
 from tests.support.leases import finish_items
 from tests.support.waiting import eventually
 
@@ -31,8 +31,8 @@ FOCUS_IS_SEEN = """() => {
 def settings_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     queue.configure(title="Triage")
     queue.enqueue({"text": "the item that waits"})
-    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
-    sign_in(tab, boss)
+    manager = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/settings")
     return tab
 
@@ -72,18 +72,18 @@ def test_each_form_to_start_from_can_be_seen(settings_page: Page, queue: leaseq.
         tab.get_by_role("button", name=name).click()
         expect(tab.locator("#preview").get_by_text(text, exact=True).first).to_be_visible()
         expect(tab.get_by_label("Title")).to_have_value("My own title")
-    judge(tab)
+    check_accessibility(tab)
     tab.set_viewport_size({"width": 320, "height": 800})
-    judge(tab)
+    check_accessibility(tab)
     assert queue.policy.form is None
 
 
 def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_in_again(
     tab: Page, accounts: Accounts, queue: leaseq.Queue
 ) -> None:
-    boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
+    manager = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
     queue.configure(title="Before")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/settings")
     tab.get_by_label("Instructions").fill("Typed for an hour")
     tab.context.clear_cookies()
@@ -92,7 +92,7 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     expect(tab.get_by_text("You are signed out, and nothing is saved yet.")).to_be_visible()
     assert tab.evaluate(IS_COVERED) is False, "it is behind the bar with the buttons"
     other_tab = tab.context.new_page()
-    sign_in(other_tab, boss)
+    sign_in(other_tab, manager)
     other_tab.close()
     save_button.click()
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
@@ -122,7 +122,7 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
     expect(group.get_by_label("People")).to_be_hidden()
     group.get_by_label("Everybody", exact=True).press("ArrowRight")
     group.get_by_label("People").fill(f"boss of {queue.name}")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     tab.context.clear_cookies()

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
 from leaseq.webapp.forms.templates import picture
-from tests.browser.conftest import SECRET, TIMEOUT_MS, judge, sign_in
+from tests.browser.conftest import SECRET, TIMEOUT_MS, check_accessibility, sign_in
 from tests.web.gunicorn_server import serve_app
 
 MEDIA = "https://media.example"
@@ -93,7 +93,7 @@ def item_page(chromium: Browser, address_with_media: str, person: str, queue: le
 
 def test_a_picture_opens_large(item_page: Page) -> None:
     tab = item_page
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("Escape")  # leaves the box that has the focus at first
     tab.keyboard.press("o")
     image = tab.get_by_role("dialog", name="Page").get_by_role("img")
@@ -104,7 +104,7 @@ def test_a_picture_opens_large(item_page: Page) -> None:
     assert before
     assert after
     assert after["width"] > before["width"]
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("Escape")
     expect(tab.get_by_role("dialog", name="Page")).to_have_count(0)
 

@@ -14,7 +14,7 @@ from tests.browser.conftest import PASSWORD, sign_in, wait_in_page
 
 
 @pytest.fixture
-def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
+def manager(accounts: Accounts, queue: leaseq.Queue) -> str:
     queue.configure(title="Triage")
     return accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
 
@@ -25,10 +25,12 @@ def sign_in_elsewhere(tab: Page, name: str) -> None:
     other_tab.close()
 
 
-def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, queue: leaseq.Queue) -> None:
+def test_the_dashboard_pauses_after_signing_in_elsewhere(
+    tab: Page, manager: str, queue: leaseq.Queue
+) -> None:
     queue.enqueue({"n": 1}, id="one")
     queue.reserve("ann")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
 
     def refuse_stream(route: Route) -> None:  # as if the server had ended it
         stream = "event-stream" in route.request.headers["accept"]
@@ -41,7 +43,7 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     tab.context.clear_cookies()
     wait_in_page(tab, tab.locator("[data-connection-state]", has_text="You are signed out"))
     with tab.expect_response("**/work/session") as response_info:
-        sign_in_elsewhere(tab, boss)
+        sign_in_elsewhere(tab, manager)
         wait_in_page(tab, tab.get_by_text("Live", exact=True))
     assert response_info.value.ok
     tab.locator("tr", has_text="ann").locator("summary").click()
@@ -50,9 +52,9 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     assert queue.get("one").state == "inbound"
 
 
-def choose_file(tab: Page, boss: str, queue: leaseq.Queue, folder: Path, text: str) -> None:
+def choose_file(tab: Page, manager: str, queue: leaseq.Queue, folder: Path, text: str) -> None:
     """Sign in, and choose a file with this text on the import page."""
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/import")
     file = folder / "rows.csv"
     file.write_text(text)
@@ -60,9 +62,9 @@ def choose_file(tab: Page, boss: str, queue: leaseq.Queue, folder: Path, text: s
 
 
 def test_an_import_says_that_one_is_signed_out_and_goes_on(
-    tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+    tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    choose_file(tab, boss, queue, tmp_path, "nr,text\n1,one\n2,two\n")
+    choose_file(tab, manager, queue, tmp_path, "nr,text\n1,one\n2,two\n")
     expect(tab.get_by_role("region", name="The first rows")).to_be_visible()
     tab.context.clear_cookies()
     tab.get_by_role("button", name="Import").click()
@@ -70,7 +72,7 @@ def test_an_import_says_that_one_is_signed_out_and_goes_on(
     expect(note).to_have_count(1)
     tab.get_by_label("Format").select_option("csv")
     expect(note).to_have_count(1)
-    sign_in_elsewhere(tab, boss)
+    sign_in_elsewhere(tab, manager)
     tab.get_by_role("button", name="Import").click()
     expect(tab.get_by_text("2 added, 0 duplicates, 0 skipped.")).to_be_visible()
     assert queue.stats().inbound == 2
@@ -100,9 +102,9 @@ class HeldRequest:
 
 
 def test_the_state_of_an_import_stays_while_one_is_signed_out(
-    tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+    tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    choose_file(tab, boss, queue, tmp_path, "nr\n1\n")
+    choose_file(tab, manager, queue, tmp_path, "nr\n1\n")
     held_request = HeldRequest(tab, "GET")
     tab.route(re.compile(r"/import/[\w-]{16}$"), held_request)
     tab.get_by_role("button", name="Import").click()
@@ -111,16 +113,16 @@ def test_the_state_of_an_import_stays_while_one_is_signed_out(
     note = tab.locator("#state").get_by_text("You are signed out")
     expect(note).to_be_visible()
     expect(tab.get_by_label("Password")).to_have_count(0)
-    sign_in_elsewhere(tab, boss)
+    sign_in_elsewhere(tab, manager)
     expect(tab.get_by_text("1 added, 0 duplicates, 0 skipped.")).to_be_visible()
     expect(note).to_have_count(0)
 
 
 def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
-    tab: Page, boss: str, queue: leaseq.Queue
+    tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/items?state=inbound")
     tab.get_by_role("checkbox", name="Select n-000").check()
     tab.get_by_label("All 240 in this list").check()
@@ -132,7 +134,7 @@ def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
     held_request.end_session()
     note = tab.get_by_text("You are signed out. The steps so far are done")
     expect(note).to_be_visible()
-    sign_in_elsewhere(tab, boss)
+    sign_in_elsewhere(tab, manager)
     tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("240 are removed.")).to_be_visible()
     expect(note).to_be_hidden()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge
+from tests.browser.conftest import check_accessibility
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 OTHER_TAB_NOTE = "This item is open in another tab, too."
@@ -20,7 +20,7 @@ def test_the_second_tab_says_so_and_takes_over_what_was_typed(
     second_tab.goto(f"/q/{queue.name}")
     expect(second_tab.get_by_text(OTHER_TAB_NOTE)).to_be_visible()
     expect(tab.get_by_text(OTHER_TAB_NOTE)).to_be_hidden()
-    judge(second_tab)
+    check_accessibility(second_tab)
     second_tab.keyboard.press("1")
     tab.get_by_label("Note").fill("typed in the first")
     tab.keyboard.press("Escape")

@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 
 WORDS = "half of an answer"
 
 
 def test_a_question_is_asked_and_answered_while_the_person_works(
-    tab: Page, person: str, boss: str, letters: leaseq.Queue, chromium: Browser, address: str
+    tab: Page, person: str, manager: str, letters: leaseq.Queue, chromium: Browser, address: str
 ) -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{letters.name}")
@@ -28,9 +28,9 @@ def test_a_question_is_asked_and_answered_while_the_person_works(
     expect(thread.get_by_text("Which of the two?")).to_be_visible()
     expect(tab.get_by_label("What do you want to ask your manager?")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
-    judge(tab)
+    check_accessibility(tab)
     manager_tab = chromium.new_page(base_url=address)
-    answer_on_the_dashboard(manager_tab, boss, letters)
+    answer_on_the_dashboard(manager_tab, manager, letters)
     note = tab.get_by_role("status").filter(has_text="Your manager answered.")
     expect(note).to_be_visible()
     note.get_by_role("button", name="Read it").click()
@@ -38,7 +38,7 @@ def test_a_question_is_asked_and_answered_while_the_person_works(
     expect(thread.get_by_text("The blue one.")).to_be_visible()
     expect(note).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
-    judge(tab)
+    check_accessibility(tab)
     tab.reload()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
     expect(thread.get_by_text("The blue one.")).to_be_visible()
@@ -47,17 +47,17 @@ def test_a_question_is_asked_and_answered_while_the_person_works(
     manager_tab.close()
 
 
-def answer_on_the_dashboard(manager_tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    sign_in(manager_tab, boss)
+def answer_on_the_dashboard(manager_tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    sign_in(manager_tab, manager)
     manager_tab.goto(f"/manage/{queue.name}")
     question = manager_tab.get_by_role("region", name="1 question")
     expect(question.get_by_text("Which of the two?")).to_be_visible()
-    judge(manager_tab)
+    check_accessibility(manager_tab)
     question.get_by_role("link", name="Answer").click()
     manager_tab.get_by_label("Your answer").fill("The blue one.")
     manager_tab.get_by_role("button", name="Send").click()
     expect(manager_tab.get_by_text("Your message is sent.")).to_be_visible()
-    judge(manager_tab)
+    check_accessibility(manager_tab)
     manager_tab.goto(f"/manage/{queue.name}")
     expect(manager_tab.get_by_text("Which of the two?")).to_be_hidden()
 
@@ -83,4 +83,4 @@ def test_a_box_without_words_says_so_and_stays_open(
     expect(tab.get_by_text(words)).to_be_visible()
     expect(tab.get_by_label(box)).to_be_focused()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
-    judge(tab)
+    check_accessibility(tab)

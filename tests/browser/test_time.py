@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.activity import Activity
-from tests.browser.conftest import judge
+from tests.browser.conftest import check_accessibility
 from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
 from tests.support.waiting import eventually
 
@@ -27,7 +27,7 @@ def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, que
     tab.clock.fast_forward(LEASE_SECONDS * 20)
     expect(warning).to_be_visible()
     expect(tab.locator(".time")).to_have_class("time warning")
-    judge(tab)
+    check_accessibility(tab)
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")
     expect(warning).to_be_hidden()

@@ -7,13 +7,13 @@ import re
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import expire_leases
 
 
-def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_an_item_is_added_and_simulated_people_work(tab: Page, manager: str, letters: leaseq.Queue) -> None:
     before = letters.stats().inbound
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto(f"/manage/{letters.name}/try")
     tab.get_by_label("text").fill("Dear all, this one is new.")
     tab.get_by_role("button", name="Add item").click()
@@ -27,7 +27,7 @@ def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letter
     tab.get_by_label("I know that their answers are kept in this queue.").check()
     tab.get_by_role("button", name="Start").click()
     expect(tab.get_by_text("2 simulated people are working.")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.goto(f"/manage/{letters.name}")
     expect(tab.get_by_role("cell", name="sim-1")).to_be_visible()
     tab.goto(f"/manage/{letters.name}/try")
@@ -37,9 +37,9 @@ def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letter
     expect(tab.get_by_text("The latest simulation is over.")).to_be_visible()
 
 
-def test_the_command_menu_leads_everywhere_by_keys(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_the_command_menu_leads_everywhere_by_keys(tab: Page, manager: str, letters: leaseq.Queue) -> None:
     letters.configure(title="Letters to sort")
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto("/day")
     tab.keyboard.press("Control+k")
     menu = tab.get_by_role("combobox", name="Go to …")
@@ -47,7 +47,7 @@ def test_the_command_menu_leads_everywhere_by_keys(tab: Page, boss: str, letters
     expect(tab.get_by_role("option", name="Your account")).to_be_visible()
     menu.fill("sort SETT")
     expect(tab.get_by_role("option")).to_have_count(1)
-    judge(tab)
+    check_accessibility(tab)
     menu.fill("sort")
     expect(tab.get_by_role("option").first).to_have_attribute("aria-selected", "true")
     menu.press("ArrowUp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
 
 
@@ -32,7 +32,7 @@ def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
     expect_item(tab, "message 1")
     expect(tab.get_by_label("Note")).to_have_value("typed on the phone")
     expect(tab.get_by_text("Another window has saved this version since.")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Use it").click()
     expect(tab.get_by_label("Note")).to_have_value("typed on the laptop")
     expect(tab.get_by_text("Draft saved")).to_be_visible()

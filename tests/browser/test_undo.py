@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 from tests.support.leases import not_none
 
@@ -21,7 +21,7 @@ def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
     tab.get_by_label("Note").fill("so")
     tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_label("Note").fill("half a thought")
     tab.keyboard.press("Escape")
     tab.keyboard.press("u")
@@ -30,7 +30,7 @@ def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
     expect(tab.get_by_label("Note")).to_have_value("so")
     assert queue.get("m1").answers == ()
     assert {lease.id for lease in queue.mine(person)} == {"m1", "m2"}
-    judge(tab)
+    check_accessibility(tab)
     tab.reload()
     expect_item(tab, "message 1")
     tab.keyboard.press("1")
@@ -62,7 +62,7 @@ def test_the_last_of_all_can_be_undone_too(tab: Page, person: str, queue: leaseq
     begin(tab, person, queue)
     tab.keyboard.press("1")
     expect(tab.get_by_text("All done.")).to_be_visible()
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("u")
     expect_item(tab, "message 1")
     expect(tab.get_by_role("radio", name="Yes")).to_be_checked()
@@ -108,7 +108,7 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
     expect(tab.locator("#undo-message")).to_contain_text(words)
     expect(tab.locator("#announcements")).to_contain_text(words)  # what a screen reader announces
     assert tab.locator("#item").bounding_box() == before, "the item is where the one before was"
-    judge(tab)
+    check_accessibility(tab)
     tab.keyboard.press("Escape")
     tab.keyboard.press("u")
     expect_item(tab, "message 1")
@@ -117,7 +117,7 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
         expect(tab.get_by_label(box)).to_have_value("written by me")
     expect(tab.get_by_text("Undone. You have the item again.").first).to_be_visible()
     assert {lease.id for lease in queue.mine(person)} == {"m1", "m2"}
-    judge(tab)
+    check_accessibility(tab)
 
 
 def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, queue: leaseq.Queue) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 
 WAITING_TEXT = "Waiting for the next item. It appears by itself."
 
@@ -45,7 +45,7 @@ def test_the_next_item_comes_by_itself(worker_tab: Page, letters: leaseq.Queue) 
     wait(worker_tab, letters)
     expect(worker_tab.get_by_text("All done.")).to_be_visible()
     expect(worker_tab.get_by_role("button", name="Look again")).to_be_hidden()
-    judge(worker_tab)
+    check_accessibility(worker_tab)
     letters.enqueue({"text": "message 1"})
     expect(worker_tab.get_by_text("message 1")).to_be_visible()
 

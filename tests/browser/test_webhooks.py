@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq import webhooks
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import take
 from tests.support.receiver import Receiver, open_receiver
 
@@ -27,14 +27,14 @@ def send_all(client: leaseq.Client) -> None:
     webhooks.Feeder(client).feed()
     deliverer = webhooks.Deliverer(client, webhooks.networks("127.0.0.1"))
     (endpoint,) = deliverer.endpoints.all()
-    while lease := deliverer.take(endpoint.id):
+    while lease := deliverer.reserve(endpoint.id):
         deliverer.deliver(endpoint.id, lease)
 
 
 def test_a_webhook_from_its_secret_to_its_removal(
-    tab: Page, boss: str, server: Any, letters: leaseq.Queue, receiver: Receiver
+    tab: Page, manager: str, server: Any, letters: leaseq.Queue, receiver: Receiver
 ) -> None:
-    sign_in(tab, boss)
+    sign_in(tab, manager)
     tab.goto("/manage")
     tab.get_by_role("link", name="Webhooks").press("Enter")
     url_field = tab.get_by_label("URL", exact=True)
@@ -47,7 +47,7 @@ def test_a_webhook_from_its_secret_to_its_removal(
     url_field.fill(receiver.url)
     tab.keyboard.press("Enter")
     secret = tab.get_by_role("region", name="The new secret").locator("code").inner_text()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Send a test").press("Enter")
     expect(tab.get_by_role("status").filter(has_text="Test: delivered, 204")).to_be_visible()
     expect(tab.get_by_text(secret)).to_have_count(0)

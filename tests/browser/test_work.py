@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, check_width, judge, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, check_width, sign_in
 from tests.support.leases import expire_leases, not_none
 
 FORM = {
@@ -109,7 +109,7 @@ def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage
 def test_pages_fit_and_axe_finds_nothing(
     tab: Page, accounts: Accounts, triage: leaseq.Queue, width: int
 ) -> None:
-    boss = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name
+    admin = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name
     triage.enqueue({}, id="late", due=datetime.now(UTC), requires=["fr"])
     triage.fail(not_none(triage.reserve("bob")), "unreadable")
     triage.reserve("carol")
@@ -119,27 +119,27 @@ def test_pages_fit_and_axe_finds_nothing(
     triage.configure(max_attempts=3, title=f"Of a title without a space: {'x' * 170}")
     tab.set_viewport_size({"width": width, "height": 800})
     tab.goto("/login")
-    judge(tab)
-    sign_in(tab, boss)
+    check_accessibility(tab)
+    sign_in(tab, admin)
     base = f"/manage/{triage.name}"
     for path in (
         "/", "/manage", base, f"{base}/settings", f"{base}/import",
         *(f"{base}/items?state={state}" for state in ("reserved", "inbound", "dead", "due")),
         f"{base}/items/m1", "/people",
-        f"/people/{boss}", "/account", f"/q/{triage.name}", "/nowhere",
+        f"/people/{admin}", "/account", f"/q/{triage.name}", "/nowhere",
     ):  # fmt: skip
         tab.goto(path)
         tab.wait_for_load_state()
         check_width(tab)  # test_axe.py checks them with axe
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Finish and next").click()
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_text("Not for me").click()
     tab.get_by_text("Report a problem").click()
-    judge(tab)
+    check_accessibility(tab)
     triage.clear()
     triage.release("m2")
     tab.get_by_role("button", name="Report").click()
-    judge(tab)
+    check_accessibility(tab)

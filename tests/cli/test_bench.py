@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from leaseq.bench import Figure, against
+from leaseq.bench import Figure, comparison
 from leaseq.cli.bench import _print
 
 
@@ -16,10 +16,10 @@ def _cores() -> set[int]:
 
 def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a separate process, so that the CPU affinity of this one doesn't change."""
-    monkeypatch.setattr(against, "_ROUNDS", 1)
+    monkeypatch.setattr(comparison, "_ROUNDS", 1)
     before = _cores()
     messages: list[str] = []
-    figures = against.figures(True, messages.append)
+    figures = comparison.figures(True, messages.append)
     assert [figure.unit for figure in figures] == ["x", "x", "x", "x"]
     assert all(figure.value > 0 for figure in figures)
     assert messages == ["against the floor, 1 of 1"]

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from leaseq.doctor.acl import DOCTOR, LIBRARY, PAGES, rules
-from leaseq.doctor.rights import TRIES
+from leaseq.doctor.rights import TEST_COMMANDS
 from tests.doctor.reports import findings_of, report_of, url_of
 from tests.support.leases import not_none
 
@@ -44,7 +44,7 @@ def test_other_channels_are_closed_where_a_server_opens_all_to_new_users(scratch
 
 
 def test_each_command_has_a_way_to_be_tried() -> None:
-    assert set(TRIES) == {*LIBRARY, *PAGES}
+    assert set(TEST_COMMANDS) == {*LIBRARY, *PAGES}
 
 
 @pytest.mark.parametrize("name", USERS)

@@ -170,7 +170,7 @@ class Proxy(Relay):
 
     def _choose_trouble(self, data: bytes) -> tuple[str, Trouble]:
         match = _SHA.search(data)
-        script = _SCRIPT_NAMES.get(match[1], "") if match else ""  # a witness belongs to no verb
+        script = _SCRIPT_NAMES.get(match[1], "") if match else ""  # a server marker belongs to no verb
         with self._lock:
             trouble = self._choose(script)
             if trouble is not NO_TROUBLE and not trouble.affects_reply:

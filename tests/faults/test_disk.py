@@ -107,12 +107,12 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, disk: Disk
         for number in range(rounds):
             people.wait_for_grants(40 * (number + 1))
             disk.give_room(dice.randrange(5000))
-            eventually(lambda: not server.alive, "the server ends")
-            assert "it could not write to the disk" in server.last_words()
+            eventually(lambda: not server.is_alive, "the server ends")
+            assert "it could not write to the disk" in server.end_reason()
             server.stop()
             with suppress(EmbeddedServerError):  # somebody may write before the server has answered us
                 server.start()
-                eventually(lambda: not server.alive, "it ends again, because there is still no room")
+                eventually(lambda: not server.is_alive, "it ends again, because there is still no room")
             server.stop()
             disk.give_room()
             server.start()
@@ -133,7 +133,7 @@ with DataDir(sys.argv[1]) as directory:
     server.make_folders()
     told = lambda pids: directory.publish(url=server.url, web="", pids=pids)
     with Signals() as signals, Supervisor(signals, on_change=told) as supervisor:
-        child = Child("server", server.command(), ready=server.answers, last_words=server.last_words)
+        child = Child("server", server.command(), ready=server.is_answering, end_reason=server.end_reason)
         supervisor.start(child)
         print("ready", flush=True)
         supervisor.run()

@@ -21,7 +21,7 @@ import redis
 
 import leaseq
 from leaseq.bench import floor
-from leaseq.bench.setting import PAYLOAD, RESULT, require_lease
+from leaseq.bench.environment import PAYLOAD, RESULT, require_lease
 from leaseq.server.embedded import EmbeddedServer
 
 LIMIT = 240_500  # of a reserve and a finish: 2 % above the figure of docs/decisions/0015-server-time.md

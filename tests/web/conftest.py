@@ -46,7 +46,7 @@ def stored_keys(server: Any) -> Iterator[None]:
     yield
     stored = registry()
     for key in map(bytes.decode, server.redis.scan_iter("leaseq:{@*", count=10_000)):
-        kind = stored.of(key)
+        kind = stored.find(key)
         assert kind is not None, f"{key}: add it to the STORED of the module that spells it"
         types = {kind.type, "none"} if isinstance(kind, StoredKeys) else ()  # may have expired by now
         assert not types or server.redis.type(key).decode() in types, key

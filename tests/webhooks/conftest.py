@@ -60,7 +60,7 @@ class Hooks:
     def deliver(self, endpoint: Endpoint) -> list[Response | None]:
         """Send all deliveries of an endpoint that are due."""
         responses: list[Response | None] = []
-        while self.deliveries.queue.exists() and (lease := self.deliverer.take(endpoint.id)):
+        while self.deliveries.queue.exists() and (lease := self.deliverer.reserve(endpoint.id)):
             responses.append(self.deliverer.deliver(endpoint.id, lease))
         return responses
 

@@ -109,7 +109,7 @@ def test_one_success_ends_the_failing(hooks: Hooks, receiver: Receiver) -> None:
 def test_what_waits_goes_out_once_the_endpoint_is_enabled(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.endpoints.disable(hook.endpoint.id, "a test")
-    lease = not_none(hooks.deliverer.take(hook.endpoint.id))
+    lease = not_none(hooks.deliverer.reserve(hook.endpoint.id))
     assert hooks.deliverer.deliver(hook.endpoint.id, lease) is None
     assert receiver.requests == []
     hooks.finish("meanwhile")
@@ -165,11 +165,11 @@ def test_a_receiver_that_is_down_says_so_in_the_log(hooks: Hooks) -> None:
 
 def test_what_a_killed_deliverer_had_is_sent_by_another(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
-    assert hooks.deliverer.take(hook.endpoint.id) is not None
+    assert hooks.deliverer.reserve(hook.endpoint.id) is not None
     other_deliverer = hooks.make_deliverer()
-    assert other_deliverer.take(hook.endpoint.id) is None, "one at a time"
+    assert other_deliverer.reserve(hook.endpoint.id) is None, "one at a time"
     hooks.clock.tick(61)
-    lease = not_none(other_deliverer.take(hook.endpoint.id))
+    lease = not_none(other_deliverer.reserve(hook.endpoint.id))
     assert not_none(other_deliverer.deliver(hook.endpoint.id, lease)).status == 204
     (delivery,) = hooks.log(hook.endpoint)
     assert [(attempt.status, attempt.error) for attempt in delivery.tries] == [
@@ -182,7 +182,7 @@ def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver
     hook = add_hook_with_delivery(hooks, receiver)
     feeder = webhooks.Feeder(hooks.client, clock=hooks.clock)
     feeder.feed()
-    lease = not_none(hooks.deliverer.take(hook.endpoint.id))
+    lease = not_none(hooks.deliverer.reserve(hook.endpoint.id))
     assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["sending"]
     hooks.endpoints.remove(hook.endpoint.id)
     assert hooks.deliverer.deliver(hook.endpoint.id, lease) is None
@@ -262,7 +262,7 @@ def test_an_endpoint_that_is_removed_as_it_is_sent_to_gets_nothing(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
-    lease = not_none(hooks.deliverer.take(hook.endpoint.id))
+    lease = not_none(hooks.deliverer.reserve(hook.endpoint.id))
     find_secrets = hooks.deliverer.endpoints.secrets
 
     def remove_and_find_secrets(id: str, at: datetime) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from leaseq.webhooks.runner import Hourly
+from leaseq.webhooks.runner import HourlyPurge
 from tests.support.receiver import Receiver
 from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 
@@ -21,10 +21,10 @@ def test_old_failures_are_looked_for_by_the_hour(
     hooks.deliverer.test(hook.endpoint.id)
     hooks.clock.tick(31 * 24 * HOUR)
     hooks.deliver(hook.endpoint)
-    Hourly(hooks.deliverer)()
+    HourlyPurge(hooks.deliverer)()
     assert len(hooks.log(hook.endpoint)) == 2
-    monkeypatch.setattr("leaseq.webhooks.runner._TIDY", -1.0)
-    Hourly(hooks.deliverer)()
+    monkeypatch.setattr("leaseq.webhooks.runner._PURGE_SECONDS", -1.0)
+    HourlyPurge(hooks.deliverer)()
     assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered"]
 
 

@@ -47,7 +47,7 @@ Start = Callable[..., WorkerThread]
 @pytest.fixture(autouse=True)
 def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a worker that waits for items notice within 0.1 s that it is to stop."""
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.1)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.1)
 
 
 @pytest.fixture

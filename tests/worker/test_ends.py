@@ -75,7 +75,7 @@ def test_when_the_grace_time_is_over_it_ends(
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
     queue.configure()
     thread = start(lambda _: None, grace=10 * TIMEOUT)
     eventually(lambda: in_line(server, queue) == 1, "it waits")

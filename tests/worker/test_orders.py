@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.queue.first import reserve_first
+from leaseq.queue.reserve_first import reserve_first
 from leaseq.worker.handlers import QueueHandlers
 from leaseq.worker.retry import Retry
 from leaseq.worker.source import Source
-from leaseq.worker.taking import Taker
+from leaseq.worker.taker import Taker
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.waiting import TIMEOUT, eventually
@@ -51,7 +51,7 @@ def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
             raise leaseq.ServerUnavailable("the reply was lost")
         return lease
 
-    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lose_reply)
+    monkeypatch.setattr("leaseq.worker.taker.reserve_first", lose_reply)
     handle.go_on.set()
     start(handlers_of(queues, handle))
     eventually(lambda: queues["low"].stats().waiting == 1, "it waits")
@@ -80,7 +80,7 @@ def test_it_waits_in_all_queues_at_once(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     """It is woken: without that it would not try again before the test ends."""
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * TIMEOUT, 10 * TIMEOUT))
     calls = threading.Semaphore(0)
     thread = start(handlers_of(queues, lambda _: calls.release()), order=order)
@@ -98,7 +98,7 @@ def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
 ) -> None:
     """One person may hold one item of the first queue, so one of four threads waits there. If that thread
     gets an item of another queue, a thread that already waits elsewhere takes its place."""
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
     at_work, go_on = threading.Semaphore(0), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
@@ -160,7 +160,7 @@ def test_a_worker_that_is_stopped_looks_no_further(
     server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last_name: str
 ) -> None:
     wait_calls: list[Any] = []
-    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lambda *args: wait_calls.append(args))
+    monkeypatch.setattr("leaseq.worker.taker.reserve_first", lambda *args: wait_calls.append(args))
     stop = threading.Event()
     all_queues = {**queues, last_name: StoppingQueue(server.client, queues[last_name].name, stop)}
     sources = [
@@ -172,7 +172,7 @@ def test_a_worker_that_is_stopped_looks_no_further(
     give_back_calls: list[Any] = []
     taker = Taker(
         sources,
-        turns=False,
+        round_robin=False,
         skills=(),
         retry=Retry(),
         stop=stop,
@@ -195,15 +195,15 @@ def test_a_worker_that_is_stopped_while_the_server_is_away_takes_nothing(
     stop = threading.Event()
     queue = AwayQueue(server.client, queues["low"].name, stop)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 1)
-    taker = Taker([source], turns=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None)
+    taker = Taker([source], round_robin=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None)
     assert taker.take() is None
 
 
 def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
     queue.configure(holds=1)
     source, room = Source(queue, QueueHandlers(lambda _: None), "bot", 2), threading.Event()
-    assert (source.enter(room), source.enter(room), room.is_set()) == (True, False, False)
-    source.leave()
+    assert (source.acquire_slot(room), source.acquire_slot(room), room.is_set()) == (True, False, False)
+    source.release_slot()
     assert room.is_set()
 
 
@@ -221,7 +221,7 @@ def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
 def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
     ids: list[str] = []
     start(handlers_of(queues, lambda lease: ids.append(lease.id)))
     eventually(lambda: in_line(server, queues["low"]) == 1, "it waits in all")

@@ -74,7 +74,7 @@ def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
 def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.5)
+    monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.5)
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         client = leaseq.connect(server.url)
         queues = [leaseq.Queue(client, f"{queue_name}.{name}") for name in ("high", "low")]

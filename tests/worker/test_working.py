@@ -27,9 +27,9 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
     """More threads would repeatedly get back what is already in work."""
     queue.configure(holds=2)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 4)
-    assert [source.enter() for _ in range(4)] == [True, True, False, False]
-    source.leave()
-    assert source.enter()
+    assert [source.acquire_slot() for _ in range(4)] == [True, True, False, False]
+    source.release_slot()
+    assert source.acquire_slot()
 
 
 def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
@@ -38,7 +38,7 @@ def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 2)
     lease, is_new = source.reserve((), 0, threading.Event())
     assert is_new
-    source.leave(lease)
+    source.release_slot(lease)
     assert source.reserve((), 0, threading.Event()) == (lease, False)
 
 
@@ -69,8 +69,8 @@ def test_a_queue_that_is_not_there_is_told_once(
     def entry_warnings() -> list[str]:
         caplog.clear()
         for _ in range(2):
-            assert source.enter()
-            source.leave()
+            assert source.acquire_slot()
+            source.release_slot()
         return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 
     message = f"{queue.name}: there is no queue of this name: the worker waits until it is created"
@@ -282,9 +282,9 @@ def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> No
     queue.configure(holds=1)
     worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")
     (source,) = worker._sources
-    assert source.enter()
-    assert worker._takers[0]._ask(source, 0) == (None, False)
-    assert not source.enter()
+    assert source.acquire_slot()
+    assert worker._takers[0]._reserve_from(source, 0) == (None, False)
+    assert not source.acquire_slot()
 
 
 def test_what_comes_when_all_was_given_back_is_given_back_unworked(
@@ -293,7 +293,7 @@ def test_what_comes_when_all_was_given_back_is_given_back_unworked(
     queue.enqueue({}, id="one")
     leases: list[leaseq.Lease] = []
     worker = leaseq.Worker(server.client, {queue.name: leases.append}, person="bot")
-    worker._over.set()
+    worker._stop_retrying.set()
     worker._work(worker._sources[0], not_none(queue.reserve("bot")))
     assert leases == []
     assert queue.get("one").state == "inbound"

@@ -26,14 +26,14 @@ SECURITY: dict[str, Any] = {
 }
 
 
-def shape(name: str) -> dict[str, Any]:
+def schema_ref(name: str) -> dict[str, Any]:
     """A reference to a named schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def problem_reply(text: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
     """An error response of the OpenAPI document."""
-    response: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": shape("Problem")}}}
+    response: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": schema_ref("Problem")}}}
     return {**response, "headers": headers} if headers else response
 
 

@@ -47,7 +47,7 @@ class QueueAccess(Body):
 @needs("manager")
 def get_access(path: QueuePath) -> dict[str, Any]:
     """Read who may work on a queue, and who may manage it."""
-    return _shape(state().access.of(existing_queue(path.q).name))
+    return _serialize(state().access.get(existing_queue(path.q).name))
 
 
 @bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
@@ -56,18 +56,18 @@ def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
     """Set who may work on a queue, and who may manage it. You must still be allowed to manage it."""
     queue = existing_queue(path.q).name
     access = Access(_group("work", body.work), _group("manage", body.manage))
-    return _shape(change_access(queue, lambda _: access))
+    return _serialize(change_access(queue, lambda _: access))
 
 
 def _group(name: str, group: AccessGroup | None) -> Group | None:
     return group_of(name, group.people, group.skills, group.teams) if group else None
 
 
-def _shape(access: Access) -> dict[str, Any]:
-    return {"work": _group_shape(access.work), "manage": _group_shape(access.manage)}
+def _serialize(access: Access) -> dict[str, Any]:
+    return {"work": _serialize_group(access.work), "manage": _serialize_group(access.manage)}
 
 
-def _group_shape(group: Group | None) -> dict[str, list[str]] | None:
+def _serialize_group(group: Group | None) -> dict[str, list[str]] | None:
     if group is None:
         return None
     return {"people": list(group.people), "skills": list(group.skills), "teams": list(group.teams)}

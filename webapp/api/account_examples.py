@@ -51,7 +51,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "POST /tokens/{token}/rotate": {"rotate": {}},
     "POST /invitations": {"one person": {"name": "bob", "skills": ["fr"], "team": "Refunds", "days": 7}},
 }
-ANSWERS: dict[str, dict[str, Any]] = {
+RESPONSES: dict[str, dict[str, Any]] = {
     "GET /people": {"people": [_PERSON], "after": None},
     "GET /people/{name}": _PERSON,
     "GET /people/{name}/export": {

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, Whole, optional, within
+from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, WholeNumber, number_range, optional
 from leaseq.webapp.api.models_out import RecordModel, Time
 from leaseq.webapp.api.pagination import PageQuery
 from leaseq.webapp.store.accounts import Scope
@@ -99,8 +99,8 @@ class NewTokenRequest(Body):
     name: str = Field(description="What it is for", json_schema_extra={"maxLength": MAX_TOKEN_NAME})
     scope: Scope = optional("What it may do; by default all that the caller's token may do")
     queue: str = optional("The only queue that it is valid for", pattern=NAME)
-    days: Whole = optional(
-        "How many days it is valid; by default as long as the caller's", **within(1, MAX_TOKEN_DAYS)
+    days: WholeNumber = optional(
+        "How many days it is valid; by default as long as the caller's", **number_range(1, MAX_TOKEN_DAYS)
     )
     person: str = optional("The person that it acts as; for admins. Default: the caller", **PERSON)
 
@@ -134,7 +134,7 @@ class InvitationRequest(Body):
     role: Role = optional("By default worker")
     skills: list[str] = optional("Their skills", **SKILLS)
     team: str = optional("Their team", maxLength=MAX_TEAM)
-    days: Whole = optional("How many days the link is valid, default 7", **within(1, MAX_DAYS))
+    days: WholeNumber = optional("How many days the link is valid, default 7", **number_range(1, MAX_DAYS))
 
 
 class PasswordLink(BaseModel):

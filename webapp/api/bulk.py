@@ -6,10 +6,10 @@ from typing import Any
 
 from leaseq import Invalid, LeaseqError, Queue
 from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.models_in import MOST_IDS, BulkRequest, QueuePath
+from leaseq.webapp.api.models_in import MAX_IDS, BulkRequest, QueuePath
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.errors import problem_of
-from leaseq.webapp.security.audit_log import note, note_nothing
+from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import worker_name
 
@@ -26,8 +26,8 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     `detail` that the call for the single item would have had.
     """
     queue = existing_queue(path.q)
-    if not 1 <= len(body.ids) <= MOST_IDS:
-        raise Invalid("ids", f"1 to {MOST_IDS:,} ids")
+    if not 1 <= len(body.ids) <= MAX_IDS:
+        raise Invalid("ids", f"1 to {MAX_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
@@ -45,9 +45,9 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     finally:  # also if the server fails halfway
         if count:
             detail = f"{count} → {assignee}" if assignee else f"{count}"
-            note(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)
+            log_change(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)
         else:
-            note_nothing()
+            skip_log()
     return {"done": count, "refused": refusals}
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import leaseq
 from leaseq.webapp.serving.problem import Problem
 
-MOST_LISTED = 100
+MAX_LISTED = 100
 
 
 def refuse(conflict: leaseq.Conflict) -> NoReturn:
@@ -29,9 +29,9 @@ class Conflicts:
         self._count = 0
         self._entries: list[dict[str, Any]] = []
 
-    def note(self, conflict: leaseq.Conflict) -> None:
+    def add(self, conflict: leaseq.Conflict) -> None:
         self._count += 1
-        if len(self._entries) < MOST_LISTED:
+        if len(self._entries) < MAX_LISTED:
             self._entries.append({"number": conflict.place + 1, "id": conflict.id})
 
     def members(self, counts: leaseq.EnqueuedMany) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
-from leaseq.webapp.api import bp, shape
+from leaseq.webapp.api import bp, schema_ref
 from leaseq.webapp.api.conflicts import Conflicts, refuse
 from leaseq.webapp.api.idempotency import (
     NDJSON,
@@ -34,7 +34,9 @@ LINES = '{"payload": {"text": "Great, but late"}, "id": "r-1"}\n{"payload": {"te
 _BODY: dict[str, Any] = {
     "required": True,
     "content": {
-        JSON: {"schema": {"oneOf": [shape("NewItem"), {"type": "array", "items": shape("NewItem")}]}},
+        JSON: {
+            "schema": {"oneOf": [schema_ref("NewItem"), {"type": "array", "items": schema_ref("NewItem")}]}
+        },
         NDJSON: {
             "schema": {
                 "type": "string",
@@ -46,7 +48,7 @@ _BODY: dict[str, Any] = {
 _CREATED_RESPONSE: dict[str, Any] = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
     "headers": {"Location": {"description": "For one item: its address", "schema": {"type": "string"}}},
-    "content": {JSON: {"schema": {"oneOf": [shape("Enqueued"), shape("EnqueuedMany")]}}},
+    "content": {JSON: {"schema": {"oneOf": [schema_ref("Enqueued"), schema_ref("EnqueuedMany")]}}},
 }
 _EXISTS_RESPONSE = {
     "description": "One item: its id, or with `dedupe_seconds` its payload, already exists. Nothing changed",
@@ -82,7 +84,7 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
             raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
         items = [_element(number, value) for number, value in enumerate(body, 1)]
         conflicts = Conflicts()
-        counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.note)
+        counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.add)
         return conflicts.answer(counts), 201, {}
     result = _enqueue_one(queue, transfer.from_envelope(body))
     answer = {"id": result.id, "added": result.added}
@@ -149,7 +151,7 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
                 return
             yield row if key is None else with_id(queue.name, key, number, row)
 
-    counts = queue.enqueue_many(good_rows(), on_conflict=conflicts.note)
+    counts = queue.enqueue_many(good_rows(), on_conflict=conflicts.add)
     if bad_rows:
         bad_row = bad_rows[0]
         message = bad_row.message.removeprefix("row: ")

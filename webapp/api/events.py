@@ -13,9 +13,9 @@ from leaseq.webapp.api.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
 from leaseq.webapp.api.models_out import Event, Stats
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.realtime.poller import QueueChannel, Vouch, Watcher, message
+from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
-from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
@@ -26,14 +26,14 @@ _STREAM = {
 }
 PAGE = 1_000  # events
 PAGES = 10  # per poll; the next poll sends the rest
-AHEAD = 1 << 18  # unsent bytes at which a client gets no more for now
+MAX_UNSENT_BYTES = 1 << 18  # unsent bytes at which a client gets no more for now
 
 
 class JournalReader(Watcher):
     """A client that gets every event after ``cursor``."""
 
-    def __init__(self, stream: Stream, vouch: Vouch, cursor: str | None) -> None:
-        super().__init__(stream, vouch)
+    def __init__(self, stream: Stream, has_access: AccessCheck, cursor: str | None) -> None:
+        super().__init__(stream, has_access)
         self.cursor = cursor
         self.stats: Any = None
 
@@ -50,7 +50,7 @@ class JournalChannel(QueueChannel):
             self._send_events(cursor, readers)
 
     def _send_stats(self, watchers: Sequence[JournalReader]) -> None:
-        stats = Stats.of(self.queue.stats())
+        stats = Stats.from_record(self.queue.stats())
         counts = {**stats, "oldest_inbound_seconds": None}  # grows all the time: not a change
         for reader in watchers:
             if reader.stats != counts:
@@ -59,11 +59,13 @@ class JournalChannel(QueueChannel):
 
     def _send_events(self, cursor: str | None, readers: Sequence[JournalReader]) -> None:
         for _ in range(PAGES):
-            ready_readers = [one for one in readers if one.cursor == cursor and one.stream.pending < AHEAD]
+            ready_readers = [
+                one for one in readers if one.cursor == cursor and one.stream.pending < MAX_UNSENT_BYTES
+            ]
             events = self.queue.journal(after=cursor, limit=PAGE) if ready_readers else []
             if not events:
                 return
-            data = b"".join(message("journal", Event.of(one), one.cursor) for one in events)
+            data = b"".join(message("journal", Event.from_record(one), one.cursor) for one in events)
             cursor = events[-1].cursor
             for reader in ready_readers:
                 reader.cursor = cursor
@@ -89,4 +91,6 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     else:
         queue.journal(after=after, limit=1)  # refuses an invalid cursor
 
-    return streamed(JournalChannel(queue), lambda stream, vouch: JournalReader(stream, vouch, after))
+    return stream_events(
+        JournalChannel(queue), lambda stream, has_access: JournalReader(stream, has_access, after)
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 import leaseq
 from leaseq.webapp.api import account_examples
-from leaseq.webapp.api.serializers import policy_shape
+from leaseq.webapp.api.serializers import serialize_policy
 
 _AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
 _PAYLOAD = {"text": "Great, but late", "order": "40-1182"}
@@ -20,7 +20,7 @@ _FORM = {
     },
     "keys": {},
 }
-_POLICY = policy_shape(
+_POLICY = serialize_policy(
     leaseq.Policy(title="Reviews", instructions="Four or more stars only if the parcel arrived.", form=_FORM)
 )
 _COUNTS = {"inbound": 8214, "reserved": 37, "scheduled": 12, "finished": 41003, "dead": 6}
@@ -224,7 +224,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_W}/test": {"test": {}},
     f"POST {_W}/replay": {"failed": {"failed": True}, "since": {"since": "2026-11-21T10:00:00Z"}},
 }
-ANSWERS: dict[str, dict[str, Any]] = {
+RESPONSES: dict[str, dict[str, Any]] = {
     "GET /queues": {"queues": [_QUEUE], "unreadable": [], "after": None},
     f"GET {_Q}": _QUEUE,
     f"PUT {_Q}": _QUEUE,
@@ -274,7 +274,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"GET {_Q}/journal": {"events": [_EVENT], "after": _EVENT["cursor"]},
     "GET /queues/{q}/access": _ACCESS,
     "PUT /queues/{q}/access": _ACCESS,
-    **account_examples.ANSWERS,
+    **account_examples.RESPONSES,
     "GET /webhooks": {"webhooks": [_WEBHOOK], "after": None},
     "POST /webhooks": _SECRET,
     f"GET {_W}": _WEBHOOK,

@@ -40,7 +40,7 @@ REPLAYED: Headers = {
     },
 }
 
-OF_KEYED: Headers = {
+KEYED_REQUEST_HEADERS: Headers = {
     HEADER: {
         "description": "Makes the request safe to repeat: it takes effect once, with the same response. Use "
         "a new key for each body",
@@ -54,7 +54,7 @@ IF_MATCH: Headers = {
         "schema": {"type": "string", "pattern": TAGS_PATTERN},
     },
 }
-OF_CALLS: dict[str, Headers] = {
+REQUEST_HEADERS: dict[str, Headers] = {
     "DELETE /queues/{q}": IF_MATCH,
     "PUT /queues/{q}": {
         **IF_MATCH,
@@ -72,7 +72,7 @@ OF_CALLS: dict[str, Headers] = {
 }
 """Request headers of single calls, in addition to those of every call."""
 
-OF_ANSWERS: dict[str, Headers] = {
+RESPONSE_HEADERS: dict[str, Headers] = {
     "DELETE /people/{name}": {
         ERASED_AS: {
             "description": "The random name that replaces theirs, in this response only",

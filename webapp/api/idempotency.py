@@ -17,7 +17,7 @@ from flask.blueprints import Blueprint
 
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
-from leaseq.webapp.security.audit_log import note_nothing
+from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
@@ -165,7 +165,7 @@ def _stored_response(answer: StoredResponse) -> Response:
             f"{HEADER}: the first request with this key succeeded, with status {answer.status}. Its answer "
             "was not kept, because it was too large or contains a secret: read what it changed",
         )
-    note_nothing()
+    skip_log()
     response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(answer.headers)

@@ -29,7 +29,7 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_invitations(query: PageQuery) -> dict[str, Any]:
     """List the invitations that may still be used, by id. The links themselves are not stored."""
     page, after = page_of(accounts().invitations(), lambda one: one.id, query.after, query.limit)
-    return list_response("invitations", [Invitation.of(one) for one in page], after)
+    return list_response("invitations", [Invitation.from_record(one) for one in page], after)
 
 
 @bp.post("/invitations", tags=TAGS, responses={"201": NewInvitation})
@@ -43,7 +43,7 @@ def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
     if invitation is None:
         raise Problem(404, "not-found", "the invitation has been revoked")
     link = url_for("auth.welcome", token=token, _external=True)
-    return {**Invitation.of(invitation), "link": link}, 201
+    return {**Invitation.from_record(invitation), "link": link}, 201
 
 
 @bp.delete("/invitations/<invitation>", tags=TAGS, responses={"204": None})

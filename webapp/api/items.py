@@ -42,7 +42,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     page = page_or_problem(
         lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after)
     )
-    return list_response("items", [models_out.Item.of(item) for item in page.items], page.after)
+    return list_response("items", [models_out.Item.from_record(item) for item in page.items], page.after)
 
 
 @bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
@@ -50,7 +50,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
     page = page_or_problem(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
-    return list_response("items", [models_out.Item.of(item) for item in page.items], page.after)
+    return list_response("items", [models_out.Item.from_record(item) for item in page.items], page.after)
 
 
 def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
@@ -73,7 +73,7 @@ def get_item(path: ItemPath) -> dict[str, Any]:
     """
     queue = existing_queue(path.q)
     item = queue.get(path.id) if may_manage(queue.name) else _read_own_item(queue, path.id)
-    return models_out.Item.of(item)
+    return models_out.Item.from_record(item)
 
 
 def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
@@ -104,7 +104,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     changes = body.sent_fields()
     item = existing_queue(path.q).change(path.id, by=person().name, **changes)
     detail_changes(changes)
-    return models_out.Item.of(item)
+    return models_out.Item.from_record(item)
 
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
@@ -120,14 +120,14 @@ def remove(path: ItemPath) -> Response:
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return a dead item to the queue, with its full number of attempts."""
-    return models_out.Item.of(existing_queue(path.q).revive(path.id, by=person().name))
+    return models_out.Item.from_record(existing_queue(path.q).revive(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End the lease of an item, so that somebody else can get it."""
-    return models_out.Item.of(existing_queue(path.q).release(path.id, by=person().name))
+    return models_out.Item.from_record(existing_queue(path.q).release(path.id, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
@@ -136,14 +136,14 @@ def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     queue = existing_queue(path.q)
     assignee = worker_name(queue.name, body.person)
-    return models_out.Item.of(queue.assign(path.id, assignee, by=person().name))
+    return models_out.Item.from_record(queue.assign(path.id, assignee, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
-    return models_out.Item.of(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
+    return models_out.Item.from_record(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/reopen", tags=TAGS, responses={"200": models_out.Item})
@@ -156,7 +156,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     queue = existing_queue(path.q)
     assignee = None if body.to is None else worker_name(queue.name, body.to, "to")
     item = queue.reopen(path.id, body.token, to=assignee, reason=body.reason, by=person().name)
-    return models_out.Item.of(item)
+    return models_out.Item.from_record(item)
 
 
 @bp.post("/queues/<q>/items/<name:id>/correct", tags=TAGS, responses={"200": models_out.Item})
@@ -164,4 +164,4 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
 def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
     """Replace the answer of this token with yours. The replaced one is kept as a late answer."""
     item = existing_queue(path.q).correct(path.id, body.token, body.result, by=person().name)
-    return models_out.Item.of(item)
+    return models_out.Item.from_record(item)

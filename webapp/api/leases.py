@@ -65,7 +65,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
         _check_still_allowed(lease)
         state().breaks.end(caller.name)
     if lease is not None:
-        return models_out.Lease.of(lease)
+        return models_out.Lease.from_record(lease)
     explanation = queue.why_nothing(caller.name, caller.skills)
     response = Response(status=204)
     response.headers["Retry-After"] = "0" if wait else str(_wait(explanation.free_at))
@@ -78,7 +78,7 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
     caller = person()
     with (
         state().open_calls.track("waits", caller.name),
-        state().request_slots.lend(),
+        state().request_slots.release_temporarily(),
         state().waits.track(request.environ) as stop,
     ):
         return queue.reserve(
@@ -97,7 +97,7 @@ def _check_still_allowed(lease: Lease) -> None:
         raise Unauthorized(
             "your account was disabled, or the token revoked, while this request waited for an item"
         )
-    if not state().access.of(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
+    if not state().access.get(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
         _give_back(lease)
         raise QueueNotFound(lease.queue)
 
@@ -122,7 +122,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     leases, cursor = page_of(
         existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
     )
-    return list_response("leases", [models_out.Lease.of(lease) for lease in leases], cursor)
+    return list_response("leases", [models_out.Lease.from_record(lease) for lease in leases], cursor)
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
@@ -144,7 +144,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "finished", body.token, result.held_seconds)
-    return models_out.Finished.of(result)
+    return models_out.Finished.from_record(result)
 
 
 @bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
@@ -169,10 +169,10 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
         if ending not in _ACTIVITY_BY_ENDING:
             raise
         lease = queue.take_back(**arguments)
-    state().activity.take_off(
+    state().activity.subtract(
         name, path.q, _ACTIVITY_BY_ENDING.get(ending, "finished"), id=path.id, token=body.token
     )
-    return models_out.Lease.of(lease)
+    return models_out.Lease.from_record(lease)
 
 
 _ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
@@ -195,7 +195,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "gave_back", body.token)
-    return models_out.Abandoned.of(result)
+    return models_out.Abandoned.from_record(result)
 
 
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
@@ -217,7 +217,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "broken", body.token)
-    return models_out.Failed.of(result)
+    return models_out.Failed.from_record(result)
 
 
 def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) -> None:
@@ -236,7 +236,7 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     lease = lease_queue(path.q).renew(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
-    return models_out.Lease.of(lease)
+    return models_out.Lease.from_record(lease)
 
 
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})

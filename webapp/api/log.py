@@ -21,4 +21,4 @@ def list_log(query: LogQuery) -> dict[str, Any]:
     The log keeps the latest 50,000 changes and the latest 50,000 sign-ins.
     """
     page = accounts().log.page(after=query.after, limit=query.limit, person=query.person, kind=query.kind)
-    return list_response("entries", [LogEntry.of(one) for one in page.entries], page.after)
+    return list_response("entries", [LogEntry.from_record(one) for one in page.entries], page.after)

@@ -43,10 +43,10 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
 
     It deletes only finished and dead items that the policy no longer keeps.
     """
-    return models_out.Cleared.of(existing_queue(path.q).clear())
+    return models_out.Cleared.from_record(existing_queue(path.q).clear())
 
 
-MOST_MOVED = 1_000
+MAX_MOVED = 1_000
 
 
 @bp.post("/queues/<q>/revive", tags=TAGS, responses={"200": models_out.Revived})
@@ -54,9 +54,9 @@ MOST_MOVED = 1_000
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
     count = existing_queue(path.q).revive_all(
-        error=body.error, person=body.person, limit=MOST_MOVED, by=person().name
+        error=body.error, person=body.person, limit=MAX_MOVED, by=person().name
     )
-    return {"revived": count, "more": count == MOST_MOVED}
+    return {"revived": count, "more": count == MAX_MOVED}
 
 
 @bp.post("/queues/<q>/remove", tags=TAGS, responses={"200": models_out.Removed})
@@ -72,14 +72,14 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
             body.state,
             error=body.error,
             person=body.person,
-            limit=MOST_MOVED,
+            limit=MAX_MOVED,
             by=person().name,
             on_removed=removed_ids.append,
         )
     finally:
         for id in removed_ids:
             state().threads.forget(path.q, id)
-    return {"removed": len(removed_ids), "more": len(removed_ids) == MOST_MOVED}
+    return {"removed": len(removed_ids), "more": len(removed_ids) == MAX_MOVED}
 
 
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.PauseState})
@@ -104,7 +104,7 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """List the queue's events, in order. Pass `after` back to continue from there."""
     events = existing_queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
-    answer = list_response("events", [models_out.Event.of(event) for event in events], after)
+    answer = list_response("events", [models_out.Event.from_record(event) for event in events], after)
     if not events:
         g.next_page = None
     return answer
@@ -132,7 +132,7 @@ def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
     """
     after = BEGINNING if query.after is None else query.after
     answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
-    entries = [models_out.Answer.of(one) for one in answers]
+    entries = [models_out.Answer.from_record(one) for one in answers]
     page = list_response("answers", entries, answers.cursor, more=answers.more)
     if not answers.more:
         g.next_page = None
@@ -147,5 +147,5 @@ def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     They are in no order; one may be on two pages, and a page may be empty although `after` names a next page.
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
-    late_answers = [models_out.Answer.of(one) for item in page.items for one in unused_answers(item)]
+    late_answers = [models_out.Answer.from_record(one) for item in page.items for one in unused_answers(item)]
     return list_response("answers", late_answers, page.after)

@@ -16,7 +16,7 @@ from leaseq.webapp.store import accounts
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 Role = TypeAliasType("Role", accounts.Role)  # a separate schema in the OpenAPI document
 LONGEST_WAIT = 30  # seconds that a request may wait for an item
-MOST_IDS = 1_000  # items of one bulk request
+MAX_IDS = 1_000  # items of one bulk request
 MAX_DELAY = 315_360_000  # ten years, in seconds
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
 
@@ -42,7 +42,7 @@ MOMENT: dict[str, Any] = {
 }
 
 
-def within(minimum: float, maximum: float) -> dict[str, Any]:
+def number_range(minimum: float, maximum: float) -> dict[str, Any]:
     return {"minimum": minimum, "maximum": maximum}
 
 
@@ -52,7 +52,7 @@ def optional(description: str, **schema: Any) -> Any:
 
 
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time", "pattern": DAY})]
-Whole = Annotated[int, BeforeValidator(validation.whole)]
+WholeNumber = Annotated[int, BeforeValidator(validation.as_integer)]
 
 
 class Body(RequestModel):
@@ -88,8 +88,8 @@ class NewItem(Body):
     id: str = optional(
         "Printable, not . or ..; generated if left out; an existing id adds nothing", **ID, pattern=PRINTABLE
     )
-    priority: Whole = optional("Smaller is sooner; default 100", **PRIORITY)
-    delay: float = optional("Seconds before it may be reserved", **within(0, MAX_DELAY))
+    priority: WholeNumber = optional("Smaller is sooner; default 100", **PRIORITY)
+    delay: float = optional("Seconds before it may be reserved", **number_range(0, MAX_DELAY))
     at: str = optional(
         "When it may be reserved, instead of a delay; a time in the past means now",
         format="date-time",
@@ -97,19 +97,21 @@ class NewItem(Body):
     )
     requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
     due: str = optional("From 1970 to 9000", format="date-time", pattern=DAY)
-    max_attempts: Whole = optional(
-        "Expiries and fails until it is dead; by default the policy's number", **within(1, 1_000)
+    max_attempts: WholeNumber = optional(
+        "Expiries and fails until it is dead; by default the policy's number", **number_range(1, 1_000)
     )
 
 
 class ItemChanges(Body):
     """The fields of an item to change; fields that are left out keep their values."""
 
-    priority: Whole = optional("Smaller is sooner", **PRIORITY)
+    priority: WholeNumber = optional("Smaller is sooner", **PRIORITY)
     due: DateTime | None = optional("From 1970 to 9000; null: no due date")
     requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
     payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or has answered it")
-    delay: float = optional("Seconds from now before it may be reserved; 0: now", **within(0, MAX_DELAY))
+    delay: float = optional(
+        "Seconds from now before it may be reserved; 0: now", **number_range(0, MAX_DELAY)
+    )
 
     def sent_fields(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
@@ -123,12 +125,12 @@ class ReserveRequest(Body):
     wait: float = Field(
         0,
         description="Seconds to wait for an item if there is none now, default 0",
-        json_schema_extra=within(0, LONGEST_WAIT),
+        json_schema_extra=number_range(0, LONGEST_WAIT),
     )
 
 
 class TokenRequest(Body):
-    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
 
 
 class EndRequest(TokenRequest):
@@ -193,7 +195,7 @@ class AssignRequest(Body):
 
 
 class ReopenRequest(Body):
-    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The answer's token")
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The answer's token")
     to: str | None = Field(
         None,
         description="The only person who may reserve it then: the name of an account; null: anybody",
@@ -205,7 +207,7 @@ class ReopenRequest(Body):
 
 
 class CorrectRequest(Body):
-    token: Whole = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
     result: Any = Field(description="The right answer: it must fit the queue's form")
 
 
@@ -213,7 +215,7 @@ class BulkRequest(Body):
     action: Literal["release", "assign", "revive", "remove"] = Field(description="What to do with each item")
     ids: list[str] = Field(
         description="The items' ids",
-        json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MOST_IDS},
+        json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},
     )
     person: str = optional("For assign: the only person who may reserve them", **PERSON)
 

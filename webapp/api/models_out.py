@@ -25,7 +25,7 @@ class RecordModel(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     @classmethod
-    def of(cls, record: object) -> dict[str, Any]:
+    def from_record(cls, record: object) -> dict[str, Any]:
         return cls.model_validate(record).model_dump()
 
 

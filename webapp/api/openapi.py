@@ -51,7 +51,7 @@ def complete(bp: APIBlueprint) -> None:
                 operation.requestBody.required = _has_required_field(bp, operation.requestBody)
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
-        _show_answers(call, answers)
+        _show_responses(call, answers)
 
 
 def share_problems(app: OpenAPI) -> None:
@@ -90,13 +90,16 @@ def _has_required_field(bp: APIBlueprint, body: RequestBody) -> bool:
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
     is_keyed = method.upper() in KEYED_METHODS
-    request_headers = {**headers.OF_CALLS.get(call, {}), **(headers.OF_KEYED if is_keyed else {})}
+    request_headers = {
+        **headers.REQUEST_HEADERS.get(call, {}),
+        **(headers.KEYED_REQUEST_HEADERS if is_keyed else {}),
+    }
     parameters = [
         Parameter.model_validate({"name": name, "in": "header", **one})
         for name, one in request_headers.items()
     ]
     operation.parameters = [*(operation.parameters or ()), *parameters]
-    response_headers = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
+    response_headers = {**headers.RESPONSE_HEADERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
     for status, answer in answers.items():
         fields = {**(response_headers if status < "300" else {}), **headers.RATE_LIMIT}
         if status < "300" or status == "429":
@@ -114,7 +117,7 @@ def _show_paths(operation: Operation) -> None:
             parameter.example = examples.PATHS[parameter.name]
 
 
-def _show_answers(call: str, answers: dict[str, Response]) -> None:
+def _show_responses(call: str, answers: dict[str, Response]) -> None:
     for status, answer in answers.items():
         for kind, media in (answer.content or {}).items():
             if kind == PROBLEM:
@@ -124,7 +127,7 @@ def _show_answers(call: str, answers: dict[str, Response]) -> None:
             elif call in examples.STREAMS:
                 _show(media, {"answer": examples.STREAMS[call][kind]})
             else:
-                _show(media, {"answer": examples.ANSWERS[call]})
+                _show(media, {"answer": examples.RESPONSES[call]})
 
 
 def _show(media: MediaType, values: dict[str, Any]) -> None:

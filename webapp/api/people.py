@@ -27,14 +27,14 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_people(query: PageQuery) -> dict[str, Any]:
     """List all people who have an account, by name, page by page."""
     people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return list_response("people", [Person.of(one) for one in people], after)
+    return list_response("people", [Person.from_record(one) for one in people], after)
 
 
 @bp.get("/people/<name:name>", tags=TAGS, responses={"200": Person})
 @needs("admin")
 def get_person(path: PersonPath) -> dict[str, Any]:
     """Read one person's account."""
-    return Person.of(accounts().get(path.name))
+    return Person.from_record(accounts().get(path.name))
 
 
 @bp.get("/people/<name:name>/export", tags=TAGS, responses={"200": PersonExport})
@@ -64,12 +64,12 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
             path.name, by=by, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
         )
         if not body.disabled:
-            return Person.of(account), 201
-        return Person.of(accounts().change(account.name, by=by, disabled=True)), 201
+            return Person.from_record(account), 201
+        return Person.from_record(accounts().change(account.name, by=by, disabled=True)), 201
     account = accounts().change(
         path.name, by=by, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
     )
-    return Person.of(account), 200
+    return Person.from_record(account), 200
 
 
 @bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})

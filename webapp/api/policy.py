@@ -8,10 +8,9 @@ from pydantic import BaseModel, ConfigDict, SkipValidation, create_model
 
 from leaseq import form
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Alerts, Bands, Field, OneOf, Seconds, Text, Whole
+from leaseq.policy_fields import Alerts, Bands, Field, Integer, OneOf, Seconds, Text
 from leaseq.policy_fields import Form as FormKind
-from leaseq.webapp.api.models_in import Body, optional, within
-from leaseq.webapp.api.models_in import Whole as WholeNumber
+from leaseq.webapp.api.models_in import Body, WholeNumber, number_range, optional
 
 
 class ShownField(Body):
@@ -54,12 +53,12 @@ def _model_field(field: Field) -> tuple[Any, Any]:
     description = field.explain("null", limits=with_limits)
     match field.kind:
         case Seconds(minimum, maximum):
-            return field.type, optional(description, **within(minimum, maximum))
-        case Whole(minimum, maximum):
-            type_ = WholeNumber | None if field.about.none else WholeNumber
-            return type_, optional(description, **within(minimum, maximum))
+            return field.type, optional(description, **number_range(minimum, maximum))
+        case Integer(minimum, maximum):
+            type_ = WholeNumber | None if field.description.none else WholeNumber
+            return type_, optional(description, **number_range(minimum, maximum))
         case Bands(minimum, maximum):
-            items = {"type": "integer", **within(minimum, maximum)}
+            items = {"type": "integer", **number_range(minimum, maximum)}
             return list[WholeNumber], optional(description, items=items, minItems=2, maxItems=2)
         case Alerts(measures) as kind:
             items = {"type": "string", "pattern": kind.pattern}

@@ -14,7 +14,7 @@ from leaseq.webapp.api.headers import TAGS_PATTERN
 from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.api.policy import PolicyChanges
-from leaseq.webapp.api.serializers import queue_shape
+from leaseq.webapp.api.serializers import serialize_queue
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.deleting import delete_queue
@@ -34,7 +34,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
-    queues, errors = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
+    queues, errors = leaseq.read_queues(client, lambda one: serialize_queue(one, one.policy), names)
     entries = [{"name": name, "detail": str(error)} for name, error in errors.items()]
     return list_response("queues", list(queues.values()), after, unreadable=entries)
 
@@ -111,11 +111,11 @@ def _create_only() -> bool:
 
 def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:
     policy = queue.policy
-    return queue_shape(queue, policy), status, {"ETag": f'"{policy.version}"'}
+    return serialize_queue(queue, policy), status, {"ETag": f'"{policy.version}"'}
 
 
 @bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
     """Read the counts of the five states, and the counters since the queue was created."""
-    return models_out.Stats.of(existing_queue(path.q).stats())
+    return models_out.Stats.from_record(existing_queue(path.q).stats())

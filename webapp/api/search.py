@@ -19,7 +19,7 @@ from leaseq.webapp.search.matching import LONGEST
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "items"}]
-LOOKS = 10_000  # entries that one search scans, if it compares no text
+SCAN_LIMIT = 10_000  # entries that one search scans, if it compares no text
 AnyState = TypeAliasType("AnyState", State)
 
 
@@ -64,6 +64,6 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     since, until = transfer.period_of(query.since, query.until)
     criteria = leaseq.Filter(person=query.person, since=since, until=until)
     search = search_among(query.find, query.state or ANY, criteria, queue.policy.form)
-    page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=LOOKS, after=query.after))
-    items = [models_out.Item.of(item) for item in page.items]
+    page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=SCAN_LIMIT, after=query.after))
+    items = [models_out.Item.from_record(item) for item in page.items]
     return list_response("items", items, page.after, compared=page.scanned)

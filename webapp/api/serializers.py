@@ -9,20 +9,20 @@ import leaseq
 from leaseq.webapp.api.models_out import Alert, Counts
 
 
-def queue_shape(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
+def serialize_queue(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
     stats = queue.stats()
     return {
         "name": queue.name,
         "title": policy.title,
         "paused": stats.paused,
-        "policy": policy_shape(policy),
+        "policy": serialize_policy(policy),
         "form": policy.form,
-        "counts": Counts.of(stats),
-        "alerts": [Alert.of(alert) for alert in stats.alerts],
+        "counts": Counts.from_record(stats),
+        "alerts": [Alert.from_record(alert) for alert in stats.alerts],
     }
 
 
-def policy_shape(policy: leaseq.Policy) -> dict[str, Any]:
+def serialize_policy(policy: leaseq.Policy) -> dict[str, Any]:
     """Every field of a policy; a tuple becomes a list."""
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(policy).items()

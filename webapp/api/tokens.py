@@ -25,7 +25,7 @@ from leaseq.webapp.api.models_in import EmptyRequest
 from leaseq.webapp.api.pagination import list_response, page_of
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.token_scopes import may_hand_on
+from leaseq.webapp.security.token_scopes import may_grant
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import ApiToken, Scope, at_least
 
@@ -43,7 +43,7 @@ def get_me() -> dict[str, Any]:
         "name": caller.name,
         "role": caller.role,
         "skills": list(caller.skills),
-        "token": None if token is None else CallerToken.of(token),
+        "token": None if token is None else CallerToken.from_record(token),
     }
 
 
@@ -53,7 +53,7 @@ def list_tokens(query: TokensQuery) -> dict[str, Any]:
     """List the caller's tokens, by id, expired ones included. Admins may name another person."""
     owner = _owner(query.person)
     page, after = page_of(accounts().tokens(owner), lambda one: one.id, query.after, query.limit)
-    return list_response("tokens", [Token.of(one) for one in page], after)
+    return list_response("tokens", [Token.from_record(one) for one in page], after)
 
 
 @bp.post("/tokens", tags=TAGS, responses={"201": NewToken})
@@ -142,7 +142,7 @@ def _token_of_caller() -> ApiToken:
 
 
 def _check_scope(caller: ApiToken, scope: Scope) -> None:
-    if not may_hand_on(caller, scope, person().role):  # guard: token-hands-on
+    if not may_grant(caller, scope, person().role):  # guard: token-grants
         raise Forbidden(f"the scope of this token, {caller.scope}, does not cover the scope {scope}")
 
 
@@ -165,4 +165,4 @@ def _with_secret(token: str) -> dict[str, Any]:
     record = accounts().token_record(token)
     if record is None:
         raise Problem(404, "not-found", "the token has been revoked")
-    return {**Token.of(record), "token": token}
+    return {**Token.from_record(record), "token": token}

@@ -13,7 +13,7 @@ from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.api.webhook_models import DeliveriesQuery, NewWebhook, ReplayRequest, WebhookPath
 from leaseq.webapp.context import state
 from leaseq.webapp.security import webhook_access as access
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "webhooks"}]
@@ -24,7 +24,7 @@ def _endpoints() -> webhooks.Endpoints:
 
 
 def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
-    return {**models_out.Webhook.of(new_secret.endpoint), "secret": new_secret.secret}
+    return {**models_out.Webhook.from_record(new_secret.endpoint), "secret": new_secret.secret}
 
 
 @bp.get("/webhooks", tags=TAGS, responses={"200": models_out.WebhookList})
@@ -32,7 +32,7 @@ def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
     page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
-    return list_response("webhooks", [models_out.Webhook.of(one) for one in page], after)
+    return list_response("webhooks", [models_out.Webhook.from_record(one) for one in page], after)
 
 
 @bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})
@@ -51,7 +51,7 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
 @needs("manager", all_queues=True)
 def get_webhook(path: WebhookPath) -> dict[str, Any]:
     """Read an endpoint, with the reason if it is disabled."""
-    return models_out.Webhook.of(_endpoints().get(path.webhook))
+    return models_out.Webhook.from_record(_endpoints().get(path.webhook))
 
 
 @bp.delete("/webhooks/<webhook>", tags=TAGS, responses={"204": None})
@@ -74,21 +74,21 @@ def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # 
 @needs("manager", all_queues=True)
 def enable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send to an endpoint again: waiting deliveries, and events from now on."""
-    return models_out.Webhook.of(access.enable_endpoint(path.webhook))
+    return models_out.Webhook.from_record(access.enable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/disable", tags=TAGS, responses={"200": models_out.Webhook})
 @needs("manager", all_queues=True)
 def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send nothing until the endpoint is enabled. Waiting deliveries are kept, but not later events."""
-    return models_out.Webhook.of(access.disable_endpoint(path.webhook))
+    return models_out.Webhook.from_record(access.disable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": models_out.Delivery})
 @needs("manager", all_queues=True)
 def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send `webhook.test` now, and return the receiver's response."""
-    return models_out.Delivery.of(access.send_test(path.webhook))
+    return models_out.Delivery.from_record(access.send_test(path.webhook))
 
 
 @bp.get("/webhooks/<webhook>/deliveries", tags=TAGS, responses={"200": models_out.DeliveryList})
@@ -97,7 +97,7 @@ def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]
     """List the latest deliveries to an endpoint, the latest try first."""
     endpoint = _endpoints().get(path.webhook)
     deliveries = webhooks.Deliveries(state().client).log(endpoint.id, query.limit)
-    return {"deliveries": [models_out.Delivery.of(one) for one in deliveries], "after": None}
+    return {"deliveries": [models_out.Delivery.from_record(one) for one in deliveries], "after": None}
 
 
 @bp.post("/webhooks/<webhook>/replay", tags=TAGS, responses={"200": models_out.Replayed})
@@ -112,5 +112,5 @@ def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
     count = webhooks.Deliveries(state().client).replay(
         _endpoints().get(path.webhook), since=since, delivery=body.delivery, failed=bool(body.failed)
     )
-    note("webhook.replayed", path.webhook, str(count))
+    log_change("webhook.replayed", path.webhook, str(count))
     return {"replayed": count}

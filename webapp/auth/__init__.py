@@ -1,7 +1,7 @@
 """Sign-in and sign-out, sign-up, and the person's own account."""
 
-from leaseq.webapp.auth.session import bp, own_path
+from leaseq.webapp.auth.session import bp, local_path
 
-__all__ = ["bp", "own_path"]
+__all__ = ["bp", "local_path"]
 
 from leaseq.webapp.auth import account, factor, login, provider, signup  # noqa: F401  # they add their routes to bp

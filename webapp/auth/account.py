@@ -13,11 +13,11 @@ from leaseq import Invalid
 from leaseq.webapp.auth.session import (
     TOKEN_DAYS,
     bp,
-    check_presence,
-    check_present_password,
+    check_current_password,
     end_session,
     has_recent_proof,
     new_password,
+    require_recent_proof,
     revoke_tokens_if_asked,
     start_session,
     token_count,
@@ -26,7 +26,7 @@ from leaseq.webapp.auth.session import (
 from leaseq.webapp.context import accounts, person, queue_names, state
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.accounts import WHOLE, Person, Scope
+from leaseq.webapp.store.accounts import FULL_SCOPE, Person, Scope
 
 
 @bp.get("/account")
@@ -49,7 +49,7 @@ def account_page(*, error: str | None = None, token: str | None = None, error_se
 
 def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
     """The values of the token list and of the form for a new token."""
-    full_scope = WHOLE[owner.role]
+    full_scope = FULL_SCOPE[owner.role]
     scopes: list[Scope] = ["read", "work", "manage", "admin"]
     return {
         "now": datetime.now(UTC),
@@ -69,7 +69,7 @@ def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
 def change_password() -> Response | tuple[str, int]:
     name = person().name
     try:
-        check_present_password()
+        check_current_password()
         caller = accounts().set_password(name, new_password(), by=name)
     except Invalid as error:
         return account_page(error=in_words(error), error_section="password"), 400
@@ -94,7 +94,7 @@ def end_sessions() -> Response:
 def create_token() -> str | tuple[str, int]:
     name = person().name
     try:
-        check_presence()
+        require_recent_proof()
         token = accounts().create_token(name, by=name, **token_fields())
     except Invalid as error:
         return account_page(error=in_words(error), error_section="tokens"), 400

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from leaseq.webapp.auth.account import account_page
-from leaseq.webapp.auth.session import address, begin_code, bp, check_present_password, start_session
+from leaseq.webapp.auth.session import address, begin_code, bp, check_current_password, start_session
 from leaseq.webapp.context import accounts, person
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
@@ -21,7 +21,7 @@ from leaseq.webapp.store.accounts.factors import provisioning_uri
 @needs("worker")
 def begin_factor() -> Response | tuple[str, int]:
     try:
-        check_present_password()  # guard: factor-needs-password
+        check_current_password()  # guard: factor-needs-password
     except Invalid as error:
         return account_page(error=in_words(error), error_section="factor"), 400
     accounts().factors.offer(person().name)
@@ -55,7 +55,7 @@ def confirm_factor() -> str | Response | tuple[str | Response, int]:
         caller, codes = accounts().turn_on_factor(name, request.form.get("code", ""))
     except Invalid as error:
         return _page(in_words(error)), 400
-    accounts().attempts.forgive_code(name, address())
+    accounts().attempts.reset_code_counts(name, address())
     start_session(caller)
     return render_template("auth/recovery_codes.html", codes=codes)
 
@@ -65,7 +65,7 @@ def confirm_factor() -> str | Response | tuple[str | Response, int]:
 def end_factor() -> Response | tuple[str, int]:
     name = person().name
     try:
-        check_present_password()
+        check_current_password()
     except Invalid as error:
         return account_page(error=in_words(error), error_section="factor"), 400
     accounts().turn_off_factor(name, by=name)

@@ -6,7 +6,7 @@ from flask import Blueprint, redirect, request
 from werkzeug.wrappers import Response
 
 from leaseq import validation
-from leaseq.webapp.auth import own_path
+from leaseq.webapp.auth import local_path
 from leaseq.webapp.context import state
 from leaseq.webapp.i18n import COOKIE, LANGUAGES
 
@@ -17,7 +17,7 @@ _YEAR_SECONDS = 365 * 86_400
 @bp.post("/language")
 def choose() -> Response:
     code = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
-    response = redirect(own_path(request.form.get("next")), 303)  # guard: next-after-language
+    response = redirect(local_path(request.form.get("next")), 303)  # guard: next-after-language
     secure = state().settings.secure_cookies
     response.set_cookie(COOKIE, code, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
     return response

@@ -12,12 +12,12 @@ from werkzeug.wrappers import Response
 from leaseq.webapp.auth.session import (
     SignInMethod,
     address,
+    authenticate_by_password,
     begin_code,
     bp,
-    by_password,
+    complete_sign_in,
+    continue_sign_in,
     end_session,
-    go_on,
-    let_in,
     unfinished_sign_in,
 )
 from leaseq.webapp.context import accounts, state
@@ -30,10 +30,10 @@ def login() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return login_page(target)
     name = request.form.get("name", "").strip()
-    account = by_password(name)
+    account = authenticate_by_password(name)
     if account is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
-    return go_on(account, SignInMethod("password", target))
+    return continue_sign_in(account, SignInMethod("password", target))
 
 
 def login_page(target: str, name: str = "", error: str | None = None) -> str:
@@ -57,8 +57,8 @@ def code() -> str | Response | tuple[str, int]:
         accounts().sign_ins.log_failure(account.name, "code", address())
         error = _("That code is wrong, or was used already. Wait for the next one.")
         return render_template("auth/login_code.html", error=error), 401
-    accounts().attempts.forgive_code(account.name, address())
-    answer = let_in(account, replace(method, how=f"{method.how}, code"))
+    accounts().attempts.reset_code_counts(account.name, address())
+    response = complete_sign_in(account, replace(method, how=f"{method.how}, code"))
     factor_after = accounts().factors.find(account.name)
     if factor_before and factor_after and factor_after.recovery_codes < factor_before.recovery_codes:
         flash(
@@ -68,7 +68,7 @@ def code() -> str | Response | tuple[str, int]:
                 factor_after.recovery_codes,
             )
         )
-    return answer
+    return response
 
 
 @bp.post("/logout")

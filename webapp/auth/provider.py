@@ -18,15 +18,15 @@ from leaseq.webapp.auth.login import login_page
 from leaseq.webapp.auth.session import (
     SignInMethod,
     address,
+    authenticate_by_password,
     bp,
-    by_password,
-    go_on,
+    continue_sign_in,
+    require_step,
     storable_path,
     unfinished_sign_in,
-    wait_for,
 )
 from leaseq.webapp.context import accounts, state
-from leaseq.webapp.origins import is_private_to_us
+from leaseq.webapp.origins import is_confidential
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
@@ -76,12 +76,12 @@ def provider() -> Response:
     _forget_old_sign_ins()
     with _provider_errors():
         _metadata(client)
-        back = url_for("auth.provider_back", _external=True)
-        answer: Response = client.authorize_redirect(
-            back, **(_ASK_AGAIN if request.args.get("again") else {})
+        callback_url = url_for("auth.provider_callback", _external=True)
+        response: Response = client.authorize_redirect(
+            callback_url, **(_ASK_AGAIN if request.args.get("again") else {})
         )
     session[_NEXT] = storable_path(request.args.get("next", ""))
-    return answer
+    return response
 
 
 def _forget_old_sign_ins() -> None:
@@ -93,7 +93,7 @@ def _forget_old_sign_ins() -> None:
 
 
 @bp.get("/login/provider/back")
-def provider_back() -> Response | tuple[str, int]:
+def provider_callback() -> Response | tuple[str, int]:
     client = _client()
     target = str(session.get(_NEXT, ""))
     with _provider_errors():
@@ -105,18 +105,18 @@ def provider_back() -> Response | tuple[str, int]:
     try:
         name = _name_in(claims, str(settings.oidc_claim))
         # guard: create-where-set
-        account = accounts().by_provider(name, subject, create=settings.oidc_create)
+        account = accounts().authenticate_by_provider(name, subject, create=settings.oidc_create)
     except Invalid as error:
         if isinstance(error, AccountNotLinked) and error.person.has_password:
-            return wait_for("password", error.person, replace(method, subject=subject))
+            return require_step("password", error.person, replace(method, subject=subject))
         accounts().sign_ins.log_failure(name, method.how, address())
         return login_page(target, error=str(error)), 403
-    return go_on(account, method)  # guard: second-step-of-tied
+    return continue_sign_in(account, method)  # guard: second-step-of-linked
 
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
-def tie() -> str | Response | tuple[str, int]:
-    """Tie an account that has a password to the provider's person: its owner must enter the password,
+def link_provider() -> str | Response | tuple[str, int]:
+    """Link an account that has a password to the provider's person: its owner must enter the password,
     once."""
     sign_in = unfinished_sign_in("password")
     if sign_in is None:
@@ -124,10 +124,12 @@ def tie() -> str | Response | tuple[str, int]:
     method, account = sign_in
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=account.name, error=None)
-    if by_password(account.name, "password after the identity provider") is None:  # guard: password-of-tied
+    if (
+        authenticate_by_password(account.name, "password after the identity provider") is None
+    ):  # guard: password-of-linked
         error = _("That is not the leaseq password of %(name)s.", name=account.name)
         return render_template("auth/link_provider.html", name=account.name, error=error), 401
-    return go_on(account, replace(method, how="identity provider, password", proved_at=None))
+    return continue_sign_in(account, replace(method, how="identity provider, password", proved_at=None))
 
 
 def _metadata(client: Any) -> None:
@@ -137,7 +139,7 @@ def _metadata(client: Any) -> None:
     if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
         raise _problem(_("Its issuer is %(name)s.", name=metadata.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-        if not is_private_to_us(str(metadata.get(endpoint))):  # guard: provider-by-tls
+        if not is_confidential(str(metadata.get(endpoint))):  # guard: provider-by-tls
             raise _problem(_("Its %(name)s is not an https address.", name=endpoint))
 
 

@@ -15,14 +15,14 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from leaseq.webapp.auth.news import flash_notices, flashed_texts
+from leaseq.webapp.auth.notices import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
+from leaseq.webapp.store.accounts.attempts import TooManyTries, password_counters
 
 bp = Blueprint("auth", __name__)
 bp.add_app_template_global(flashed_texts)
@@ -37,7 +37,7 @@ TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 default."""
 
 
-def own_path(target: str | None) -> str:
+def local_path(target: str | None) -> str:
     """``target`` if it is a path of this app, else home: prevents open redirects."""
     # Two slashes begin a host. Browsers treat a backslash as a slash, and ignore tabs and line ends.
     is_path = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
@@ -110,12 +110,12 @@ class UnfinishedSignIn:
     at: float
 
 
-def wait_for(step: Step, account: Person, method: SignInMethod) -> Response:
+def require_step(step: Step, account: Person, method: SignInMethod) -> Response:
     """Store the sign-in so far, and redirect to its next step."""
     end_session()
     method = replace(method, next=storable_path(method.next))
     session[_UNFINISHED] = asdict(UnfinishedSignIn(account.name, account.version, step, method, time.time()))
-    return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
+    return redirect(url_for("auth.link_provider" if step == "password" else "auth.code"), 303)
 
 
 def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
@@ -127,7 +127,7 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     account = accounts().find(attempt.name)
     # equivalent mutant: compare: the clock is not read at that very moment
     late = time.time() - attempt.at >= UNFINISHED_SECONDS  # guard: half-way-time
-    # guard: half-way-version, tie-step
+    # guard: half-way-version, link-step
     if (
         late
         or attempt.step != step
@@ -139,26 +139,26 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     return attempt.way, account
 
 
-def go_on(account: Person, method: SignInMethod) -> Response:
+def continue_sign_in(account: Person, method: SignInMethod) -> Response:
     """Continue after the first step: ask for the code if the person has a second factor, else sign in."""
     if accounts().factors.find(account.name) is not None:  # guard: factor-asked
-        return wait_for("code", account, method)
-    return let_in(account, method)
+        return require_step("code", account, method)
+    return complete_sign_in(account, method)
 
 
-def let_in(account: Person, method: SignInMethod) -> Response:
+def complete_sign_in(account: Person, method: SignInMethod) -> Response:
     """Sign in after the last step, and redirect."""
     sign_in(account, method.how, method.proved_at)
     if method.subject:  # last, so that its notice is shown at the next sign-in
-        accounts().tie(account.name, method.subject)
-    return redirect(own_path(method.next), 303)  # guard: next-after-factor
+        accounts().link_provider(account.name, method.subject)
+    return redirect(local_path(method.next), 303)  # guard: next-after-factor
 
 
-def by_password(name: str, how: str = "password") -> Person | None:
+def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     """The person, if the form has their password, else None. Failures are counted under the account's own
     spelling of the name."""
     account = accounts().find(name)
-    counters = of_password(account.name if account else name, address())
+    counters = password_counters(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
     if refusal is not None:  # guard: limit-refuses
         raise _too_many_tries(
@@ -168,7 +168,7 @@ def by_password(name: str, how: str = "password") -> Person | None:
     if account is None:
         accounts().sign_ins.log_failure(name, how, address())  # guard: failed-in-log
         return None
-    accounts().attempts.forgive(counters)
+    accounts().attempts.uncount(counters)
     return account
 
 
@@ -188,18 +188,18 @@ def _too_many_tries(refusal: TooManyTries, name: str, how: str, text: str) -> Pr
     return problem
 
 
-def check_present_password() -> None:
+def check_current_password() -> None:
     """Require the password before a change that could lock the person out: somebody else at their desk does
     not know it."""
-    if by_password(person().name, "present password") is None:
+    if authenticate_by_password(person().name, "present password") is None:
         raise Invalid("password", "your current one", _("That is not your current password."))
 
 
-def check_presence() -> None:
+def require_recent_proof() -> None:
     """Require a recent proof before a change that outlasts the session: the password, or for a person without
     one, a sign-in in the last ten minutes."""
     if person().has_password:  # guard: token-by-password
-        check_present_password()
+        check_current_password()
     elif not has_recent_proof():  # guard: token-recent-sign-in
         raise Invalid("sign-in", "within the last ten minutes", _("Please sign in again first."))
 

@@ -45,7 +45,7 @@ def welcome() -> str | Response | tuple[str, int]:
     invitation = accounts().invitation(token)
     if invitation is not None:
         return _join(token, invitation)
-    name = accounts().link_is_for(token)
+    name = accounts().password_link_owner(token)
     if name is None:
         return render_template("auth/invalid_link.html", setup=False), 403
     fields = {"token": token, "name": name, "token_count": token_count(name)}
@@ -57,11 +57,11 @@ def welcome() -> str | Response | tuple[str, int]:
         return render_template("auth/first_password.html", **fields, error=in_words(error)), 400
     # A link replaces the password, not the code.
     # guard: factor-after-link
-    lets_in = not (account.disabled or accounts().factors.find(account.name) is not None)
-    if lets_in:
+    may_sign_in = not (account.disabled or accounts().factors.find(account.name) is not None)
+    if may_sign_in:
         sign_in(account, "password link")
     revoke_tokens_if_asked(account.name, by=account.name)
-    return redirect(url_for("work.home" if lets_in else "auth.login"), 303)
+    return redirect(url_for("work.home" if may_sign_in else "auth.login"), 303)
 
 
 def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int]:

@@ -153,11 +153,11 @@ class _Startup:
         server = Child(
             "server",
             self._embedded.command(),
-            ready=self._embedded.answers,
-            ready_within=600,  # it responds once it has read its file, which may be long
+            ready=self._embedded.is_answering,
+            ready_timeout=600,  # it responds once it has read its file, which may be long
             settings=self._embedded.environment(),
             pass_fds=(self._directory.lock_fd,),  # no second server on these files while this one lives
-            last_words=self._embedded.last_words,
+            end_reason=self._embedded.end_reason,
         )
         supervisor.start(server)
 
@@ -173,25 +173,25 @@ class _Startup:
                 add_demo(client)
             token = Accounts(client).setup_token()
         except leaseq.ServerUnavailable as error:
-            if self._embedded is None or self._embedded.answers():
+            if self._embedded is None or self._embedded.is_answering():
                 raise
-            raise leaseq.ServerUnavailable(f"{error}: {self._embedded.last_words()}") from None
+            raise leaseq.ServerUnavailable(f"{error}: {self._embedded.end_reason()}") from None
         finally:
             client.close()
         return f"{self._web}/setup?token={token}" if token else None
 
     def start_web(self, supervisor: Supervisor, workers: int, threads: int) -> None:
-        from leaseq.server.supervisor import SETTING, Child
+        from leaseq.server.supervisor import SETTING_PREFIX, Child
 
         # A terminal shows warnings and errors; with a log format in the settings, everything is logged.
         log_level = "info" if LOG in os.environ else "warning"
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level=log_level)
-        settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING)}
+        settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING_PREFIX)}
         web = Child(
             "web",
             argv,
             ready=self._answers,
-            ready_within=300,  # the first start compiles all code: minutes on a small or busy machine
+            ready_timeout=300,  # the first start compiles all code: minutes on a small or busy machine
             grace=Child.grace + shutdown.drain_seconds(),
             settings=settings,
             pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has released the port

@@ -8,7 +8,7 @@ from typing import Any
 
 from leaseq import Json
 
-MOST = 12  # changes named; the rest is counted
+MAX_CHANGES = 12  # changes named; the rest is counted
 
 
 def form_changes(before: Json, after: Json) -> list[str]:
@@ -20,8 +20,8 @@ def form_changes(before: Json, after: Json) -> list[str]:
         changes.append("keys changed")
     if not changes:
         return ["form changed"]  # in parts not described here
-    rest_count = len(changes) - MOST
-    return [*changes[:MOST], f"and {rest_count} more changes"] if rest_count > 0 else changes
+    rest_count = len(changes) - MAX_CHANGES
+    return [*changes[:MAX_CHANGES], f"and {rest_count} more changes"] if rest_count > 0 else changes
 
 
 def _field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:

@@ -247,7 +247,7 @@ class _Reader:
         keys = (
             [None] * len(members)
             if many or not with_keys
-            else self._keys.of(name, [value for value, _ in members])
+            else self._keys.assign(name, [value for value, _ in members])
         )
         return tuple(
             Choice(value, text, label, key)

@@ -13,11 +13,11 @@ from typing import Any
 from leaseq import Json
 from leaseq.form import prefilled
 
-MOST_FIELDS = 40
-MOST_CHOICES = 12
-MOST_NAMES = 200
-LEAST_VALUES = 10
-LEAST_PER_CHOICE = 3  # values on average: mostly distinct values are no choice
+MAX_FIELDS = 40
+MAX_CHOICES = 12
+MAX_NAMES = 200
+MIN_VALUES = 10
+MIN_PER_CHOICE = 3  # values on average: mostly distinct values are no choice
 _LONGEST_CHOICE = 60
 _GUESS_WORD = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
 _FILES = {
@@ -45,7 +45,7 @@ def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
     ]
     if not entries and not questions:
         return None
-    form: dict[str, Any] = {"show": entries[:MOST_FIELDS]} if entries else {}
+    form: dict[str, Any] = {"show": entries[:MAX_FIELDS]} if entries else {}
     if questions:
         keys = _keys(list(questions))
         form["ask"] = {"type": "object", "properties": {keys[path]: questions[path] for path in questions}}
@@ -85,8 +85,8 @@ def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
     if not all(isinstance(value, str) and len(value) <= _LONGEST_CHOICE for value in values):
         return None
     choices = sorted({str(value) for value in values})
-    minimum = max(LEAST_VALUES, LEAST_PER_CHOICE * len(choices))
-    if not 2 <= len(choices) <= MOST_CHOICES or len(values) < minimum:
+    minimum = max(MIN_VALUES, MIN_PER_CHOICE * len(choices))
+    if not 2 <= len(choices) <= MAX_CHOICES or len(values) < minimum:
         return None
     return {"title": title, "type": "string", "enum": choices}
 
@@ -150,7 +150,7 @@ def field_names(payloads: Sequence[Json]) -> list[str]:
         for name, value in payload.items() if isinstance(payload, Mapping) else ():
             members = value if isinstance(value, Mapping) else {}
             names |= dict.fromkeys([name, *(f"{name}.{member}" for member in members)])
-    return list(names)[:MOST_NAMES]
+    return list(names)[:MAX_NAMES]
 
 
 def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:

@@ -15,7 +15,7 @@ from flask_babel import gettext as _
 from leaseq import Invalid, Json, validation
 from leaseq.form import KINDS, PARTS, check_form, conditions_of
 from leaseq.webapp.forms.fields import fields_of
-from leaseq.webapp.forms.shortcuts import same
+from leaseq.webapp.forms.shortcuts import is_same_value
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -106,15 +106,15 @@ def _form_findings(form: Json, text: str) -> Iterator[Finding]:
         return
     for name in form:
         if name not in PARTS:
-            yield Finding(place(text, [name]), _unknown_name(name, PARTS))
+            yield Finding(position_of(text, [name]), _unknown_name(name, PARTS))
     show = form.get("show", [])
     for number, entry in enumerate(show if isinstance(show, list) else ()):
         for message in _entry_messages(entry):
-            yield Finding(place(text, ["show", number]), message)
+            yield Finding(position_of(text, ["show", number]), message)
     for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
         if len(key) != 1:
             yield Finding(
-                place(text, ["keys", key]),
+                position_of(text, ["keys", key]),
                 str(_("%(key)s is not a key: a key is one character.", key=repr(key))),
             )
     if isinstance(form.get("ask"), dict):
@@ -136,7 +136,7 @@ def _entry_messages(entry: Json) -> Iterator[str]:
 
 def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
     if ask.get("type") != "object":
-        line = place(text, ["ask", "type"] if "type" in ask else ["ask"])
+        line = position_of(text, ["ask", "type"] if "type" in ask else ["ask"])
         yield Finding(line, str(_('ask must have "type": "object"; its properties are the fields.')))
     try:
         jsonschema_rs.meta.validate(ask)
@@ -148,9 +148,9 @@ def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
             )
         else:
             message = error.message.partition("\n")[0]
-        yield Finding(place(text, ["ask", *path]), message)
+        yield Finding(position_of(text, ["ask", *path]), message)
     except (jsonschema_rs.ReferencingError, ValueError) as error:
-        yield Finding(place(text, ["ask"]), str(error).partition("\n")[0])
+        yield Finding(position_of(text, ["ask"]), str(error).partition("\n")[0])
 
 
 def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
@@ -163,27 +163,27 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
                 "Nobody can answer %(name)s: it is required, but there is no property with that name.",
                 name=repr(name),
             )
-            yield Finding(place(text, ["ask", "required", number]), str(message), is_error=False)
+            yield Finding(position_of(text, ["ask", "required", number]), str(message), is_error=False)
     names = {field.name for field in fields_of(form)}
     for name in form.get("prefill", {}):
         if name not in names:
             message = _("%(name)s is not a question, so nothing is filled in.", name=repr(name))
-            yield Finding(place(text, ["prefill", name]), str(message), is_error=False)
+            yield Finding(position_of(text, ["prefill", name]), str(message), is_error=False)
     for name, schema in properties.items():
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
             message = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
-            yield Finding(place(text, ["ask", "properties", name]), str(message), is_error=False)
+            yield Finding(position_of(text, ["ask", "properties", name]), str(message), is_error=False)
     yield from _unreachable_questions(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, binding in form.get("keys", {}).items():
         bindings = list(binding.items()) if isinstance(binding, dict) else [(None, binding)]
         if not any(
-            same(value, option) and name in (None, field)
+            is_same_value(value, option) and name in (None, field)
             for name, value in bindings
             for field, option in values
         ):
             message = _("The key %(key)s selects nothing: no option has this value.", key=key)
-            yield Finding(place(text, ["keys", key]), str(message), is_error=False)
+            yield Finding(position_of(text, ["keys", key]), str(message), is_error=False)
 
 
 def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:
@@ -191,9 +191,11 @@ def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]
     choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
     for name, conditions in conditions_of(form).items():
         for other, values in conditions.items():
-            if other in choices and not any(same(one, value) for one in values for value in choices[other]):
+            if other in choices and not any(
+                is_same_value(one, value) for one in values for value in choices[other]
+            ):
                 message = _("%(name)s is never asked: no option has this value.", name=repr(name))
-                yield Finding(place(text, ["when", name, other]), str(message), is_error=False)
+                yield Finding(position_of(text, ["when", name, other]), str(message), is_error=False)
 
 
 def _unknown_name(name: str, names: Iterable[str]) -> str:
@@ -217,7 +219,7 @@ def _at(value: Any, path: Iterable[Any]) -> Any:
     return value
 
 
-def place(text: str, path: Iterable[str | int]) -> int:
+def position_of(text: str, path: Iterable[str | int]) -> int:
     """The line where the value at a path begins in a JSON text, or its closest existing ancestor."""
     at = _skip(text, 0)
     for step in path:

@@ -26,7 +26,7 @@ _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-
 offset, from a text input."""
 
 
-def typed_in(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+def read_typed(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The input of each field, with normalized line ends."""
     return {
         field.name: [text.replace("\r\n", "\n") for text in form.getlist(field.input_name)]

@@ -18,7 +18,7 @@ class Shortcuts:
         self._bindings: Mapping[str, Json] = bindings if isinstance(bindings, dict) else {}
         self._rows = iter(ROWS)
 
-    def of(self, field: str, values: Sequence[Json]) -> list[str | None]:
+    def assign(self, field: str, values: Sequence[Json]) -> list[str | None]:
         """The key of each choice of a field."""
         if self._bindings:
             return [self._key(field, value) for value in values]
@@ -30,14 +30,14 @@ class Shortcuts:
 
     def _key(self, field: str, value: Json) -> str | None:
         for key, choice in self._bindings.items():
-            if same(choice, value) or (isinstance(choice, dict) and _is_of(choice, field, value)):
+            if is_same_value(choice, value) or (isinstance(choice, dict) and _is_of(choice, field, value)):
                 return key
         return None
 
 
 def _is_of(choice: Mapping[str, Json], field: str, value: Json) -> bool:
-    return field in choice and same(choice[field], value)
+    return field in choice and is_same_value(choice[field], value)
 
 
-def same(one: Json, other: Json) -> bool:
+def is_same_value(one: Json, other: Json) -> bool:
     return type(one) is type(other) and bool(one == other)

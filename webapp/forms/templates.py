@@ -26,12 +26,12 @@ class FormTemplate:
     sample: Json
 
 
-def starts() -> tuple[FormTemplate, ...]:
+def form_templates() -> tuple[FormTemplate, ...]:
     return tuple(make() for make in _MAKERS)
 
 
-def start_of(name: str) -> FormTemplate | None:
-    return next((one for one in starts() if one.name == name), None)
+def form_template(name: str) -> FormTemplate | None:
+    return next((one for one in form_templates() if one.name == name), None)
 
 
 def _ask(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _compare() -> FormTemplate:
 
 
 def _check_record() -> FormTemplate:
-    def right_or_wrong(title: str) -> dict[str, Any]:
+    def verdict_question(title: str) -> dict[str, Any]:
         verdicts = [{"const": True, "title": _("Right")}, {"const": False, "title": _("Wrong")}]
         return {
             "title": title,
@@ -166,9 +166,9 @@ def _check_record() -> FormTemplate:
                 "name",
                 "street",
                 "city",
-                name=right_or_wrong(_("Name")),
-                street=right_or_wrong(_("Street")),
-                city=right_or_wrong(_("City")),
+                name=verdict_question(_("Name")),
+                street=verdict_question(_("Street")),
+                city=verdict_question(_("City")),
             ),
         },
         {

@@ -22,7 +22,7 @@ _RIGHTS = ("work", "manage")
 @bp.get("/manage/<q>/access")
 @needs("manager")
 def access(q: str) -> str:
-    return _page(existing_queue(q), _form_texts(state().access.of(q)))
+    return _page(existing_queue(q), _form_texts(state().access.get(q)))
 
 
 @bp.post("/manage/<q>/access")

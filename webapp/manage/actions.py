@@ -16,7 +16,7 @@ from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
@@ -43,7 +43,7 @@ class RefusedItem:
     reason: str
 
 
-def moves_on(state: SearchedState) -> tuple[Move, ...]:
+def moves_for(state: SearchedState) -> tuple[Move, ...]:
     """The actions that apply to the items of a list, or of all states."""
     return _MOVES_BY_STATE[state]
 
@@ -136,7 +136,7 @@ def run_moves(
 
 def log_move(queue: leaseq.Queue, move: Move, detail: str) -> None:
     """Write an action to the audit log; the queue's journal has an event for each item."""
-    note(f"item.{_LOG_KINDS[move]}", queue.name, detail)
+    log_change(f"item.{_LOG_KINDS[move]}", queue.name, detail)
 
 
 def ids_in_words(ids: Sequence[str]) -> str:

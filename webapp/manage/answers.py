@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person
-from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_in, typed_of
+from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, read_typed, typed_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.rendering.payload import parts_of
@@ -56,7 +56,7 @@ def correct(q: str, id: str) -> Response | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), _token()
     fields = fields_of(queue.policy.form)
-    typed = typed_in(fields, request.form)
+    typed = read_typed(fields, request.form)
     result, errors = read_result(fields, typed)
     if not errors:
         try:

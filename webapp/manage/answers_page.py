@@ -15,7 +15,7 @@ from leaseq import Answer, Filter, Invalid, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
+from leaseq.webapp.manage.distribution import MAX_GROUPS, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole_number
@@ -25,7 +25,7 @@ READ_LIMITS = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more on request."""
 DISAGREEMENTS = 50
 _PAGE = 500
-_LOOKS = 50_000  # entries of the list that one page scans for a person's answers
+_SCAN_LIMIT = 50_000  # entries of the list that one page scans for a person's answers
 _GROUPS: dict[str, Callable[[Answer], str]] = {
     "person": lambda answer: answer.person,
     "day": lambda answer: f"{answer.finished_at.astimezone(site_zone()):%Y-%m-%d}",
@@ -63,7 +63,7 @@ def answers(q: str) -> str | tuple[str, int]:
         next_limit=next((n for n in READ_LIMITS if n > limit), None) if has_more else None,
         by=by,
         groups={"person": _("Person"), "day": _("Day")},
-        max_groups=MOST_GROUPS,
+        max_groups=MAX_GROUPS,
         distributions=[distribution_of(question, results, _GROUPS.get(by)) for question in questions]
         if results
         else [],
@@ -96,13 +96,13 @@ def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[l
     after, scanned = None, 0
     while True:
         page = queue.find(
-            "finished", criteria, limit=_PAGE, after=after, look=_LOOKS - scanned, backwards=True
+            "finished", criteria, limit=_PAGE, after=after, look=_SCAN_LIMIT - scanned, backwards=True
         )
         results += [
             one for item in page.items for one in item.answers if criteria.person in (None, one.person)
         ]
         after, scanned = page.after, scanned + page.scanned
-        if after is None or len(results) >= limit or scanned >= _LOOKS:
+        if after is None or len(results) >= limit or scanned >= _SCAN_LIMIT:
             return results[:limit], after is not None or len(results) > limit
 
 

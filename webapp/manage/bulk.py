@@ -34,10 +34,10 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of, worker_name
 from leaseq.webapp.serving.numbers import whole_number
 
-MOST_CHOSEN = 500
-MOST_COUNTED = 1_000  # matches that the confirmation counts at most
+MAX_CHOSEN = 500
+MAX_COUNTED = 1_000  # matches that the confirmation counts at most
 STEP = 100  # actions per request
-LOOKS = 20_000  # entries of a list that a request scans
+SCAN_LIMIT = 20_000  # entries of a list that a request scans
 _ENTRY_LISTS = ("inbound", "finished", "dead")
 """The lists ordered by when an item entered them: items that entered later are left out."""
 
@@ -67,7 +67,7 @@ class Outcome:
 
 @bp.post("/manage/<q>/bulk")
 @needs("manager")
-def ask_many(q: str) -> str | Response:
+def confirm_bulk(q: str) -> str | Response:
     queue = existing_queue(q)
     bulk = _bulk_request(queue.policy.form)
     if not bulk.all and not bulk.ids:
@@ -78,7 +78,7 @@ def ask_many(q: str) -> str | Response:
 
 @bp.post("/manage/<q>/bulk/do")
 @needs("manager")
-def do_many(q: str) -> str | tuple[str, int]:
+def run_bulk(q: str) -> str | tuple[str, int]:
     queue = existing_queue(q)
     bulk = _bulk_request(queue.policy.form)
     assignee = request.form.get("person", "").strip()
@@ -104,7 +104,7 @@ def do_many(q: str) -> str | tuple[str, int]:
 def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = None) -> str:
     count, has_more, scanned = len(bulk.ids), False, 0
     if bulk.all:
-        page = _bounded_search(bulk).page(queue, limit=MOST_COUNTED, look=LOOKS)
+        page = _bounded_search(bulk).page(queue, limit=MAX_COUNTED, look=SCAN_LIMIT)
         count, has_more, scanned = len({item.id for item in page.items}), page.after is not None, page.scanned
     return render_template(
         "manage/bulk_confirm.html",
@@ -135,8 +135,8 @@ def _hidden_fields(bulk: BulkRequest) -> dict[str, str]:
 
 def _bulk_request(form: leaseq.Json) -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
-    if len(ids) > MOST_CHOSEN:
-        raise Invalid("id", f"at most {MOST_CHOSEN} items at once, or all items of a search")
+    if len(ids) > MAX_CHOSEN:
+        raise Invalid("id", f"at most {MAX_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
     move = validation.one_of(request.form.get("move"), MOVES, "move")
     search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
@@ -160,7 +160,9 @@ def _run_selected(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outc
         refusals = run_moves(queue, bulk.move, bulk.ids, assignee, done_ids)
     finally:
         if done_ids:
-            detail = " ".join(filter(None, (f"{len(done_ids)}:", ids_in_words(done_ids), _to(assignee))))
+            detail = " ".join(
+                filter(None, (f"{len(done_ids)}:", ids_in_words(done_ids), _assignee_detail(assignee)))
+            )
             log_move(queue, bulk.move, detail)
     return Outcome(len(done_ids), tuple(refusals), len(refusals), 0, len(bulk.ids), None)
 
@@ -176,12 +178,12 @@ def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
                     None,
                     (
                         _("all items of this search: %(search)s", search=description_of(bulk.search)),
-                        _to(assignee),
+                        _assignee_detail(assignee),
                     ),
                 )
             ),
         )
-    page = _bounded_search(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
+    page = _bounded_search(bulk).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
     ids = [item.id for item in page.items if not _is_newer(item, bulk)]
     done_ids: list[str] = []
     refusals = run_moves(queue, bulk.move, ids, assignee, done_ids)
@@ -212,7 +214,7 @@ def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
     return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
 
 
-def _to(assignee: str) -> str:
+def _assignee_detail(assignee: str) -> str:
     return f"→ {assignee}" if assignee else ""
 
 

@@ -52,7 +52,7 @@ class Bucket:
 
     start: datetime
     label: str
-    come: int | None
+    added: int | None
     done: int | None
     waiting: int | None
 
@@ -79,9 +79,9 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
     """The context of the charts' template, for the range in the URL."""
     range_name: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
     now, zone = datetime.now(state().settings.zone), state().settings.zone
-    rates = state().live.snapshots.of(queue).rates()
+    rates = state().live.snapshots.get(queue).rates()
     buckets = buckets_of(queue, range_name, now, rates)
-    known_buckets = [bucket for bucket in buckets if bucket.come is not None]
+    known_buckets = [bucket for bucket in buckets if bucket.added is not None]
     return {
         "selected_range": range_name,
         "range_names": {"1h": _("1 hour"), "1d": _("1 day"), "7d": _("7 days"), "30d": _("30 days")},
@@ -90,12 +90,12 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "throughput_chart": _chart(
             _("In and done"),
             buckets,
-            {_("In"): lambda bucket: bucket.come, _("Done"): lambda bucket: bucket.done},
+            {_("In"): lambda bucket: bucket.added, _("Done"): lambda bucket: bucket.done},
         ),
         "waiting_chart": _chart(_("Waiting"), buckets, {_("Waiting"): lambda bucket: bucket.waiting}),
         "bucket_span": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
         "time_zone_name": str(zone),
-        "figures": state().live.snapshots.of(queue).figures(),
+        "figures": state().live.snapshots.get(queue).figures(),
         "ago": ago,
         "first_question": first_question_of(queue),
         "forecast": forecast_of(
@@ -133,7 +133,7 @@ def _round(seconds: float) -> float:
 def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: RateCounter) -> list[Bucket]:
     """The range's buckets up to the current one. Days are in the time zone of ``now``."""
     plan, zone = _PLANS[range_name], now.tzinfo
-    samples = state().samples.of(queue.name, plan.unit)
+    samples = state().samples.get(queue.name, plan.unit)
     end = _end(plan, now)
     numbers = [end - plan.each * back for back in range(plan.buckets, -1, -1)]
     latest = [_latest(samples, number, plan.each) for number in numbers]
@@ -167,7 +167,7 @@ def _flows_between(previous: Sample | None, sample: Sample | None) -> tuple[int 
     """The numbers of items added and done between two samples."""
     if previous is None or sample is None:
         return None, None
-    return max(sample.come - previous.come, 0), max(sample.done - previous.done, 0)
+    return max(sample.added - previous.added, 0), max(sample.done - previous.done, 0)
 
 
 def _label(start: datetime, plan: _Plan) -> str:

@@ -13,10 +13,10 @@ from leaseq.webapp.rendering.filters import plain
 from leaseq.webapp.search.matching import at_path
 
 ANSWER = "answer."  # prefix of the names of answer columns
-MOST_OFFERED = 40
+MAX_OFFERED = 40
 SHOWN_ANSWERS = 2  # default columns of a list of finished items
-GLIMPSE = 120  # characters of a value that a row shows
-GLIMPSE_FIELDS = 9  # fields of a payload
+SUMMARY_LENGTH = 120  # characters of a value that a row shows
+SUMMARY_FIELDS = 9  # fields of a payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[st
         names |= dict.fromkeys(item.payload if isinstance(item.payload, dict) else ())
     names |= {ANSWER + name: None for name in titles_of(form)}
     titles = _titles(form)
-    return [Column(name, titles.get(name, name)) for name in list(names)[:MOST_OFFERED]]
+    return [Column(name, titles.get(name, name)) for name in list(names)[:MAX_OFFERED]]
 
 
-def glimpse(payload: Json, title: str = "") -> str:
+def payload_summary(payload: Json, title: str = "") -> str:
     """The beginning of a payload in one line: its fields without JSON punctuation, except the one that is
     the title."""
     if isinstance(payload, dict):
-        fields = [*payload.items()][:GLIMPSE_FIELDS]
+        fields = [*payload.items()][:SUMMARY_FIELDS]
         rest = (
             f"{name}: {_shorten(_line(value))}" for name, value in fields if not is_titled_by(value, title)
         )
@@ -63,9 +63,9 @@ def glimpse(payload: Json, title: str = "") -> str:
     return "" if is_titled_by(payload, title) else _shorten(_line(payload))
 
 
-def glimpses(items: Iterable[Item]) -> dict[str, str]:
-    """By id, the glimpse of each item's payload; empty if no payload has more than its title."""
-    texts = {item.id: glimpse(item.payload, item_title(item.payload, item.id)) for item in items}
+def payload_summaries(items: Iterable[Item]) -> dict[str, str]:
+    """By id, the summary of each item's payload; empty if no payload has more than its title."""
+    texts = {item.id: payload_summary(item.payload, item_title(item.payload, item.id)) for item in items}
     return texts if any(texts.values()) else {}
 
 
@@ -93,4 +93,4 @@ def _line(value: Json) -> str:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"
+    return text if len(text) <= SUMMARY_LENGTH else f"{text[:SUMMARY_LENGTH]}…"

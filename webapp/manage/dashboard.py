@@ -17,7 +17,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
-from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.rendering.filters import ago, seconds_until, time_until
 from leaseq.webapp.security.authorization import needs
 
@@ -38,7 +38,7 @@ class DashboardChannel(QueueChannel):
         self._snapshots = snapshots
 
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
-        figures = self._snapshots.of(self.queue).figures()
+        figures = self._snapshots.get(self.queue).figures()
         stale_watchers = [watcher for watcher in watchers if watcher.figures is not figures]
         data = message("figures", _with_time(figures)) if stale_watchers else b""
         for watcher in stale_watchers:
@@ -51,17 +51,17 @@ class DashboardChannel(QueueChannel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON, by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        summaries, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
+        summaries, _errors = leaseq.read_queues(state().client, _summary_reader(), queue_names("manage"))
         return jsonify(_with_time({"queues": summaries}))
     return overview_page()
 
 
 def overview_page(error: str | None = None, file_error: str | None = None) -> str:
     """All queues, one per row, with the error of a queue that could not be created, or of its file."""
-    brief = _brief()
+    summary_of = _summary_reader()
     summaries, errors = leaseq.read_queues(
         state().client,
-        lambda queue: {"title": queue.policy.title or queue.name, **brief(queue)},
+        lambda queue: {"title": queue.policy.title or queue.name, **summary_of(queue)},
         queue_names("manage"),
     )
     return render_template(
@@ -104,16 +104,16 @@ def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON, by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(_with_time(state().live.snapshots.of(queue).figures()))
+        return jsonify(_with_time(state().live.snapshots.get(queue).figures()))
 
-    return streamed(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
+    return stream_events(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
 
 
-def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
+def _summary_reader() -> Callable[[leaseq.Queue], dict[str, Any]]:
     """A function that reads a queue's row. If its events can't all be read in time, the row has no sparkline
     yet; the next call continues from there."""
     snapshots, until = state().live.snapshots, time.monotonic() + READING
-    return lambda queue: snapshots.of(queue).brief(read=time.monotonic() < until)
+    return lambda queue: snapshots.get(queue).summary(read=time.monotonic() < until)
 
 
 def _with_time(figures: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from leaseq.webapp.security.deleting import delete_queue
 
 @bp.get("/manage/<q>/delete")
 @needs("manager")
-def ask_delete(q: str) -> str:
+def confirm_delete(q: str) -> str:
     return _page(q)
 
 

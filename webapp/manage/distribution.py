@@ -17,8 +17,8 @@ from leaseq import Answer, Json
 from leaseq.webapp.forms import Field
 from leaseq.webapp.search.matching import at_path, condition, words_of
 
-MOST_VALUES = 20  # bars per question; other values are counted together
-MOST_GROUPS = 50  # people or days
+MAX_VALUES = 20  # bars per question; other values are counted together
+MAX_GROUPS = 50  # people or days
 _FEW = 12  # distinct texts up to which they are counted like choices
 _BINS = 10
 
@@ -136,7 +136,7 @@ def _count_values(question: Field, values: Iterable[Json], total: int) -> tuple[
     order = list(labels) + [text for text, _ in counts.most_common() if text not in labels]
     bars = [
         Bar(labels.get(text, text), counts[text], counts[text] / total, _find(question, text))
-        for text in order[:MOST_VALUES]
+        for text in order[:MAX_VALUES]
     ]
 
     def key(value: Json) -> set[str]:
@@ -194,7 +194,7 @@ def _groups(
     for answer, value in zip(answers, values, strict=True):
         values_by_group[by(answer)].append(value)
     groups = []
-    for name in sorted(values_by_group)[-MOST_GROUPS:]:  # the latest days
+    for name in sorted(values_by_group)[-MAX_GROUPS:]:  # the latest days
         group = values_by_group[name]
         counts = Counter(text for value in group if value is not None for text in key(value))
         numbers = [float(value) for value in group if _is_number(value)]

@@ -22,10 +22,10 @@ from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
 from leaseq.webapp.manage.imports import import_stream
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 
-_LOOKED_AT = 262_144  # bytes of the file from which columns and form are guessed
+_PREVIEW_BYTES = 262_144  # bytes of the file from which columns and form are guessed
 _NAME_LENGTH = 48
 
 
@@ -36,7 +36,7 @@ def add_demo() -> Response:
         raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
     existed = leaseq.Queue(state().client, demo.QUEUE).exists()
     demo.add_demo(state().client)
-    note("queue.imported" if existed else "queue.made", demo.QUEUE)
+    log_change("queue.imported" if existed else "queue.made", demo.QUEUE)
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
 
@@ -57,17 +57,17 @@ def create_from_file() -> Response | tuple[str, int]:
         queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
     except Invalid as error:
         return overview_page(file_error=in_words(error)), 400
-    note("queue.made", queue.name, f"from {file.filename}")
+    log_change("queue.made", queue.name, f"from {file.filename}")
     job = import_stream(queue, preview.mapping, file.stream)
-    return redirect(url_for("manage.import_run", q=queue.name, id=job), 303)
+    return redirect(url_for("manage.import_job", q=queue.name, id=job), 303)
 
 
 def _preview(file: FileStorage) -> FilePreview:
     """A preview of the first piece of the file. Raises Invalid if no row can be read."""
-    piece = file.stream.read(_LOOKED_AT + 1)
+    piece = file.stream.read(_PREVIEW_BYTES + 1)
     file.stream.seek(0)
-    is_whole = len(piece) <= _LOOKED_AT
-    preview = preview_of(piece[:_LOOKED_AT], is_whole, MultiDict(), cast("str", file.filename))
+    is_whole = len(piece) <= _PREVIEW_BYTES
+    preview = preview_of(piece[:_PREVIEW_BYTES], is_whole, MultiDict(), cast("str", file.filename))
     if not preview.rows:
         message = preview.findings[0][1] if preview.findings else _("The file has no rows.")
         raise Invalid("file", "rows that can be read", message)

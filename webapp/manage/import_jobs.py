@@ -164,7 +164,7 @@ class BadRows:
         self._count = 0
         self._bytes = 0
 
-    def note(self, row: BadRow) -> None:
+    def add(self, row: BadRow) -> None:
         size = len(str(row.value))
         if self._count >= BAD_ROWS or self._bytes + size > BAD_BYTES:
             return

@@ -22,7 +22,7 @@ from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob
 from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
 from leaseq.webapp.manage.remarks import remarks
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.security.audit_log import note_nothing
+from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import strict_request
 
@@ -52,7 +52,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
     check = _check(mapping, cast("BinaryIO", file.stream))
     is_check = request.form.get("check") == "yes"
     if is_check:
-        note_nothing()
+        skip_log()
     if (
         is_check
         or not check["importable_count"]
@@ -61,7 +61,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         return _page(queue, check=check, file=file.filename), 200 if is_check else 400
     file.stream.seek(0)
     id = import_stream(queue, mapping, file.stream)
-    return redirect(url_for("manage.import_run", q=q, id=id), 303)
+    return redirect(url_for("manage.import_job", q=q, id=id), 303)
 
 
 def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
@@ -75,7 +75,7 @@ def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]
 
 @bp.post("/manage/<q>/import/look")
 @needs("manager")
-def look_at_file(q: str) -> str | tuple[str, int]:
+def preview_file(q: str) -> str | tuple[str, int]:
     """The preview of the first piece of a file, as a fragment of the page."""
     existing_queue(q)
     piece = request.files.get("piece")
@@ -104,7 +104,7 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
     id = _jobs().create(q, person().name, mapping)
     return {
-        "to": url_for("manage.take_in", q=q, id=id),
+        "to": url_for("manage.run_import", q=q, id=id),
         "check": url_for("manage.check_file", q=q, id=id),
     }, 201
 
@@ -124,7 +124,7 @@ def check_file(q: str, id: str) -> str:
 @bp.post("/manage/<q>/import/<id>")
 @needs("manager")
 @takes_any_size
-def take_in(q: str, id: str) -> str:
+def run_import(q: str, id: str) -> str:
     """Import the request body, streamed: at most one batch of rows is in memory."""
     queue, jobs = existing_queue(q), _jobs()
     job = _job(jobs, q, id)
@@ -136,7 +136,7 @@ def take_in(q: str, id: str) -> str:
 
 @bp.get("/manage/<q>/import/<id>")
 @needs("manager")
-def import_run(q: str, id: str) -> str:
+def import_job(q: str, id: str) -> str:
     """The state or the outcome of an import."""
     queue = existing_queue(q)
     job = _job(_jobs(), q, id)
@@ -167,7 +167,7 @@ def _import_rows(
     rows = mapping.rows(cast("BinaryIO", HeartbeatStream(stream, jobs, id)))
     try:
         result = transfer.import_items(
-            queue, rows, on_bad=bad_rows.note, progress=lambda so_far: jobs.progress(id, so_far)
+            queue, rows, on_bad=bad_rows.add, progress=lambda so_far: jobs.progress(id, so_far)
         )
         bad_rows.flush()
         jobs.progress(id, result)

@@ -14,13 +14,13 @@ from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.change import ChangeForm, form_of, names_of, read_form
-from leaseq.webapp.manage.items import LOOKS
+from leaseq.webapp.manage.items import SCAN_LIMIT
 from leaseq.webapp.manage.late import adoption_effect
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
-from leaseq.webapp.security.audit_log import detail_changes, note, note_nothing
+from leaseq.webapp.security.audit_log import detail_changes, log_change, skip_log
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of, worker_name
 from leaseq.webapp.serving.numbers import whole_number
@@ -95,7 +95,7 @@ def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | N
         return {}
     links: dict[str, str | None] = {}
     for direction, backwards in (("previous", True), ("next", False)):
-        page = search.page(queue, limit=1, look=LOOKS, after=at, turned=backwards)
+        page = search.page(queue, limit=1, look=SCAN_LIMIT, after=at, reverse=backwards)
         links[direction] = address(queue, search, page.items[0]) if page.items else None
     return links
 
@@ -135,7 +135,7 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
-        note_nothing()
+        skip_log()
     if request.form.get("then") == "revive":
         _hand_out_again(queue, id)
     elif not changes:
@@ -163,7 +163,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
         item = queue.revive(id, by=person().name)
         if item.state == "scheduled":
             queue.change(id, by=person().name, delay=0)
-            note("item.changed", f"{q} / {id}", "delay: 0")
+            log_change("item.changed", f"{q} / {id}", "delay: 0")
     except Invalid as error:
         return show_item(queue, id, error=_("Not handed out: %(why)s.", why=in_words(error))), 400
     flash(
@@ -171,7 +171,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
         if item.state == "scheduled"
         else _("It is waiting again, with all its attempts.")
     )
-    return back_to(q) or redirect_to_item(q, id)
+    return return_redirect(q) or redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/release")
@@ -179,7 +179,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
 def release(q: str, id: str) -> Response:
     existing_queue(q).release(id, by=person().name)
     flash(_("The item is released and is waiting for somebody else."))
-    return back_to(q) or redirect_to_item(q, id)
+    return return_redirect(q) or redirect_to_item(q, id)
 
 
 @bp.post("/manage/<q>/items/<name:id>/adopt")
@@ -201,10 +201,10 @@ def remove(q: str, id: str) -> Response:
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:
         return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)
-    return back_to(q) or redirect(url_for("manage.one_queue", q=q), 303)
+    return return_redirect(q) or redirect(url_for("manage.one_queue", q=q), 303)
 
 
-def back_to(q: str) -> Response | None:
+def return_redirect(q: str) -> Response | None:
     """A redirect to the page with the form, if that was not the item's page."""
     back = request.form.get("back")
     if not back:

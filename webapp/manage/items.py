@@ -14,8 +14,8 @@ from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.actions import moves_on, name_of
-from leaseq.webapp.manage.columns import columns_of, glimpses, offered_columns
+from leaseq.webapp.manage.actions import moves_for, name_of
+from leaseq.webapp.manage.columns import columns_of, offered_columns, payload_summaries
 from leaseq.webapp.search.criteria import (
     ANY,
     Search,
@@ -32,7 +32,7 @@ from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
 QUESTION = "is."  # prefix of the names of filters on questions
-LOOKS = 10_000  # entries of a list that a request scans for matches
+SCAN_LIMIT = 10_000  # entries of a list that a request scans for matches
 
 
 @bp.get("/manage/<q>/items")
@@ -44,14 +44,14 @@ def items(q: str) -> str | Response | tuple[str, int]:
         if conditions := _question_conditions():
             find = words_of((*search.parts, *conditions))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
-        page = search.page(queue, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
+        page = search.page(queue, limit=PAGE, look=SCAN_LIMIT, after=request.args.get("after") or None)
     except Invalid as error:
         if error.field in ("state", "after"):
             raise
         search, field_error = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
     scanned_before = whole_number(request.args.get("looked")) or 0
-    policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
+    policy, lists, stats = queue.policy, state().lists.get(q), queue.stats()
     columns = columns_of(policy.form, lists.columns, search.state)
     html = render_template(
         "manage/items.html",
@@ -67,16 +67,16 @@ def items(q: str) -> str | Response | tuple[str, int]:
         page=page,
         scanned_count=scanned_before + page.scanned,
         page_url=partial(url_for, "manage.items", q=q, **search.args()),
-        url_without=lambda name: url_for("manage.items", q=q, **search.without(name)),
+        url_without=lambda name: url_for("manage.items", q=q, **search.args_without(name)),
         criteria=criteria_of(search),
         questions=[field for field in fields_of(policy.form) if field.choices or _is_number(field)],
         list_names=list_names(),
         since_label=since_names()[search.state],
         outcome_names=outcome_names(),
-        move_names=[(move, name_of(move)) for move in moves_on(search.state)],
+        move_names=[(move, name_of(move)) for move in moves_for(search.state)],
         people=[account.name for account in people_of(queue.name)],
         columns=columns,
-        glimpses={} if columns else glimpses(page.items),
+        payload_summaries={} if columns else payload_summaries(page.items),
         offered_columns=offered_columns(policy.form, page.items, lists.columns),
         chosen_columns=lists.columns,
         saved_searches=[(name, _view(q, text)) for name, text in lists.views.items()],

@@ -18,15 +18,15 @@ from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
-from leaseq.webapp.manage.columns import glimpse
+from leaseq.webapp.manage.columns import payload_summary
 from leaseq.webapp.rendering.late_answers import unused_answers
 from leaseq.webapp.rendering.states import state_word
-from leaseq.webapp.security.audit_log import note, note_nothing
+from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
 
-MOST_SHOWN = 200
-LATELY = timedelta(hours=1)
+MAX_SHOWN = 200
+RECENT_PERIOD = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def late(q: str) -> str:
 
 @bp.post("/manage/<q>/late")
 @needs("manager")
-def ask_late(q: str) -> str | Response:
+def confirm_late(q: str) -> str | Response:
     """The confirmation: what would happen to each selected answer."""
     queue, keys = existing_queue(q), _chosen_keys()
     answers = [one for one in (_find_answer(queue, key) for key in keys) if one is not None]
@@ -67,7 +67,7 @@ def ask_late(q: str) -> str | Response:
         repeated_titles=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
         if queue.policy.answers == 1
         else (),
-        glimpse=glimpse,
+        payload_summary=payload_summary,
         period=_period(),
         back=_list_url(q),
     )
@@ -89,27 +89,27 @@ def adopt_late(q: str) -> str | Response:
         except Invalid as error:
             refusals.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
     if done_ids:
-        note("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
+        log_change("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
         flash(
             ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done_ids))
         )
     else:
-        note_nothing()
+        skip_log()
     return _list_page(queue, refusals) if refusals else redirect(_list_url(q), 303)
 
 
 def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
-    since = datetime.now(UTC) - LATELY if _period() else None
-    answers = list(islice(_adoptable_answers(queue, since), MOST_SHOWN + 1))
-    rows = sorted(answers[:MOST_SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
+    since = datetime.now(UTC) - RECENT_PERIOD if _period() else None
+    answers = list(islice(_adoptable_answers(queue, since), MAX_SHOWN + 1))
+    rows = sorted(answers[:MAX_SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
     return render_template(
         "manage/late.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
         rows=[(row, _state_text(row)) for row in rows],
-        has_more=len(answers) > MOST_SHOWN,
-        glimpse=glimpse,
+        has_more=len(answers) > MAX_SHOWN,
+        payload_summary=payload_summary,
         period=_period(),
         refusals=refusals or (),
     )
@@ -137,8 +137,8 @@ def _chosen_keys() -> list[str]:
     """The keys of the ticked answers, or of the one whose own button was pressed."""
     key = request.form.get("only")
     keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
-    if len(keys) > MOST_SHOWN:
-        raise Invalid("id", f"at most {MOST_SHOWN} late answers at once")
+    if len(keys) > MAX_SHOWN:
+        raise Invalid("id", f"at most {MAX_SHOWN} late answers at once")
     return keys
 
 

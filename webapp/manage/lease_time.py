@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import leaseq
 from leaseq.webapp.context import state
 
-LEAST = 20  # finished items, at least, for a suggestion
+MIN_FINISHED = 20  # finished items, at least, for a suggestion
 _TIMES = (30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400)
 
 
@@ -23,9 +23,9 @@ class Suggestion:
 
 def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | None:
     """The suggestion; None if there are too few figures or the current time is already right."""
-    rates = state().live.snapshots.of(queue).rates()
+    rates = state().live.snapshots.get(queue).rates()
     handling = rates.handling()
-    if handling is None or handling.count < LEAST:
+    if handling is None or handling.count < MIN_FINISHED:
         return None
     seconds = lease_time(handling.p95)
     return (

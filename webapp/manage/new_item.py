@@ -14,7 +14,7 @@ from leaseq import Invalid, Json, validation
 from leaseq.webapp.manage.change import value_of
 from leaseq.webapp.manage.preview import payloads_of, sample_of
 
-MOST_FIELDS = 30  # beyond these the payload is written as JSON
+MAX_FIELDS = 30  # beyond these the payload is written as JSON
 OPTIONS = ("json", "id", "priority", "requires")
 _TEXT, _JSON = "text.", "value."  # prefixes of the inputs' names
 
@@ -73,7 +73,7 @@ def form_of(queue: leaseq.Queue) -> NewItemForm:
     sample = sample_of(queue.policy.form, payloads_of(queue))
     payload = sample if isinstance(sample, dict) else {"text": ""}
     fields = [
-        PayloadField(name, "", isinstance(value, str)) for name, value in list(payload.items())[:MOST_FIELDS]
+        PayloadField(name, "", isinstance(value, str)) for name, value in list(payload.items())[:MAX_FIELDS]
     ]
     return NewItemForm(fields, secrets.token_hex(8))
 

@@ -16,14 +16,14 @@ from leaseq.policy_fields import (
     MAX_ALERT_LIMIT,
     Alerts,
     Bands,
+    Boolean,
     Field,
     Form,
+    Integer,
     Line,
     OneOf,
     Seconds,
     Text,
-    Whole,
-    YesNo,
 )
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
@@ -43,15 +43,17 @@ class Setting:
 
     @property
     def label(self) -> str:
-        return str(gettext(self.field.about.label))
+        return str(gettext(self.field.description.label))
 
     @property
     def help(self) -> str:
         """The help text: the help sentence, the allowed values, the meaning of an empty field, and the
         default."""
-        sentences = [str(gettext(self.field.about.help)), self._limits()]
-        if self.field.about.none:
-            sentences.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
+        sentences = [str(gettext(self.field.description.help)), self._limits()]
+        if self.field.description.none:
+            sentences.append(
+                str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.description.none)))
+            )
         value = getattr(_DEFAULTS, self.name)
         default = span_text(value) if self.units and value is not None else self.write(_DEFAULTS)
         if default and self.control not in ("tick", "choice"):
@@ -62,7 +64,7 @@ class Setting:
     def control(self) -> str:
         """The kind of input."""
         match self.field.kind:
-            case YesNo():
+            case Boolean():
                 return "tick"
             case OneOf():
                 return "choice"
@@ -83,13 +85,13 @@ class Setting:
     @property
     def longest(self) -> int | None:
         """The maximum length of a line. Longer text is refused, not truncated, so that nothing is lost."""
-        return self.field.kind.longest if isinstance(self.field.kind, Line) else None
+        return self.field.kind.max_length if isinstance(self.field.kind, Line) else None
 
     @property
     def is_whole(self) -> bool:
         """Whether a phone should offer only digits. The input is still a text input: a number input sends an
         empty text if its content is no number, and here an empty text may mean "no limit"."""
-        return isinstance(self.field.kind, Whole)
+        return isinstance(self.field.kind, Integer)
 
     @property
     def units(self) -> dict[str, str]:
@@ -99,7 +101,7 @@ class Setting:
     @property
     def unit(self) -> str:
         """The unit shown next to a number's input."""
-        return str(gettext(self.field.kind.unit)) if isinstance(self.field.kind, Whole) else ""
+        return str(gettext(self.field.kind.unit)) if isinstance(self.field.kind, Integer) else ""
 
     def split(self, text: str) -> tuple[str, str]:
         """Split a text into number and unit for the page. Other texts stay whole."""
@@ -121,7 +123,7 @@ class Setting:
                 return json.dumps(value, ensure_ascii=False, indent=2)
             case Seconds():
                 return " ".join(number_and_unit(value))
-            case YesNo():
+            case Boolean():
                 return "yes" if value else ""
             case Bands() | Alerts():
                 return " ".join(map(str, value))
@@ -132,12 +134,12 @@ class Setting:
         if self.control == "area":
             return text
         text = text.strip()
-        if not text and self.field.about.none:
+        if not text and self.field.description.none:
             return None
         match self.field.kind:
-            case YesNo():
+            case Boolean():
                 return text == "yes"
-            case Whole():
+            case Integer():
                 return _number(self.name, text)
             case Seconds():
                 return _seconds(self.name, text)
@@ -151,7 +153,7 @@ class Setting:
 
     def _limits(self) -> str:
         match self.field.kind:
-            case Whole(minimum, maximum, unit):
+            case Integer(minimum, maximum, unit):
                 ends = {"least": format_decimal(minimum), "most": format_decimal(maximum)}
                 return str(gettext("%(least)s to %(most)s %(unit)s.", unit=gettext(unit), **ends))
             case Seconds(minimum, maximum):
@@ -182,7 +184,9 @@ class Group:
 
 
 SETTINGS = tuple(Setting(field) for field in FIELDS.values())
-GROUPS = tuple(Group(id, tuple(one for one in SETTINGS if one.field.about.group == id)) for id in TITLES)
+GROUPS = tuple(
+    Group(id, tuple(one for one in SETTINGS if one.field.description.group == id)) for id in TITLES
+)
 
 
 def texts_of(policy: Policy) -> dict[str, str]:

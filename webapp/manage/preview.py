@@ -14,7 +14,7 @@ from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.serving.numbers import whole_number
 
-LOOK = 50  # payloads to guess a form from and to preview it with
+SAMPLE_SIZE = 50  # payloads to guess a form from and to preview it with
 
 
 def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _sample(text: str) -> tuple[Json, str]:
 def payloads_of(queue: leaseq.Queue) -> list[Json]:
     """Some payloads of the queue: of waiting items, else of finished ones."""
     for state in ("inbound", "finished"):
-        items = queue.page(state, limit=LOOK).items
+        items = queue.page(state, limit=SAMPLE_SIZE).items
         if items:
             return [item.payload for item in items]
     return []

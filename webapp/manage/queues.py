@@ -11,7 +11,7 @@ from leaseq import Invalid, webhooks
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
-from leaseq.webapp.manage.titles import warn_of_same_look
+from leaseq.webapp.manage.titles import warn_of_lookalike
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 
@@ -31,7 +31,7 @@ def create() -> Response | tuple[str, int]:
     except Invalid as error:
         return overview_page(in_words(error)), 400
     flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
-    warn_of_same_look(queue, policy.title)
+    warn_of_lookalike(queue, policy.title)
     return redirect(url_for("manage.settings", q=name), 303)
 
 

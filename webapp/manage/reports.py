@@ -18,10 +18,10 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
-LOOK = 5_000
+SCAN_LIMIT = 5_000
 """Entries of the waiting and scheduled lists, each, that a page scans for reports."""
-_MOST = 500
-DEAD_LOOK = 250  # failed items that a page scans
+_MAX_REPORTS = 500
+DEAD_SCAN_LIMIT = 250  # failed items that a page scans
 _TEXT_LENGTH = 2_000  # characters of a report: enough for all of it
 
 
@@ -52,7 +52,7 @@ class _Entry:
 @needs("manager")
 def reports(q: str) -> str:
     queue, place = existing_queue(q), _place()
-    pending_reports, searched_all = waiting_reports(queue, most=_MOST, look=LOOK)
+    pending_reports, searched_all = waiting_reports(queue, most=_MAX_REPORTS, look=SCAN_LIMIT)
     rows, after = page_of(queue, pending_reports, place)
     return render_template(
         "manage/reports.html",
@@ -62,7 +62,7 @@ def reports(q: str) -> str:
         next_place=after,
         is_later_page=place.before is not None,
         searched_all=searched_all,
-        scan_limit=LOOK,
+        scan_limit=SCAN_LIMIT,
     )
 
 
@@ -92,7 +92,7 @@ def page_of(
 def _dead_entries(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
     """Reports on failed items, by when they failed. If there are more: also the place of the last one read,
     and the cursor after it."""
-    page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
+    page = queue.find("dead", limit=DEAD_SCAN_LIMIT, look=DEAD_SCAN_LIMIT, after=after, backwards=True)
     entries = [
         _Entry(_order(one, one.item.state_since), one.row(_TEXT_LENGTH), one.item.cursor)
         for one in reports_on(list(page.items))

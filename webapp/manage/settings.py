@@ -16,12 +16,12 @@ from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.forms.guess import field_names, guess_form
 from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
-from leaseq.webapp.forms.templates import start_of, starts
+from leaseq.webapp.forms.templates import form_template, form_templates
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, texts_of
 from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
-from leaseq.webapp.manage.titles import warn_of_same_look
+from leaseq.webapp.manage.titles import warn_of_lookalike
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
@@ -80,7 +80,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         return _page(queue, {**texts, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
-        warn_of_same_look(queue, queue.policy.title)
+        warn_of_lookalike(queue, queue.policy.title)
     if others:
         names = ", ".join(one.label for one in SETTINGS if one.name in others)
         flash(
@@ -114,7 +114,7 @@ def preview_settings(q: str) -> str:
 
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
-def start_settings(q: str) -> str:
+def apply_template(q: str) -> str:
     """Fill in a template or a guessed form. Nothing is saved, and all other input stays."""
     queue, typed = existing_queue(q), _typed_texts()
     texts = texts_of(queue.policy)
@@ -125,14 +125,17 @@ def start_settings(q: str) -> str:
             {**texts, **_texts_before()},
             template_title=_("From the items"),
         )
-    start = start_of(request.form.get("from", ""))
-    if start is None:
-        raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in starts())]))
-    start_texts = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
+    template = form_template(request.form.get("from", ""))
+    if template is None:
+        raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in form_templates())]))
+    template_texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
     if not typed.get("instructions", "").strip():
-        start_texts["instructions"] = start.instructions
+        template_texts["instructions"] = template.instructions
     return _page(
-        queue, {**texts, **typed, **start_texts}, {**texts, **_texts_before()}, template_title=start.title
+        queue,
+        {**texts, **typed, **template_texts},
+        {**texts, **_texts_before()},
+        template_title=template.title,
     )
 
 
@@ -201,14 +204,14 @@ def _page(
         policy=queue.policy,
         groups=GROUPS,
         settings_by_name=settings_by_name,
-        form_templates=starts(),
+        form_templates=form_templates(),
         template_title=template_title,
         form_values=form_values,
         before=before,
         errors=field_errors,
         conflicts=conflicts or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
-        access=state().access.of(queue.name),
+        access=state().access.get(queue.name),
         has_items=bool(payloads),
         payload_fields=field_names(payloads),
         shown_kinds=SHOWN_KINDS,

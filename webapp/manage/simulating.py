@@ -18,7 +18,7 @@ from leaseq.webapp.store.simulations import Simulations
 
 log = logging.getLogger(__name__)
 
-MOST_PEOPLE = 50
+MAX_SIMULATED_PEOPLE = 50
 MINUTES = (1, 2, 5, 10)
 DEFAULTS = {"people": "8", "think": "3", "minutes": "2", "abandon": "5", "fail": "3", "walk_away": "10"}
 SHORT_LEASE = 20
@@ -36,7 +36,7 @@ def read_plan(form: Mapping[str, str]) -> Plan:
     if minutes not in MINUTES:
         raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
     return Plan(
-        people=_number(form, "people", 1, MOST_PEOPLE),
+        people=_number(form, "people", 1, MAX_SIMULATED_PEOPLE),
         think=_number(form, "think", 1, 600),
         abandon_rate=_number(form, "abandon", 0, 100) / 100,
         fail_rate=_number(form, "fail", 0, 100) / 100,
@@ -64,7 +64,7 @@ def start(
 
     ``lease``: the queue's lease seconds during the run; afterwards its own value is restored.
     """
-    put_back(simulations, queue)
+    restore_lease_time(simulations, queue)
     own_seconds = queue.policy.lease_seconds
     id = simulations.begin(
         queue.name, by, plan, (own_seconds, lease) if lease and lease != own_seconds else None
@@ -81,13 +81,13 @@ def start(
     return thread
 
 
-def put_back(simulations: Simulations, queue: leaseq.Queue) -> None:
+def restore_lease_time(simulations: Simulations, queue: leaseq.Queue) -> None:
     """Restore a queue's own lease seconds, if a run that has ended changed them."""
     latest_run = simulations.latest(queue.name)
     if latest_run and not latest_run.running and latest_run.lease is not None:
         if queue.policy.lease_seconds == latest_run.trial_lease:  # otherwise somebody has changed it since
             queue.configure(by=latest_run.by, lease_seconds=latest_run.lease)
-        simulations.put_back(queue.name)
+        simulations.mark_restored(queue.name)
 
 
 class _Run:
@@ -112,7 +112,7 @@ class _Run:
             _stops.discard(self._stop)
         with suppress(LeaseqError):  # without this report it counts as ended after a few seconds
             self._simulations.end(name, self._id, outcome, message)
-            put_back(self._simulations, self._queue)
+            restore_lease_time(self._simulations, self._queue)
 
     def _report(self, outcome: Outcome) -> None:
         if time.monotonic() - self._reported_at < _REPORT_SECONDS:

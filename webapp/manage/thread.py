@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.item import back_to, redirect_to_item, show_item
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.manage.item import redirect_to_item, return_redirect, show_item
+from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
 
 
@@ -26,7 +26,7 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
         state().threads.answer(q, id, person().name, text, message=message)
     except Invalid as error:
         return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=error.limit)), 400
-    note("item.answered", f"{q} / {id}")
+    log_change("item.answered", f"{q} / {id}")
     flash(_("Your message is sent."))
     return redirect_to_item(q, id, "thread")
 
@@ -37,4 +37,4 @@ def settle(q: str, id: str) -> Response:
     """Remove the item's question from the list of questions that need an answer."""
     existing_queue(q).get(id)
     state().threads.settle(q, id)
-    return back_to(q) or redirect_to_item(q, id, "thread")
+    return return_redirect(q) or redirect_to_item(q, id, "thread")

@@ -31,7 +31,7 @@ class TimelineEvent:
     gap: float | None = None  # seconds since the previous event
 
 
-_LOOKS: dict[str, tuple[str, str]] = {
+_STATES_AND_ICONS: dict[str, tuple[str, str]] = {
     "expired": ("inbound", "clock"),
     "abandoned": ("inbound", "return"),
     "failed": ("scheduled", "alert"),
@@ -90,7 +90,7 @@ def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
     )
     if grant.ended_at:
         seconds = (grant.ended_at - grant.reserved_at).total_seconds()
-        state, icon = _LOOKS[grant.how]
+        state, icon = _STATES_AND_ICONS[grant.how]
         text = _ending_text(grant, released_by)
         yield TimelineEvent(grant.ended_at, text, grant.reason, seconds, (), grant.token, state, icon)
 
@@ -116,7 +116,7 @@ def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
     for event in history.events:
         text = _event_text(event)
         if text:
-            state, icon = _LOOKS.get(event.what, ("", "pencil"))
+            state, icon = _STATES_AND_ICONS.get(event.what, ("", "pencil"))
             yield TimelineEvent(event.at, text, state=state, icon=icon)
 
 

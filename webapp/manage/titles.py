@@ -10,7 +10,7 @@ from leaseq.names import find_lookalike
 from leaseq.webapp.context import queue_names, state
 
 
-def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
+def warn_of_lookalike(queue: leaseq.Queue, title: str) -> None:
     """Flash a warning if another queue has a title that looks like this one."""
     titles, _errors = leaseq.read_queues(
         state().client, lambda queue: queue.policy.title, queue_names("manage")

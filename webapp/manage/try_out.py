@@ -14,7 +14,7 @@ from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import bp, new_item, simulating
 from leaseq.webapp.rendering.filters import seconds_until, time_until
-from leaseq.webapp.security.audit_log import note, note_nothing
+from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import needs
 
 
@@ -39,10 +39,10 @@ def add_item(q: str) -> Response | tuple[str, int]:
         return _page(queue, item_form=form.with_error(error)), 400
     title = item_title(payload, result.id)
     if result.added:
-        note("item.added", f"{q} / {result.id}")
+        log_change("item.added", f"{q} / {result.id}")
         flash(_("Added: %(title)s", title=title))
     else:
-        note_nothing()
+        skip_log()
         flash(_("The queue already has this item: %(title)s", title=title))
     return redirect(url_for("manage.try_out", q=q), 303)
 
@@ -90,14 +90,14 @@ def _page(
         field_error=field_error,
         form_values=form_values,
         minutes=simulating.MINUTES,
-        max_people=simulating.MOST_PEOPLE,
+        max_people=simulating.MAX_SIMULATED_PEOPLE,
     )
 
 
 def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
     """The template's context for the latest run: its progress, and who holds what."""
-    simulating.put_back(state().simulations, queue)
-    figures = state().live.snapshots.of(queue).figures()
+    simulating.restore_lease_time(state().simulations, queue)
+    figures = state().live.snapshots.get(queue).figures()
     return {
         "run": state().simulations.latest(queue.name),
         "leases": figures["leases"],

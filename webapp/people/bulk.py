@@ -25,7 +25,7 @@ from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
 """People that one request changes, each by a separate write."""
-_MOST_FLASHED = 10
+_MAX_FLASHED = 10
 """Refusals that the list shows; more get a separate page, since the session cookie has no room."""
 
 
@@ -55,7 +55,7 @@ def change_many() -> BaseResponse | str:
     except Invalid as error:
         flash(_("Not changed: %(why)s.", why=in_words(error)))
         return redirect(_back(), 303)
-    if len(outcome.refusals) > _MOST_FLASHED:
+    if len(outcome.refusals) > _MAX_FLASHED:
         return _progress_page(outcome)
     for name, reason in outcome.refusals.items():
         flash(_("%(name)s is not changed: %(why)s.", name=name, why=reason))
@@ -90,19 +90,19 @@ def _progress_page(outcome: Outcome) -> str:
         "people/progress.html",
         outcome=outcome,
         outcome_text=_outcome_text(outcome.done),
-        act=_act(),
+        act=_action(),
         value=request.form.get("value", ""),
         criteria=Listing.of_request().criteria,
         back=_back(),
     )
 
 
-def _act() -> str:
+def _action() -> str:
     return "disable" if "disable" in request.form else request.form.get("act", "")
 
 
 def _change() -> Callable[[Sequence[str]], Outcome]:
-    change = _CHANGES.get(_act())
+    change = _CHANGES.get(_action())
     if change is None:
         raise Invalid("act", f"one of {', '.join(_CHANGES)}")
     return change
@@ -116,10 +116,10 @@ def _back() -> str:
     """The URL of the list with the same search and order."""
     listing = Listing.of_request()
     arguments: dict[str, Any] = {**listing.criteria, "from": listing.start or None}
-    return url_for("people.everybody", **arguments)
+    return url_for("people.index", **arguments)
 
 
-def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
+def _change_each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
     outcome = Outcome()
     for name in names:
         try:
@@ -134,14 +134,14 @@ def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
 
 def _add_skills(names: Sequence[str]) -> Outcome:
     new_skills = _typed_value("skills").split()
-    return _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new_skills]))
+    return _change_each(names, lambda name: _update(name, skills=[*accounts().get(name).skills, *new_skills]))
 
 
 def _remove_skills(names: Sequence[str]) -> Outcome:
     removed_skills = _typed_value("skills").split()
-    return _each(
+    return _change_each(
         names,
-        lambda name: _set(
+        lambda name: _update(
             name, skills=[one for one in accounts().get(name).skills if one not in removed_skills]
         ),
     )
@@ -149,14 +149,14 @@ def _remove_skills(names: Sequence[str]) -> Outcome:
 
 def _set_team(names: Sequence[str]) -> Outcome:
     team = request.form.get("value", "").strip()
-    return _each(names, lambda name: _set(name, team=team))
+    return _change_each(names, lambda name: _update(name, team=team))
 
 
-def _let_work(names: Sequence[str]) -> Outcome:
+def _grant_work(names: Sequence[str]) -> Outcome:
     return _change_workers(names, lambda people: tuple(dict.fromkeys((*people, *names))))
 
 
-def _let_not_work(names: Sequence[str]) -> Outcome:
+def _revoke_work(names: Sequence[str]) -> Outcome:
     return _change_workers(names, lambda people: tuple(one for one in people if one not in names))
 
 
@@ -173,20 +173,20 @@ def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tu
 
 
 def _disable(names: Sequence[str]) -> Outcome:
-    return _each(names, _disable_one)
+    return _change_each(names, _disable_one)
 
 
 def _disable_one(name: str) -> None:
     if name == person().name:
         raise Invalid("name", "anybody but yourself: you would be signed out")
-    _set(name, disabled=True)
+    _update(name, disabled=True)
 
 
 def _enable(names: Sequence[str]) -> Outcome:
-    return _each(names, lambda name: _set(name, disabled=False))
+    return _change_each(names, lambda name: _update(name, disabled=False))
 
 
-def _set(
+def _update(
     name: str, *, skills: Sequence[str] | None = None, team: str | None = None, disabled: bool | None = None
 ) -> None:
     accounts().change(name, by=person().name, skills=skills, team=team, disabled=disabled)
@@ -203,8 +203,8 @@ _CHANGES: dict[str, Callable[[Sequence[str]], Outcome]] = {
     "add-skills": _add_skills,
     "remove-skills": _remove_skills,
     "team": _set_team,
-    "let-work": _let_work,
-    "let-not-work": _let_not_work,
+    "let-work": _grant_work,
+    "let-not-work": _revoke_work,
     "disable": _disable,
     "enable": _enable,
 }

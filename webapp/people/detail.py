@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from leaseq.webapp.auth.account import token_choices
-from leaseq.webapp.auth.session import check_presence, revoke_tokens_if_asked, token_fields
+from leaseq.webapp.auth.session import require_recent_proof, revoke_tokens_if_asked, token_fields
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.people.roster import Roster
@@ -34,7 +34,7 @@ class Figures:
     queues: list[tuple[str, DayFigures]]
 
     @classmethod
-    def of(cls, by_day: Mapping[date, Mapping[str, DayFigures]]) -> Figures:
+    def from_days(cls, by_day: Mapping[date, Mapping[str, DayFigures]]) -> Figures:
         queues: dict[str, DayFigures] = {}
         for by_queue in by_day.values():
             for queue, figures in by_queue.items():
@@ -54,14 +54,14 @@ class Figures:
 
 @bp.get("/people/<name:name>")
 @needs("manager")
-def one(name: str) -> str:
+def detail(name: str) -> str:
     """For admins, the person's account; for managers, the person's work on the queues they may manage."""
     return person_page(name) if person().role == "admin" else _figures_page(name)
 
 
 def _figures_page(name: str) -> str:
     view = Roster.read(state()).view_for(person())
-    row = view.of(accounts().get(name).name)
+    row = view.find(accounts().get(name).name)
     if row is None:
         raise NoSuchPerson(name)  # guard: people-unseen
     by_day = {
@@ -69,7 +69,7 @@ def _figures_page(name: str) -> str:
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
     }
     return render_template(
-        "people/figures.html", row=row, figures=Figures.of(by_day), is_complete=view.is_complete
+        "people/figures.html", row=row, figures=Figures.from_days(by_day), is_complete=view.is_complete
     )
 
 
@@ -82,9 +82,9 @@ def person_page(
         "people/detail.html",
         account=account,
         leases=accounts().held_by(name),
-        figures=Figures.of(state().activity.of_person(name, DAYS)),
+        figures=Figures.from_days(state().activity.of_person(name, DAYS)),
         has_factor=accounts().factors.find(name) is not None,
-        is_linked=accounts().is_tied(name),
+        is_linked=accounts().has_provider_link(name),
         signed_in_at=accounts().last_sign_ins().get(name),
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
@@ -94,7 +94,7 @@ def person_page(
 
 
 def _back(name: str) -> Response:
-    return redirect(url_for("people.one", name=name), 303)
+    return redirect(url_for("people.detail", name=name), 303)
 
 
 @bp.post("/people/<name:name>/change")
@@ -144,7 +144,7 @@ def enable(name: str) -> Response:
 
 @bp.post("/people/<name:name>/link")
 @needs("admin")
-def link(name: str) -> str:
+def create_password_link(name: str) -> str:
     """Create a one-time link with which the person chooses a new password."""
     return person_page(name, link=accounts().password_link(name, by=person().name))
 
@@ -170,9 +170,9 @@ def reset_factor(name: str) -> Response:
 
 @bp.post("/people/<name:name>/tie")
 @needs("admin")
-def allow_tie(name: str) -> Response:
+def allow_provider_link(name: str) -> Response:
     """Allow one sign-in through the identity provider to link the account without its password."""
-    accounts().allow_tie(name, by=person().name)
+    accounts().allow_provider_link(name, by=person().name)
     flash(
         _(
             "%(name)s can now sign in through the identity provider. "
@@ -185,8 +185,8 @@ def allow_tie(name: str) -> Response:
 
 @bp.post("/people/<name:name>/untie")
 @needs("admin")
-def untie(name: str) -> Response:
-    accounts().untie(name, by=person().name)
+def unlink_provider(name: str) -> Response:
+    accounts().unlink_provider(name, by=person().name)
     flash(_("%(name)s is no longer linked to the identity provider.", name=name))
     return _back(name)
 
@@ -196,7 +196,7 @@ def untie(name: str) -> Response:
 def create_token(name: str) -> str | tuple[str, int]:
     """Create a token for a program with its own account."""
     try:
-        check_presence()  # guard: token-presence
+        require_recent_proof()  # guard: token-presence
         token = accounts().create_token(name, by=person().name, **token_fields())
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400

@@ -19,13 +19,13 @@ from leaseq.webapp.store.erasing import UnreadableQueues, journal_since, of_peop
 
 @bp.get("/people/<name:name>/erase")
 @needs("admin")
-def ask_erase(name: str) -> str:
+def confirm_erase(name: str) -> str:
     return _page(name)
 
 
 @bp.post("/people/<name:name>/erase")
 @needs("admin")
-def erase_one(name: str) -> str | Response | tuple[str, int]:
+def erase_person(name: str) -> str | Response | tuple[str, int]:
     if request.form.get("name", "").strip() != name:
         return _page(name, error=_("That is not the person's name. Nothing was erased.")), 400
     is_self = person().name == name

@@ -23,7 +23,7 @@ from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 
 @bp.get("/people")
 @needs("manager")
-def everybody() -> str | Response:
+def index() -> str | Response:
     """The people whom the caller may see: a page, JSON or an event stream, by the Accept header."""
     if "text/event-stream" in request.headers.get("Accept", ""):
         return as_stream()
@@ -92,4 +92,4 @@ def invite() -> str | tuple[str, int]:
 def revoke_invitation(id: str) -> BaseResponse:
     accounts().revoke_invitation(id, by=person().name)
     flash(_("The invitation is revoked."))
-    return redirect(url_for("people.everybody"), 303)
+    return redirect(url_for("people.index"), 303)

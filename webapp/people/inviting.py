@@ -11,7 +11,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 
-MOST = 500
+MAX_NAMES = 500
 
 
 class InvitationLink(NamedTuple):
@@ -27,8 +27,8 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[st
     links: list[InvitationLink] = []
     errors: dict[str, str] = {}
     try:
-        if len(names) > MOST:
-            raise Invalid("name", f"at most {MOST} names at once; these are {len(names)}")
+        if len(names) > MAX_NAMES:
+            raise Invalid("name", f"at most {MAX_NAMES} names at once; these are {len(names)}")
         days = whole_number(fields.get("days", str(DAYS)))
         if days is None:
             raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")

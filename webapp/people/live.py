@@ -14,13 +14,13 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.context import State, person, state
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
-from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
+from leaseq.webapp.realtime.poller import AccessCheck, Channel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
-from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 100
-_EVERY = 2.0  # seconds between two reads, shared by all watchers
+_READ_SECONDS = 2.0  # seconds between two reads, shared by all watchers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Listing:
 
     def figures(self, roster: Roster, view: View) -> dict[str, Any]:
         rows = view.matching(self.criteria, roster.access)
-        doing = [row.doing for row in rows]
+        doing = [row.work_state for row in rows]
         return {
             "people": [_row_json(row) for row in rows[self.start : self.start + PAGE]],
             "count": len(rows),
@@ -59,15 +59,15 @@ class Listing:
 
 def _row_json(row: Row) -> dict[str, Any]:
     """A row as JSON, from which the page is rendered too."""
-    account, today, lease = row.person, row.today, row.held[0] if row.doing == "working" else None
+    account, today, lease = row.person, row.today, row.held[0] if row.work_state == "working" else None
     return {
         "key": account.name,
         "name": account.name,
         "role": account.role,
-        "doing": row.doing,
-        "working": row.doing == "working",
-        "on_break": row.doing == "break",
-        "away": row.doing in ("idle", "disabled"),
+        "doing": row.work_state,
+        "working": row.work_state == "working",
+        "on_break": row.work_state == "break",
+        "away": row.work_state in ("idle", "disabled"),
         "since": rfc3339(row.since) if row.since else None,
         "id": lease.id if lease else None,
         "title": item_title(lease.payload, lease.id) if lease else None,
@@ -87,8 +87,8 @@ def _row_json(row: Row) -> dict[str, Any]:
 class PeopleWatcher(Watcher):
     """A client that watches a page of the list."""
 
-    def __init__(self, stream: Stream, vouch: Vouch, viewer: str, listing: Listing) -> None:
-        super().__init__(stream, vouch)
+    def __init__(self, stream: Stream, has_access: AccessCheck, viewer: str, listing: Listing) -> None:
+        super().__init__(stream, has_access)
         self.viewer = viewer
         self.listing = listing
         self.figures: Any = None
@@ -106,7 +106,7 @@ class PeopleChannel(Channel):
 
     def serve(self, watchers: Sequence[PeopleWatcher]) -> None:
         now = self._clock()
-        if self._cache is None or now - self._cache[0] >= _EVERY:
+        if self._cache is None or now - self._cache[0] >= _READ_SECONDS:
             self._cache = (now, Roster.read(self._state))
         roster = self._cache[1]
         for watcher in watchers:
@@ -123,8 +123,8 @@ class PeopleChannel(Channel):
 def as_stream() -> Response:
     """An event stream with the URL's page of the list, whenever it changes."""
     listing, viewer = Listing.of_request(), person().name
-    return streamed(
-        PeopleChannel(state()), lambda stream, vouch: PeopleWatcher(stream, vouch, viewer, listing)
+    return stream_events(
+        PeopleChannel(state()), lambda stream, has_access: PeopleWatcher(stream, has_access, viewer, listing)
     )
 
 

@@ -15,8 +15,8 @@ from leaseq.webapp.store.accounts.leases import HeldItem
 from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.queue_access import Access
 
-Doing: TypeAlias = Literal["working", "break", "idle", "disabled"]
-DOINGS: tuple[Doing, ...] = ("working", "break", "idle", "disabled")
+WorkState: TypeAlias = Literal["working", "break", "idle", "disabled"]
+WORK_STATES: tuple[WorkState, ...] = ("working", "break", "idle", "disabled")
 CRITERIA = ("q", "role", "state", "team", "queue", "sort", "order")
 """The query arguments of a search for people and its order."""
 
@@ -26,7 +26,7 @@ class Row:
     """A person, their current state, and their work today."""
 
     person: Person
-    doing: Doing
+    work_state: WorkState
     since: datetime | None  # of the item or the break
     held: Sequence[HeldItem]
     signed_in_at: datetime | None
@@ -38,7 +38,7 @@ class Row:
 _NEVER = datetime.min.replace(tzinfo=UTC)
 ORDERS: dict[str, tuple[Callable[[Row], Any], bool]] = {
     "name": (lambda row: row.person.name.casefold(), False),
-    "state": (lambda row: (DOINGS.index(row.doing), row.since or _NEVER), False),
+    "state": (lambda row: (WORK_STATES.index(row.work_state), row.since or _NEVER), False),
     "team": (lambda row: (not row.person.team, row.person.team.casefold()), False),
     "hour": (lambda row: row.last_hour, True),
     "done": (lambda row: row.today.finished, True),
@@ -73,7 +73,7 @@ class View:
     def teams(self) -> list[str]:
         return sorted({row.person.team for row in self.rows if row.person.team})
 
-    def of(self, name: str) -> Row | None:
+    def find(self, name: str) -> Row | None:
         return next((row for row in self.rows if row.person.name == name), None)
 
     def matching(self, criteria: Mapping[str, str], access: Mapping[str, Access]) -> list[Row]:
@@ -83,8 +83,8 @@ class View:
         if queue:
             of_queue = access[queue] if queue in self.queues else None  # guard: people-queue
             rows = [row for row in rows if of_queue and of_queue.lets_work(row.person)]
-        if state in DOINGS:
-            rows = [row for row in rows if row.doing == state]
+        if state in WORK_STATES:
+            rows = [row for row in rows if row.work_state == state]
         rows = sorted(rows, key=ORDERS["name"][0])
         return sorted(rows, key=ORDERS[sort_of(criteria)][0], reverse=is_downward(criteria))
 
@@ -102,7 +102,7 @@ class Roster:
     def read(cls, state: State) -> Roster:
         people = state.accounts.people()
         held = state.accounts.held_by_each([account.name for account in people])
-        days, hours, breaks = state.activity.of_everybody(), state.activity.last_hour(), state.breaks.all()
+        days, hours, breaks = state.activity.of_all_people(), state.activity.last_hour(), state.breaks.all()
         sign_in_times, factors = state.accounts.last_sign_ins(), state.accounts.factors.names()
         names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)
         rows = [
@@ -117,7 +117,7 @@ class Roster:
             )
             for account in people
         ]
-        return cls(rows, hours, days, {name: state.access.of(name) for name in names})
+        return cls(rows, hours, days, {name: state.access.get(name) for name in names})
 
     def person(self, name: str) -> Person | None:
         return next((row.person for row in self.rows if row.person.name == name), None)
@@ -132,20 +132,22 @@ class Roster:
 
     def _is_visible(self, row: Row, queues: Sequence[str]) -> bool:
         # guard: people-of-the-queues
-        return row.doing != "disabled" and any(self.access[queue].lets_work(row.person) for queue in queues)
+        return row.work_state != "disabled" and any(
+            self.access[queue].lets_work(row.person) for queue in queues
+        )
 
     def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
         """The row, limited to the person's work on these queues."""
         name = row.person.name
         held = [one for one in row.held if one.queue in queues]  # guard: people-held
         hour, day = self.hours.get(name, {}), self.days.get(name, {})
-        doing: tuple[Doing, datetime | None] = (row.doing, row.since)
-        if row.doing == "working":
-            doing = ("working", held[0].since) if held else ("idle", None)
+        work_state: tuple[WorkState, datetime | None] = (row.work_state, row.since)
+        if row.work_state == "working":
+            work_state = ("working", held[0].since) if held else ("idle", None)
         return replace(
             row,
-            doing=doing[0],
-            since=doing[1],
+            work_state=work_state[0],
+            since=work_state[1],
             held=held,
             signed_in_at=None,
             last_hour=sum(hour.get(queue, 0) for queue in queues),
@@ -165,7 +167,7 @@ def _matches(account: Person, criteria: Mapping[str, str]) -> bool:
 
 def _doing(
     account: Person, held: Sequence[HeldItem], break_start: datetime | None
-) -> tuple[Doing, datetime | None]:
+) -> tuple[WorkState, datetime | None]:
     """The person's state and since when. An item taken during a break ends the break."""
     if account.disabled:
         return "disabled", None

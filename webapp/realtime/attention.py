@@ -16,11 +16,11 @@ from leaseq.webapp.reports import question_row, reports_on, title_fields, waitin
 from leaseq.webapp.store.threads import Threads
 
 SHOWN = 5
-LATELY = timedelta(hours=1)
+RECENT_PERIOD = timedelta(hours=1)
 UNWANTED = 3  # people who gave an item back
 _MAX_DEAD = 200
 _LATE = 1_000
-_LOOK = 2_000  # inbound entries that are searched for returned items
+_SCAN_LIMIT = 2_000  # inbound entries that are searched for returned items
 _UNWANTED_SHOWN = 100
 _MAX_REPORTS = 100  # items of each state
 _WORDS = 300  # characters of a person's text
@@ -59,7 +59,7 @@ class Attention:
 
     def figures(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
         dead_state = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
-        while self._late_events and self._late_events[0].at < now - LATELY:
+        while self._late_events and self._late_events[0].at < now - RECENT_PERIOD:
             self._late_events.popleft()
         late_events = list(self._late_events)
         inbound_state = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
@@ -125,7 +125,7 @@ class Attention:
         first."""
         limit = _MAX_REPORTS
         dead_page = self._queue.find("dead", limit=limit, look=limit, backwards=True)
-        open_reports, _whole = waiting_reports(self._queue, most=limit, look=_LOOK)
+        open_reports, _whole = waiting_reports(self._queue, most=limit, look=_SCAN_LIMIT)
         self._has_more_reports = dead_page.after is not None or len(open_reports) >= limit
         reports = {one.key: one for one in (*reports_on(list(dead_page.items)), *open_reports)}
         newest = sorted(reports.values(), key=lambda one: one.at, reverse=True)
@@ -147,7 +147,7 @@ class Attention:
     def _find_unwanted(self) -> Rows:
         """Inbound items that at least UNWANTED people gave back. These are at the front of the queue."""
         criteria = leaseq.Filter(given_back_by=UNWANTED)
-        items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_LOOK).items
+        items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_SCAN_LIMIT).items
         return [
             {"key": f"{one.id} {one.assignment}", **title_fields(one), "people": _count_people(one)}
             for one in items

@@ -15,15 +15,15 @@ from leaseq.webapp.realtime.stream import Stream
 
 log = logging.getLogger(__name__)
 
-EVERY = 1.0  # seconds
-VOUCH_EVERY = 20.0  # seconds between two checks that a client may still watch
-VOUCHED = 60.0  # seconds after which a stream ends if the check is not possible
+POLL_SECONDS = 1.0  # seconds
+CHECK_SECONDS = 20.0  # seconds between two checks that a client may still watch
+MAX_UNCHECKED_SECONDS = 60.0  # seconds after which a stream ends if the check is not possible
 # Sending to all watchers without a pause would delay requests: each takes 0.15 ms.
 _AT_ONCE = 25
 _PAUSE = 0.01  # seconds
 RETRY_MS = 3_000  # how long a browser waits before it reconnects
 
-Vouch = Callable[[], bool]
+AccessCheck = Callable[[], bool]
 """Whether the client may still watch; called repeatedly, outside its request."""
 
 
@@ -37,10 +37,10 @@ def message(event: str, data: Any, id: str | None = None) -> bytes:
 class Watcher:
     """A client that watches a channel."""
 
-    def __init__(self, stream: Stream, vouch: Vouch) -> None:
+    def __init__(self, stream: Stream, has_access: AccessCheck) -> None:
         self.stream = stream
-        self.vouch = vouch
-        self.vouched_at = time.monotonic()
+        self.has_access = has_access
+        self.checked_at = time.monotonic()
 
 
 class Channel(ABC):
@@ -53,7 +53,7 @@ class Channel(ABC):
 
     @abstractmethod
     def serve(self, watchers: Sequence[Any]) -> None:
-        """Poll, and send each watcher its news."""
+        """Poll, and send each watcher what is new."""
 
 
 class QueueChannel(Channel):
@@ -101,10 +101,10 @@ class Poller:
             self._has_watchers.wait()
             start = time.monotonic()
             self.poll()
-            time.sleep(max(EVERY - (time.monotonic() - start), 0.05))
+            time.sleep(max(POLL_SECONDS - (time.monotonic() - start), 0.05))
 
     def poll(self) -> None:
-        for channel, watchers in self._present().values():
+        for channel, watchers in self._open_channels().values():
             for first in range(0, len(watchers), _AT_ONCE):
                 self._serve(channel, watchers[first : first + _AT_ONCE])
                 time.sleep(_PAUSE)
@@ -122,10 +122,10 @@ class Poller:
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         for watcher in watchers:
-            self._check(watcher)
+            self._check_access(watcher)
         channel.serve(watchers)
 
-    def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
+    def _open_channels(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
         """The watchers whose stream is open; the others are removed."""
         with self._lock:
             for key, (channel, watchers) in list(self._channels.items()):
@@ -138,15 +138,15 @@ class Poller:
                 self._has_watchers.clear()
             return dict(self._channels)
 
-    def _check(self, watcher: Watcher) -> None:
+    def _check_access(self, watcher: Watcher) -> None:
         now = time.monotonic()
-        if now - watcher.vouched_at < VOUCH_EVERY:
+        if now - watcher.checked_at < CHECK_SECONDS:
             return
         try:
-            may_watch = watcher.vouch()
+            may_watch = watcher.has_access()
         except leaseq.LeaseqError:
-            may_watch = now - watcher.vouched_at < VOUCHED
+            may_watch = now - watcher.checked_at < MAX_UNCHECKED_SECONDS
         else:
-            watcher.vouched_at = now
+            watcher.checked_at = now
         if not may_watch:
             watcher.stream.end()

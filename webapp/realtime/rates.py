@@ -92,7 +92,7 @@ class RateCounter:
         return _minute(now.timestamp()) - MINUTES + 1
 
 
-def a_minute(counts: list[int | None]) -> float | None:
+def per_minute(counts: list[int | None]) -> float | None:
     """The mean of the known ones among the last five whole minutes; the current minute if none is known."""
     whole_minutes = [one for one in counts[-6:-1] if one is not None]
     values = whole_minutes or [one for one in counts[-1:] if one is not None]

@@ -12,21 +12,21 @@ import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.realtime.attention import Attention
-from leaseq.webapp.realtime.rates import MINUTES, RateCounter, a_minute
+from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute
 from leaseq.webapp.realtime.sparkline import spark
 from leaseq.webapp.store.threads import Threads
 
 BACKLOG = 20_000  # maximum number of past events that are read at the start
 HELD_SHOWN = 50
-_BACK = 5_000  # events per read
+_BATCH = 5_000  # events per read
 _PAGE = 1_000
 _PAGES = 5  # pages of events that one update reads; if there are more, it starts again
-_EVERY = 1.0  # seconds between two updates
-_HELD_EVERY = 2.0
-_FRESH = 300.0  # seconds that an unused snapshot is kept
-_SLACK = timedelta(seconds=2)  # tolerance of the oldest item's time, which is computed from its age
+_READ_SECONDS = 1.0  # seconds between two updates
+_HELD_READ_SECONDS = 2.0
+_KEPT_SECONDS = 300.0  # seconds that an unused snapshot is kept
+_TOLERANCE = timedelta(seconds=2)  # tolerance of the oldest item's time, which is computed from its age
 
-_HOLD = frozenset(
+_LEASE_EVENTS = frozenset(
     {"reserved", "renewed", "finished", "abandoned", "failed", "expired", "released", "undone", "removed"}
 )
 
@@ -54,19 +54,19 @@ class Snapshot:
         """The current figures; the same object as before if nothing has changed."""
         with self._lock:
             self.used_at = now = self._clock()
-            if self._read_at is None or now - self._read_at >= _EVERY:
+            if self._read_at is None or now - self._read_at >= _READ_SECONDS:
                 self._read_at = now
                 figures = self._read_figures(datetime.now(UTC))
                 if figures != self._figures:
                     self._figures = figures
             return self._figures
 
-    def brief(self, *, read: bool = True) -> dict[str, Any]:
+    def summary(self, *, read: bool = True) -> dict[str, Any]:
         """The counts and rates. ``read`` False: the rates only if they were read before."""
         with self._lock:
             self.used_at, now = self._clock(), datetime.now(UTC)
             rates = self._read(now) if read or self._rates else None
-            return self._brief(self._queue.stats(), rates, now)
+            return self._summary(self._queue.stats(), rates, now)
 
     def rates(self) -> RateCounter:
         """The rates of the last hour."""
@@ -80,14 +80,14 @@ class Snapshot:
         holders, handling = self._holders(stats), rates.handling()
         times = {"median": _rounded(handling.median), "p95": _rounded(handling.p95)} if handling else None
         return {
-            **self._brief(stats, rates, now),
+            **self._summary(stats, rates, now),
             "handling": times,
             "leases": holders,
             "more_leases": max(stats.reserved - len(holders), 0),
             **self._attention.figures(stats, now),
         }
 
-    def _brief(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:
+    def _summary(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:
         return {
             "counts": {state: getattr(stats, state) for state in leaseq.STATES},
             "overdue": stats.overdue,
@@ -101,32 +101,32 @@ class Snapshot:
     # Events
 
     def _read(self, now: datetime) -> RateCounter:
-        if self._rates is None or not self._read_on(self._rates):
-            self._rates = self._begin(now)
+        if self._rates is None or not self._read_new_events(self._rates):
+            self._rates = self._read_last_hour(now)
         self._rates.forget(now)
         return self._rates
 
-    def _read_on(self, rates: RateCounter) -> bool:
+    def _read_new_events(self, rates: RateCounter) -> bool:
         """Add the new events; False if there are too many."""
         for _ in range(_PAGES):
             events = self._queue.journal(after=self._cursor, limit=_PAGE)
             for event in events:
                 rates.add(event)
-                self._note(event)
+                self._add_event(event)
             if events:
                 self._cursor = events[-1].cursor
             if len(events) < _PAGE:
                 return True
         return False
 
-    def _begin(self, now: datetime) -> RateCounter:
+    def _read_last_hour(self, now: datetime) -> RateCounter:
         """Read the last hour of events, or as much of it as BACKLOG allows."""
         since = now - timedelta(minutes=MINUTES)
         events: list[leaseq.Event] = []
         while len(events) < BACKLOG:
-            page = self._queue.latest_events(_BACK, events[-1].cursor if events else None)
+            page = self._queue.latest_events(_BATCH, events[-1].cursor if events else None)
             events += page
-            if len(page) < _BACK or page[-1].at < since:
+            if len(page) < _BATCH or page[-1].at < since:
                 break
         else:
             since = events[-1].at
@@ -134,21 +134,23 @@ class Snapshot:
         for event in reversed(events):
             if event.at >= since:
                 rates.add(event)
-                self._note(event)
+                self._add_event(event)
         self._cursor = events[0].cursor if events else None
         self._has_held_changed = True
         return rates
 
-    def _note(self, event: leaseq.Event) -> None:
+    def _add_event(self, event: leaseq.Event) -> None:
         self._attention.add(event)
-        self._has_held_changed = self._has_held_changed or event.what in _HOLD
+        self._has_held_changed = self._has_held_changed or event.what in _LEASE_EVENTS
 
     # Items
 
     def _holders(self, stats: leaseq.Stats) -> list[dict[str, Any]]:
         """The people who hold leases, by when each expires."""
         now = self._clock()
-        if self._held_cache is None or (self._has_held_changed and now - self._held_cache[0] >= _HELD_EVERY):
+        if self._held_cache is None or (
+            self._has_held_changed and now - self._held_cache[0] >= _HELD_READ_SECONDS
+        ):
             self._has_held_changed = False
             items = self._queue.items("reserved", limit=HELD_SHOWN) if stats.reserved else []
             grants = {grant.token: (item, grant) for item in items for grant in item.leases}
@@ -161,7 +163,7 @@ class Snapshot:
             self._oldest_time = None
             return None
         at = now - timedelta(seconds=stats.oldest_inbound_seconds)
-        if self._oldest_time is None or abs(at - self._oldest_time) > _SLACK:
+        if self._oldest_time is None or abs(at - self._oldest_time) > _TOLERANCE:
             self._oldest_time = at
         return rfc3339(self._oldest_time)
 
@@ -174,16 +176,16 @@ class Snapshots:
         self._lock = threading.Lock()
         self._snapshots: dict[str, Snapshot] = {}
 
-    def of(self, queue: leaseq.Queue) -> Snapshot:
+    def get(self, queue: leaseq.Queue) -> Snapshot:
         now = time.monotonic()
         with self._lock:
-            for name in [name for name, one in self._snapshots.items() if now - one.used_at > _FRESH]:
+            for name in [name for name, one in self._snapshots.items() if now - one.used_at > _KEPT_SECONDS]:
                 del self._snapshots[name]
             return self._snapshots.setdefault(queue.name, Snapshot(queue, self._threads))
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:
-    rate = a_minute(counts)
+    rate = per_minute(counts)
     return {
         "spark": spark(counts),
         "a_minute": None if rate is None else _rounded(rate),

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from flask import Response, request
 
 from leaseq.webapp.context import person, state
-from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Vouch, Watcher
+from leaseq.webapp.realtime.poller import RETRY_MS, AccessCheck, Channel, Watcher
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.security.authorization import request_check
-from leaseq.webapp.serving.disconnect import at_disconnect
+from leaseq.webapp.serving.disconnect import on_disconnect
 
 
-def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Response:
+def stream_events(channel: Channel, watch: Callable[[Stream, AccessCheck], Watcher]) -> Response:
     """A stream of the channel's messages to the watcher that ``watch`` creates, open while the caller has
     access. Raises TooManyOpen."""
     if request.method == "HEAD":
@@ -21,7 +21,7 @@ def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Res
     live, environ, may_watch = state().live, request.environ, request_check()
     call = state().open_calls.begin("streams", person().name)
 
-    def vouch() -> bool:
+    def has_access() -> bool:
         call.confirm()
         return may_watch()
 
@@ -29,8 +29,8 @@ def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Res
 
     def body() -> Iterator[bytes]:
         yield b"retry: %d\n\n" % RETRY_MS
-        live.poller.watch(channel, watch(stream, vouch))
-        with at_disconnect(environ, stream.end):
+        live.poller.watch(channel, watch(stream, has_access))
+        with on_disconnect(environ, stream.end):
             yield from stream.events()
 
     def close() -> None:

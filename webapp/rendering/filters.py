@@ -172,7 +172,7 @@ def plain_clock(time: str) -> str:
     return f"{datetime.fromisoformat(time).astimezone(site_zone()):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def overdue(item: Item) -> bool:
+def is_overdue(item: Item) -> bool:
     """Whether the due date is past and the item is still open."""
     return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
 
@@ -189,7 +189,7 @@ def init_filters(app: Flask) -> None:
     app.jinja_env.globals["time_zone"] = lambda: state().settings.time_zone
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["clock_time"] = is_clock_time
-    app.jinja_env.tests["overdue"] = overdue
+    app.jinja_env.tests["overdue"] = is_overdue
     app.jinja_env.filters["capital"] = capital
     app.jinja_env.filters["item_title"] = item_title
     app.jinja_env.filters["state_word"] = state_word

@@ -44,7 +44,7 @@ def _in_words(text: str, field: str, limit: str) -> str:
 
 def name_of(field: str) -> str:
     """The name of a field on pages, in the page's language."""
-    label = NAMES.get(field) or (FIELDS[field].about.label if field in FIELDS else None)
+    label = NAMES.get(field) or (FIELDS[field].description.label if field in FIELDS else None)
     return gettext(label) if label else field
 
 

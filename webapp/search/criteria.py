@@ -60,7 +60,7 @@ class Search:
         """The search box's text if it is a single word, which may be an id; else ''."""
         return self.parts[0].value if len(self.parts) == 1 and not self.parts[0].name else ""
 
-    def without(self, name: str) -> dict[str, Any]:
+    def args_without(self, name: str) -> dict[str, Any]:
         """The query arguments without one criterion: one of FIELDS, or a part of the search box."""
         args = {key: text for key, text in self.args().items() if key != name}
         rest = [part for part in self.parts if str(part) != name]
@@ -80,11 +80,11 @@ class Search:
         limit: int,
         look: int,
         after: str | None = None,
-        turned: bool = False,
+        reverse: bool = False,
     ) -> leaseq.Page:
-        """A page of the search; ``turned``: in reverse order. With a text in the search box, at most COMPARED
-        entries are scanned, and the page's ``after`` continues the search."""
-        scan = Scan(queue, self.where, self.parts, backwards=self.latest_first != turned)
+        """A page of the search; ``reverse``: in reverse order. With a text in the search box, at most
+        COMPARED entries are scanned, and the page's ``after`` continues the search."""
+        scan = Scan(queue, self.where, self.parts, backwards=self.latest_first != reverse)
         if self.state == ANY:
             return scan.of_all(limit=limit, look=look, after=after)
         return scan.of_list(self.state, limit=limit, look=look, after=after)

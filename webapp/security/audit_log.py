@@ -1,7 +1,7 @@
 """Audit log of managers' changes to queues and items, on pages or by REST.
 
-A view may log its change with ``note``; for all others, one entry is written from the route, the form and the
-policy before and after, so that a new route is logged without further code.
+A view may log its change with ``log_change``; for all others, one entry is written from the route, the form
+and the policy before and after, so that a new route is logged without further code.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from leaseq.webapp.serving.json_request import JSON
 SILENT = frozenset(
     {
         "api.enqueue",
-        "manage.ask_late",
-        "manage.ask_many",
+        "manage.confirm_late",
+        "manage.confirm_bulk",
         "manage.check_file",
         "manage.choose_columns",
-        "manage.do_many",
-        "manage.look_at_file",
+        "manage.run_bulk",
+        "manage.preview_file",
         "manage.plan_import",
         "manage.preview_settings",
         "manage.remove_view",
         "manage.save_view",
-        "manage.start_settings",
+        "manage.apply_template",
     }
 )
 """Endpoints that this module doesn't log: adding items by REST is in the queue's journal, item by item; some
@@ -50,7 +50,7 @@ CHANGES = {
     "clear": "cleared",
     "import_file": "imported",
     "import_rows": "imported",
-    "take_in": "imported",
+    "run_import": "imported",
     "revive": "revived",
     "revive_all": "revived",
     "release": "released",
@@ -70,7 +70,7 @@ _LONG = 60
 log = logging.getLogger(__name__)
 
 
-def note(what: str, about: str, detail: str = "") -> None:
+def log_change(what: str, about: str, detail: str = "") -> None:
     """Log that the person of this request did ``what``, a ``kind.act``, to a person, a queue or an item."""
     g.change_logged = True
     accounts().log.write(g.person.name, what, about, detail)
@@ -90,7 +90,7 @@ def _plain(value: object) -> object:
     return ", ".join(value) if isinstance(value, list | tuple) else value
 
 
-def note_nothing() -> None:
+def skip_log() -> None:
     """Leave this request out of the log: it changes nothing, or its change was logged the first time."""
     g.change_logged = True
 
@@ -115,7 +115,7 @@ def _after(response: Response) -> Response:
         queue = names.get("q") or _request_fields().get("name", "")
         about = f"{queue} / {names['id']}" if kind == "item" else queue
         try:
-            note(f"{kind}.{CHANGES.get(change, change)}", str(about), _detail())
+            log_change(f"{kind}.{CHANGES.get(change, change)}", str(about), _detail())
         except LeaseqError:  # the change is done, and the response must say so
             log.warning("the log lacks %s by %s", change, g.person.name, exc_info=True)
     return response

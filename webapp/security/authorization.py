@@ -40,8 +40,8 @@ OPEN_TO_ANYONE = frozenset(
         "auth.login",
         "auth.code",
         "auth.provider",
-        "auth.provider_back",
-        "auth.tie",
+        "auth.provider_callback",
+        "auth.link_provider",
         "auth.setup",
         "auth.welcome",
         "language.choose",
@@ -78,7 +78,7 @@ def needs(
 
     def mark(view: _View) -> _View:
         view.needs = role  # type: ignore[attr-defined]
-        view.lets_in = unless  # type: ignore[attr-defined]
+        view.is_exempt = unless  # type: ignore[attr-defined]
         view.reads = reads  # type: ignore[attr-defined]
         view.all_queues = all_queues  # type: ignore[attr-defined]
         view.any_token = any_token  # type: ignore[attr-defined]
@@ -122,7 +122,7 @@ class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carri
 def visitor_of(session: str) -> Visitor | None:
     view = this_app().view_functions.get(request.endpoint or "")
     reads: Callable[[str], Command] | None = getattr(view, "reads", None)
-    result = accounts().sessions.person_and(session, lambda name: [reads(name)] if reads else [])
+    result = accounts().sessions.person_with_replies(session, lambda name: [reads(name)] if reads else [])
     if result is None:
         return None
     person, g.extra_reply = result
@@ -165,8 +165,8 @@ def _guard() -> BaseResponse | None:
     if need is None:
         raise Forbidden("this route declares no role")  # guard: default-deny
     if need != ANYONE:
-        lets_in = getattr(view, "lets_in", None)
-        if lets_in is not None and lets_in():
+        is_exempt = getattr(view, "is_exempt", None)
+        if is_exempt is not None and is_exempt():
             return None
         token = _identify(this_request)
         person = g.person
@@ -215,7 +215,7 @@ def _refuse_other_queues(this_request: Request, person: Person, need: Role, view
     queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
-    access = state().access.of(queue)
+    access = state().access.get(queue)
     if not access.lets_work(person) and not makes_queue(this_request.endpoint):  # guard: queue-work
         raise QueueNotFound(queue)
     if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
@@ -225,7 +225,7 @@ def _refuse_other_queues(this_request: Request, person: Person, need: Role, view
 def may_manage(queue: str) -> bool:
     """Whether the request's caller may also make manager calls on a queue that they may work on."""
     person, token = cast("Person", g.person), g.get("token")
-    if not at_least(person.role, "manager") or not state().access.of(queue).lets_manage(person):
+    if not at_least(person.role, "manager") or not state().access.get(queue).lets_manage(person):
         return False
     return token is None or refusal(token, "manager", request.method, queue) is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import leaseq
 from leaseq.webapp.context import state
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 
 
 def delete_queue(name: str, *, expected: leaseq.Policy | None = None) -> None:
@@ -19,4 +19,4 @@ def delete_queue(name: str, *, expected: leaseq.Policy | None = None) -> None:
         detail = ""
     queue.delete(expected=expected)
     state().access.forget_queue(name)  # takes effect immediately in this process
-    note("queue.deleted", name, detail)
+    log_change("queue.deleted", name, detail)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.security.audit_log import note, note_nothing
+from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.queue_access import Access, Group
 
 
 def people_of(queue: str) -> list[Person]:
     """The people who may work on the queue, by name: its managers must not see anybody else."""
-    access = state().access.of(queue)
+    access = state().access.get(queue)
     return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
@@ -21,7 +21,7 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     """The stored name of somebody who can be assigned an item: they may sign in and work on the queue. Raises
     Invalid with this field for others."""
     name = accounts().worker_name(name, field)
-    if not state().access.of(queue).lets_work(accounts().get(name)):
+    if not state().access.get(queue).lets_work(accounts().get(name)):
         raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
     return name
 
@@ -30,9 +30,9 @@ def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
     """Set a queue's access to the result of ``change``. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: _checked(change(access)))
     if after != before:
-        note("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
+        log_change("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
     else:
-        note_nothing()
+        skip_log()
     return after
 
 

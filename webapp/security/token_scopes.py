@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaseq.webapp.store.accounts import REACH, SCOPES, WHOLE, ApiToken, Role, Scope, at_least
+from leaseq.webapp.store.accounts import FULL_SCOPE, HIGHEST_ROLE, SCOPES, ApiToken, Role, Scope, at_least
 
 _SAFE = ("GET", "HEAD")
 
@@ -14,8 +14,10 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
     """
     if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
         return "this token may only read: use one with another scope"
-    if not at_least(REACH[token.scope], need):  # guard: scope-role
-        wider_scopes = " or ".join(one for one in SCOPES if one != "read" and at_least(REACH[one], need))
+    if not at_least(HIGHEST_ROLE[token.scope], need):  # guard: scope-role
+        wider_scopes = " or ".join(
+            one for one in SCOPES if one != "read" and at_least(HIGHEST_ROLE[one], need)
+        )
         return (
             f"this call requires a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
         )
@@ -24,12 +26,12 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
     return None
 
 
-def may_hand_on(token: ApiToken, scope: Scope, role: Role) -> bool:
+def may_grant(token: ApiToken, scope: Scope, role: Role) -> bool:
     """Whether this token, of a person with this role, may be used to create another one of that scope.
 
     ``read`` reads everything that its person may read, so only a token that may read all of that can pass it
     on.
     """
-    if scope in (token.scope, "read") and token.scope in (scope, WHOLE[role]):
+    if scope in (token.scope, "read") and token.scope in (scope, FULL_SCOPE[role]):
         return True
     return "read" not in (token.scope, scope) and SCOPES.index(scope) <= SCOPES.index(token.scope)

@@ -8,7 +8,7 @@ from werkzeug.exceptions import Forbidden
 
 from leaseq import webhooks
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.store.accounts import at_least
 
 _PERSON = "person."
@@ -24,7 +24,7 @@ def add_endpoint(url: str, events: Sequence[str], queues: Sequence[str]) -> webh
     new_secret = webhooks.Endpoints(state().client).add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow
     )
-    note("webhook.added", new_secret.endpoint.id, f"{url}, {' '.join(new_secret.endpoint.events)}")
+    log_change("webhook.added", new_secret.endpoint.id, f"{url}, {' '.join(new_secret.endpoint.events)}")
     return new_secret
 
 
@@ -32,27 +32,27 @@ def remove_endpoint(id: str) -> None:
     endpoint = webhooks.Endpoints(state().client).get(id)
     webhooks.Endpoints(state().client).remove(id)
     webhooks.Deliveries(state().client).purge(id)
-    note("webhook.removed", id, endpoint.url)
+    log_change("webhook.removed", id, endpoint.url)
 
 
 def rotate_secret(id: str) -> webhooks.NewSecret:
     new_secret = webhooks.Endpoints(state().client).rotate(id)
-    note("webhook.rotated", id)
+    log_change("webhook.rotated", id)
     return new_secret
 
 
 def enable_endpoint(id: str) -> webhooks.Endpoint:
     endpoint = webhooks.Endpoints(state().client).enable(id)
-    note("webhook.enabled", id)
+    log_change("webhook.enabled", id)
     return endpoint
 
 
 def disable_endpoint(id: str) -> webhooks.Endpoint:
     endpoint = webhooks.Endpoints(state().client).disable(id, f"disabled by {person().name}")
-    note("webhook.disabled", id)
+    log_change("webhook.disabled", id)
     return endpoint
 
 
 def send_test(id: str) -> webhooks.Delivery:
-    note("webhook.tested", id)
+    log_change("webhook.tested", id)
     return webhooks.Deliverer(state().client, state().settings.webhook_allow).test(id)

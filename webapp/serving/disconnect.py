@@ -16,23 +16,23 @@ from gevent.socket import wait_read
 
 
 @contextmanager
-def at_disconnect(environ: Mapping[str, Any], act: Callable[[], object]) -> Iterator[None]:
-    """Call ``act`` if the client closes its connection in the ``with`` block. This works only under gunicorn,
-    and not with gunicorn's own TLS."""
+def on_disconnect(environ: Mapping[str, Any], callback: Callable[[], object]) -> Iterator[None]:
+    """Call ``callback`` if the client closes its connection in the ``with`` block. This works only under
+    gunicorn, and not with gunicorn's own TLS."""
     client = environ.get("gunicorn.socket")
     if type(client) is not gevent_socket:
         yield
         return
-    watcher = gevent.spawn(_watch, client, act)
+    watcher = gevent.spawn(_watch, client, callback)
     try:
         yield
     finally:
         watcher.kill(block=False)
 
 
-def _watch(client: socket.socket, act: Callable[[], object]) -> None:
+def _watch(client: socket.socket, callback: Callable[[], object]) -> None:
     with suppress(OSError):
         wait_read(client.fileno())
         if client.recv(1, socket.MSG_PEEK):
             return  # the next request came early: it is read after this one's response
-    act()
+    callback()

@@ -37,9 +37,9 @@ class LoadShedding:
         slots: RequestSlots,
         seconds: float,
         metrics: HttpMetrics,
-        answer: Callable[[int], Response],
+        respond: Callable[[int], Response],
     ) -> None:
-        self._app, self._inner, self._answer = app, inner, answer
+        self._app, self._inner, self._respond = app, inner, respond
         self._slots = slots
         self._limit = QueueTimeLimit(seconds)
         self._metrics = metrics
@@ -64,7 +64,7 @@ class LoadShedding:
         self._metrics.count_shed()
         as_route(environ, ROUTE)
         with self._app.request_context(environ):
-            response = self._answer(random.randint(*RETRY_AFTER))  # noqa: S311 - nothing secret
+            response = self._respond(random.randint(*RETRY_AFTER))  # noqa: S311 - nothing secret
         return response(environ, start_response)
 
 
@@ -73,10 +73,11 @@ def init_load_shedding(
     slots: RequestSlots,
     seconds: float,
     metrics: HttpMetrics,
-    answer: Callable[[int], Response],
+    respond: Callable[[int], Response],
 ) -> None:
     """Shed requests that waited longer than ``seconds`` for a slot; 0: none.
 
-    ``answer`` returns the response to a shed request, which may be sent again in the given number of seconds.
+    ``respond`` returns the response to a shed request, which may be sent again in the given number of
+    seconds.
     """
-    app.wsgi_app = LoadShedding(app, app.wsgi_app, slots, seconds, metrics, answer)  # type: ignore[method-assign]
+    app.wsgi_app = LoadShedding(app, app.wsgi_app, slots, seconds, metrics, respond)  # type: ignore[method-assign]

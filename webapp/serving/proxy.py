@@ -31,7 +31,7 @@ _FORWARDED = {  # by their names in an environ
     f"HTTP_{name.upper().replace('-', '_')}": name
     for name in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded")
 }
-_NOTED_EVERY = 3_600  # seconds; `leaseq doctor` forgets after two hours
+_NOTE_SECONDS = 3_600  # seconds; `leaseq doctor` forgets after two hours
 
 log = logging.getLogger(__name__)
 
@@ -46,18 +46,18 @@ class UndeclaredProxies:
         self._client = client
         self._noted_at: float | None = None
 
-    def after(self, response: Response) -> Response:
+    def check_response(self, response: Response) -> Response:
         environ = request.environ
         headers = _FORWARDED.keys() & environ.keys()
         if not headers or came_by_proxy(environ) or request.endpoint in PROBES:  # guard: proxy-probes
             return response
-        if _is_near(request.remote_addr):  # guard: proxy-near
+        if _is_private(request.remote_addr):  # guard: proxy-near
             self._note(request.remote_addr or "a unix socket", _FORWARDED[min(headers)])
         return response
 
     def _note(self, address: str, header: str) -> None:
         now = time.monotonic()
-        if self._noted_at is not None and now - self._noted_at < _NOTED_EVERY:
+        if self._noted_at is not None and now - self._noted_at < _NOTE_SECONDS:
             return
         self._noted_at = now
         log.warning(
@@ -72,7 +72,7 @@ class UndeclaredProxies:
             self._noted_at = None  # the next request tries again
 
 
-def _is_near(address: str | None) -> bool:
+def _is_private(address: str | None) -> bool:
     """Whether the address is of this machine or a private network. A unix socket has none."""
     try:
         return ip_address(address or "127.0.0.1").is_private
@@ -81,13 +81,13 @@ def _is_near(address: str | None) -> bool:
 
 
 class Proxies:
-    """Middleware that trusts the X-Forwarded-* headers of ``hops`` proxies in ``networks``. Other headers
-    are ignored."""
+    """Middleware that trusts the X-Forwarded-* headers of ``proxy_count`` proxies in ``networks``. Other
+    headers are ignored."""
 
-    def __init__(self, app: WSGIApplication, hops: int, networks: Sequence[Network]) -> None:
+    def __init__(self, app: WSGIApplication, proxy_count: int, networks: Sequence[Network]) -> None:
         self._app = app
-        self._networks = networks if hops else ()
-        self._proxy_fix = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
+        self._networks = networks if proxy_count else ()
+        self._proxy_fix = ProxyFix(app, x_for=proxy_count, x_proto=proxy_count, x_host=proxy_count)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if not self._networks or not self._is_trusted(environ.get("REMOTE_ADDR", "")):

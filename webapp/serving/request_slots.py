@@ -1,6 +1,6 @@
 """Request slots: they limit how many requests a web process handles at a time; the others wait in order.
 
-A request that only waits for something lends its slot to others.
+A request that only waits for something releases its slot until then.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class RequestSlots:
         self._line: deque[threading.Event] = deque()
         self._clock = clock
 
-    def acquire(self, *, first: bool = False) -> float:
+    def acquire(self, *, at_front: bool = False) -> float:
         """Wait for a slot, after all others in line or before them. Returns the seconds waited."""
         with self._lock:
             if self._free_count:
                 self._free_count -= 1
                 return 0.0
             turn = threading.Event()
-            if first:
+            if at_front:
                 self._line.appendleft(turn)
             else:
                 self._line.append(turn)
@@ -67,10 +67,10 @@ class RequestSlots:
             self.release()
 
     @contextmanager
-    def lend(self) -> Iterator[None]:
-        """Lend this request's slot to others. It continues with the next free one."""
+    def release_temporarily(self) -> Iterator[None]:
+        """Release this request's slot. It continues with the next free one."""
         self.release()
         try:
             yield
         finally:
-            self.acquire(first=True)
+            self.acquire(at_front=True)

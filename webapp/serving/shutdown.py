@@ -29,13 +29,13 @@ def begin() -> None:
     _stop.set()
 
 
-def at_end(end: Callable[[], object]) -> None:
+def on_shutdown(callback: Callable[[], object]) -> None:
     """Register a function to call when the process no longer accepts connections: waiting requests then get a
     response, instead of being cut off after the grace period, and event streams reconnect to another
     process."""
-    _callbacks.append(end)
+    _callbacks.append(callback)
 
 
 def end_waits() -> None:
-    for end in _callbacks:
-        end()
+    for callback in _callbacks:
+        callback()

@@ -32,7 +32,7 @@ TOO_SLOW = (
 
 
 class TimedBody(io.RawIOBase):
-    """A request's body, each piece of which must arrive in time; its slot is lent to others until then.
+    """A request's body, each piece of which must arrive in time; its slot is released until then.
     Raises RequestTimeout if a piece does not arrive."""
 
     def __init__(self, environ: WSGIEnvironment, slots: RequestSlots, seconds: float) -> None:
@@ -55,8 +55,8 @@ class TimedBody(io.RawIOBase):
         return len(data)
 
     def _piece(self, size: int) -> bytes:
-        loan = self._slots.lend() if self._environ.get(HOLDS_SLOT) else nullcontext()
-        with loan, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
+        slot_release = self._slots.release_temporarily() if self._environ.get(HOLDS_SLOT) else nullcontext()
+        with slot_release, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
             data: bytes = self._body.read(size)
         return data
 
@@ -72,8 +72,8 @@ class SlowClients:
         if client.gettimeout() != self._seconds:
             self._limit(client)
         environ["wsgi.input"] = TimedBody(environ, self._slots, self._seconds)
-        answer = self._inner(environ, start_response)
-        return ClosingIterator(_in_pieces(answer), getattr(answer, "close", None))
+        response = self._inner(environ, start_response)
+        return ClosingIterator(_in_pieces(response), getattr(response, "close", None))
 
     def _limit(self, client: socket.socket) -> None:
         client.settimeout(self._seconds)
@@ -82,9 +82,9 @@ class SlowClients:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._seconds * 1_000))
 
 
-def _in_pieces(answer: Iterable[bytes]) -> Iterator[bytes]:
+def _in_pieces(response: Iterable[bytes]) -> Iterator[bytes]:
     """The response in pieces that a slow client can read in time, since the limit is on a whole write."""
-    for piece in answer:
+    for piece in response:
         if len(piece) <= WRITE:
             yield piece
         else:

@@ -36,9 +36,9 @@ def is_unreadable(error: BaseException) -> bool:
     return isinstance(error, ParseException) and not is_own
 
 
-def init_unreadable(app: Flask, answer: Callable[[Problem], Response]) -> None:
+def init_unreadable(app: Flask, respond: Callable[[Problem], Response]) -> None:
     """Handle broken chunks of a body, which are detected while the app reads it."""
-    app.register_error_handler(ParseException, lambda error: answer(problem_of(error)))
+    app.register_error_handler(ParseException, lambda error: respond(problem_of(error)))
 
 
 def problem_of(error: Exception) -> Problem:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from leaseq.webapp.serving.disconnect import at_disconnect
+from leaseq.webapp.serving.disconnect import on_disconnect
 
 
 class Waits:
@@ -27,7 +27,7 @@ class Waits:
             if self._is_closed:
                 stop.set()
         try:
-            with at_disconnect(environ, stop.set):
+            with on_disconnect(environ, stop.set):
                 yield stop
         finally:
             with self._lock:

@@ -86,7 +86,7 @@ class Activity(Store):
         hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(by_queue, hashes), strict=True))
 
-    def of_everybody(self) -> dict[str, ByQueue]:
+    def of_all_people(self) -> dict[str, ByQueue]:
         """The activity of each person today, by name and queue."""
         self.flush()
         text = self._today().isoformat()
@@ -166,8 +166,8 @@ class Activity(Store):
             if is_first:
                 self._expire(day, person)
 
-    def take_off(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
-        """Uncount what was undone. Its time still counts, since it was spent."""
+    def subtract(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
+        """Subtract what was undone. Its time still counts, since it was spent."""
         self.flush()
         recent, member = keys.recent(person), member_of(how, queue, token, id)
         with self._log_errors():

@@ -20,7 +20,7 @@ class Breaks(Store):
 
     def take(self, person: str) -> None:
         """Begin a break, unless the person is already on one."""
-        if self.of(person) is None:
+        if self.get(person) is None:
             with self._client.translating():
                 self._redis.hset(_KEY, person, round(self._clock()))
 
@@ -28,7 +28,7 @@ class Breaks(Store):
         with self._client.translating():
             self._redis.hdel(_KEY, person)
 
-    def of(self, person: str) -> datetime | None:
+    def get(self, person: str) -> datetime | None:
         """When their break began; None if they are not on one."""
         with self._client.translating():
             return self._time(self._redis.hget(_KEY, person))

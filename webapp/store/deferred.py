@@ -28,7 +28,7 @@ class Deferred(Generic[_T]):
         self._added_count = self._written_count = 0  # entries, so far
         self._executor: ThreadPoolExecutor | None = None
         self._is_running = False
-        self._hurry = threading.Event()
+        self._is_awaited = threading.Event()
 
     def add(self, entry: _T) -> None:
         with self._lock:
@@ -50,14 +50,14 @@ class Deferred(Generic[_T]):
         with self._lock:
             target = self._added_count
             if self._written_count < target:
-                self._hurry.set()
+                self._is_awaited.set()
                 self._lock.wait_for(lambda: self._written_count >= target)
 
     def _write_all(self) -> None:
         while True:
-            self._hurry.wait(GATHERED_SECONDS)
+            self._is_awaited.wait(GATHERED_SECONDS)
             with self._lock:
-                self._hurry.clear()
+                self._is_awaited.clear()
                 self._batch, self._entries = self._entries, []
             try:
                 self._write(self._batch)

@@ -11,7 +11,7 @@ from leaseq import Client
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.imports import Imports
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
@@ -20,5 +20,5 @@ from leaseq.webapp.store.threads import Threads
 
 def forget_queue(client: Client, queue: str) -> None:
     """Delete its threads, access, tokens, saved views, samples, simulation, imports, and people's figures."""
-    for store in (Threads, QueueAccess, Tokens, ListsSettings, Samples, Simulations, Activity, Imports):
+    for store in (Threads, QueueAccess, Tokens, ListSettingsStore, Samples, Simulations, Activity, Imports):
         store(client).forget_queue(queue)

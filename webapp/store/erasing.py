@@ -20,7 +20,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import Imports
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.simulations import Simulations
@@ -75,7 +75,7 @@ def erase_person(
     """Erase a person, or finish an interrupted erasure. Raises Invalid if no admin would be left, or if
     somebody keeps working under the name; and UnreadableQueues."""
     erasure = accounts.begin_erasure(name, by=by)
-    webhooks.tell_removed(client, erasure.name, by=erasure.by, request_id=erasure.pseudonym)
+    webhooks.notify_person_removed(client, erasure.name, by=erasure.by, request_id=erasure.pseudonym)
     wait(max(erasure.began + SETTLE_SECONDS - time.time(), 0))
     results, errors = leaseq.read_queues(client, lambda queue: _erase_in(queue, erasure), of_people(client))
     if errors:
@@ -109,7 +109,7 @@ def journal_since(queue: Queue) -> datetime | None:
 
 def _erase_in_stores(client: Client, erasure: Erasure) -> None:
     name, to = erasure.name, erasure.pseudonym
-    for shared_store in (Threads, QueueAccess, ListsSettings, Simulations, Imports):
+    for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, Imports):
         shared_store(client).rename_person(name, to)
     Breaks(client).end(name)
     for personal_store in (OpenCalls, IdempotencyStore, Activity):

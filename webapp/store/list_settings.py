@@ -32,10 +32,10 @@ class ListSettings:
     views: dict[str, str] = field(default_factory=dict)  # query strings by name, sorted by name
 
 
-class ListsSettings(Store):
+class ListSettingsStore(Store):
     """The settings of each queue's lists."""
 
-    def of(self, queue: str) -> ListSettings:
+    def get(self, queue: str) -> ListSettings:
         with self._client.translating():
             fields = self._redis.hgetall(_BASE + queue)
         texts = {name.decode(): value.decode() for name, value in fields.items()}
@@ -51,7 +51,7 @@ class ListsSettings(Store):
         """The queue, the name and the search of each saved view that searches for a person."""
         for keys in self._keys_like(_BASE + "*"):
             for queue in (key.removeprefix(_BASE) for key in keys):
-                for view, query in self.of(queue).views.items():
+                for view, query in self.get(queue).views.items():
                     if _renamed(query, person, "") != query:
                         yield queue, view, query
 
@@ -77,7 +77,7 @@ class ListsSettings(Store):
             raise Invalid("view", f"a name of 1 to {MAX_NAME} characters; it has {len(name)}")
         if len(query) > _MAX_QUERY:
             raise Invalid("search", f"at most {_MAX_QUERY:,} characters; it has {len(query):,}")
-        views = self.of(queue).views
+        views = self.get(queue).views
         if name not in views and len(views) >= MAX_VIEWS:
             raise Invalid("view", f"at most {MAX_VIEWS} saved views of a queue: remove one first")
         with self._client.translating():

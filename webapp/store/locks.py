@@ -12,7 +12,7 @@ from leaseq import Client, LeaseqError
 from leaseq.webapp.store.base import Store
 
 MARKED_SECONDS = 4
-_RENEWED_EVERY = 1.0
+_RENEWAL_SECONDS = 1.0
 
 
 class Locks(Store):
@@ -37,7 +37,7 @@ class Locks(Store):
 
     def _renew(self) -> None:
         pause = threading.Event()
-        while not pause.wait(_RENEWED_EVERY):
+        while not pause.wait(_RENEWAL_SECONDS):
             with self._lock:
                 marks = tuple(self._marks)
             with (

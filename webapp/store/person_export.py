@@ -18,7 +18,7 @@ from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.erasing import journal_since, of_people
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import Imports
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -40,7 +40,7 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
         "exported_at": datetime.now(UTC),
         "account": account,
         "sign_in": _sign_in(accounts, name),
-        "break_since": Breaks(client).of(name),
+        "break_since": Breaks(client).get(name),
         "stored_responses": [
             datetime.fromtimestamp(at, UTC) for at in IdempotencyStore(client).of_person(name)
         ],
@@ -56,7 +56,7 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
         ),
         "saved_views": (
             {"queue": queue, "view": view, "search": search}
-            for queue, view, search in ListsSettings(client).of_person(name)
+            for queue, view, search in ListSettingsStore(client).of_person(name)
         ),
         "imports": ({"id": id} for id in Imports(client).of_person(name)),
         "simulations": _simulations(client, names, name),
@@ -86,7 +86,7 @@ def _sign_in(accounts: Accounts, name: str) -> dict[str, Any]:
         "last_at": accounts.last_sign_ins().get(name),
         "second_factor_since": factor and factor.since,
         "unused_recovery_codes": factor.recovery_codes if factor else 0,
-        "identity_provider": accounts.is_tied(name),
+        "identity_provider": accounts.has_provider_link(name),
         **accounts.traces.of_person(name),
     }
 

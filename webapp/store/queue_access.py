@@ -35,14 +35,14 @@ class Group:
     skills: tuple[str, ...] = ()
     teams: tuple[str, ...] = ()
 
-    def has(self, person: Person) -> bool:
+    def includes(self, person: Person) -> bool:
         return (
             person.name in self.people
             or (person.team != "" and person.team in self.teams)
             or not set(self.skills).isdisjoint(person.skills)
         )
 
-    def without(self, person: str, to: str) -> Group:
+    def replace_person(self, person: str, to: str) -> Group:
         """The group without a person; if nobody else is in it, with the other name in their place."""
         group = replace(self, people=tuple(one for one in self.people if one != person))
         return group or replace(self, people=(to,))
@@ -61,15 +61,15 @@ class Access:
     def lets_manage(self, person: Person) -> bool:
         if not at_least(person.role, "manager"):
             return False
-        return person.role == "admin" or self.manage is None or self.manage.has(person)
+        return person.role == "admin" or self.manage is None or self.manage.includes(person)
 
     def lets_work(self, person: Person) -> bool:
         """Those who may manage a queue may also work on it."""
-        return self.work is None or self.work.has(person) or self.lets_manage(person)
+        return self.work is None or self.work.includes(person) or self.lets_manage(person)
 
-    def without(self, person: str, to: str) -> Access:
-        """The access without a person: see `Group.without`."""
-        return Access(*(group and group.without(person, to) for _, group in _groups(self)))
+    def replace_person(self, person: str, to: str) -> Access:
+        """The access without a person: see `Group.replace_person`."""
+        return Access(*(group and group.replace_person(person, to) for _, group in _groups(self)))
 
 
 _ADMINS_ONLY = Access(Group(), Group())
@@ -92,7 +92,7 @@ class QueueAccess(Store):
         self._entries: Mapping[bytes, bytes] = {}
         self._until = 0.0
 
-    def of(self, queue: str) -> Access:
+    def get(self, queue: str) -> Access:
         if queue == webhooks.QUEUE:  # guard: webhooks-queue
             return _ADMINS_ONLY
         raw = self._read().get(queue.encode())
@@ -128,7 +128,7 @@ class QueueAccess(Store):
         group is invalid."""
         self._until = 0.0
         for queue in self.of_person(person):
-            self.change(queue, lambda access: access.without(person, to))
+            self.change(queue, lambda access: access.replace_person(person, to))
 
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""

@@ -28,7 +28,7 @@ STORED = (
 class Sample(NamedTuple):
     """A queue's counts at the end of a minute or hour, or so far in the current one."""
 
-    come: int  # items added so far
+    added: int  # items added so far
     done: int  # finished so far
     waiting: int
 
@@ -58,7 +58,7 @@ class Samples(Store):
         """Delete the samples of a queue that is deleted."""
         self._client.ask(*(("UNLINK", _key(queue, unit)) for unit in PLACES))
 
-    def of(self, queue: str, unit: Unit) -> dict[int, Sample]:
+    def get(self, queue: str, unit: Unit) -> dict[int, Sample]:
         """The stored samples, by the number of the minute or hour since the epoch."""
         with self._client.translating():
             values = self._redis.hvals(_key(queue, unit))

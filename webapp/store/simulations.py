@@ -82,7 +82,7 @@ class Simulations(Store):
             if running_id == id.encode():
                 self._redis.delete(_running_key(queue))
 
-    def put_back(self, queue: str) -> None:
+    def mark_restored(self, queue: str) -> None:
         """Record that the queue has its own lease time again."""
         with self._client.translating():
             self._redis.hset(_key(queue), "leases", "null")

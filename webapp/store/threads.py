@@ -27,15 +27,15 @@ KEPT_SECONDS = 400 * 86_400
 Position: TypeAlias = tuple[int, int]
 """The position of a manager's message: milliseconds since the epoch, and a number within the millisecond."""
 _BASE = "leaseq:{@threads}:"
-_NEWS = _BASE + "news"
-_NEWS_KEPT = 1_000
+_ANSWERS = _BASE + "news"
+_MAX_ANSWERS = 1_000
 _ASKED_KEPT = 50
 _AT_ONCE = 50  # threads per read
 STORED = (
     StoredKeys(_BASE + "item:*", "hash"),
     StoredKeys(_BASE + "unanswered:*", "zset"),
     StoredKeys(_BASE + "asked:*", "zset"),
-    LeftOut(_NEWS, "it wakes pages that are open"),
+    LeftOut(_ANSWERS, "it wakes pages that are open"),
 )
 
 
@@ -102,7 +102,7 @@ class Threads(Store):
             message,
             _Record(person, self._clock(), text, manager=True),
             ("ZREM", _unanswered_key(queue), id),
-            ("XADD", _NEWS, "MAXLEN", "~", _NEWS_KEPT, "*", "queue", queue, "id", id),
+            ("XADD", _ANSWERS, "MAXLEN", "~", _MAX_ANSWERS, "*", "queue", queue, "id", id),
         )
 
     def settle(self, queue: str, id: str) -> None:
@@ -124,9 +124,9 @@ class Threads(Store):
                 if stale_members := [one for one in members if one.startswith(f"{queue} ".encode())]:
                     self._client.ask(("ZREM", key, *stale_members))
         with self._client.translating():
-            entries = self._redis.xrange(_NEWS)
+            entries = self._redis.xrange(_ANSWERS)
         if entry_ids := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
-            self._client.ask(("XDEL", _NEWS, *entry_ids))
+            self._client.ask(("XDEL", _ANSWERS, *entry_ids))
 
     def of_person(self, person: str) -> Iterator[tuple[str, str, Message]]:
         """The queue, the item and each message that a person wrote."""
@@ -199,14 +199,14 @@ class Threads(Store):
     def latest_answer(self) -> Position:
         """The position of the latest message of a manager, for `answered_since`."""
         with self._client.translating():
-            latest = self._redis.xrevrange(_NEWS, count=1)
+            latest = self._redis.xrevrange(_ANSWERS, count=1)
         return _position(latest[0][0]) if latest else (0, 0)
 
     def answered_since(self, position: Position) -> list[AnswerNotice]:
         """The later messages of managers, oldest first."""
         milliseconds, number = position
         with self._client.translating():
-            entries = self._redis.xrange(_NEWS, min=f"({milliseconds}-{number}")
+            entries = self._redis.xrange(_ANSWERS, min=f"({milliseconds}-{number}")
         return [
             AnswerNotice(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries
         ]

@@ -11,7 +11,7 @@ from leaseq import Invalid, ItemNotFound, webhooks
 from leaseq.webapp.context import state
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security import webhook_access as access
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.site_time import filter_time
 from leaseq.webapp.webhooks import bp
@@ -19,7 +19,7 @@ from leaseq.webapp.webhooks.pages import endpoint_page
 
 
 def _here(webhook: str) -> Response:
-    return redirect(url_for("webhooks.one", webhook=webhook), 303)
+    return redirect(url_for("webhooks.detail", webhook=webhook), 303)
 
 
 @bp.post("/webhooks/<webhook>/test")
@@ -77,6 +77,6 @@ def replay(webhook: str) -> Response | tuple[str, int]:
         return endpoint_page(
             endpoint, error=in_words(error) if isinstance(error, Invalid) else str(error)
         ), 400
-    note("webhook.replayed", webhook, str(count))
+    log_change("webhook.replayed", webhook, str(count))
     flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))
     return _here(webhook)

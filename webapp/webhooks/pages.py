@@ -41,7 +41,7 @@ def add() -> str | tuple[str, int]:
 
 @bp.get("/webhooks/<webhook>")
 @needs("manager", all_queues=True)
-def one(webhook: str) -> str:
+def detail(webhook: str) -> str:
     return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
 
 

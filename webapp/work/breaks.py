@@ -19,7 +19,7 @@ def break_page() -> str:
         state().client, lambda queue: queue.mine(name), queue_names()
     )
     leases = [lease for leases in leases_by_queue.values() for lease in leases]
-    return render_template("work/break.html", since=state().breaks.of(name), leases=leases)
+    return render_template("work/break.html", since=state().breaks.get(name), leases=leases)
 
 
 @bp.post("/break")

@@ -49,14 +49,14 @@ def _pages() -> Iterator[Command]:
         yield Command(_("Manage"), url_for("manage.overview"))
         if state().access.lets_manage_all(person()):
             yield Command(_("Webhooks"), url_for("webhooks.index"))
-        yield Command(_("People"), url_for("people.everybody"))
+        yield Command(_("People"), url_for("people.index"))
     if at_least(person().role, "admin"):
         yield Command(_("Audit log"), url_for("people.log"))
 
 
 def _of_queue(name: str, title: str) -> Iterator[Command]:
     yield Command(_("Work"), url_for("work.page", q=name), title)
-    if state().access.of(name).lets_manage(person()):
+    if state().access.get(name).lets_manage(person()):
         yield Command(_("Dashboard"), url_for("manage.one_queue", q=name), title)
         yield Command(_("Items"), url_for("manage.items", q=name), title)
         yield Command(_("Answers"), url_for("manage.answers", q=name), title)

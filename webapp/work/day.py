@@ -52,7 +52,7 @@ def day() -> str:
     item_keys = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
     return render_template(
         "work/day.html",
-        by_queue={name: one for name, one in today.items() if access.of(name).lets_work(person())},
+        by_queue={name: one for name, one in today.items() if access.get(name).lets_work(person())},
         total=_total(today.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in figures_by_day.items()}),
         leases=[lease for _title, leases in queues.values() for lease in leases],

@@ -8,7 +8,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
-from leaseq.webapp.forms import fields_of, read_result, typed_in
+from leaseq.webapp.forms import fields_of, read_result, read_typed
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
@@ -22,7 +22,7 @@ from leaseq.webapp.work.responses import (
     show_lease,
     show_outcome,
 )
-from leaseq.webapp.work.undo import forget, remember
+from leaseq.webapp.work.undo import forget_act, remember_act
 
 
 def figures_of_today(name: str) -> Command:
@@ -34,7 +34,7 @@ def figures_of_today(name: str) -> Command:
 def finish(q: str, id: str) -> Page:
     queue, caller, token = lease_queue(q), person(), read_token()
     fields = fields_of(queue.policy.form)
-    result, errors = read_result(fields, typed_in(fields, request.form))
+    result, errors = read_result(fields, read_typed(fields, request.form))
     if errors:
         return show_errors(queue, id, token, errors)
     then_reserve = request.form.get("then") == "next"
@@ -56,7 +56,7 @@ def finish(q: str, id: str) -> Page:
     figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:
         today += figures
-    remember(q, id, token, "finish late" if outcome.late else "finish")
+    remember_act(q, id, token, "finish late" if outcome.late else "finish")
     if outcome.next is not None and wants_fragment():
         is_new, policy = _is_new(outcome, outcome.next), queue.policy
         return show_lease(
@@ -80,7 +80,7 @@ def undo(q: str, id: str) -> Page:
     """Undo a finish, abandon or fail: show the item again, with the input. The person's other leases stay."""
     queue, name, token = existing_queue(q), person().name, read_token()
     box = _BOXES.get(request.form.get("act", ""))
-    forget()
+    forget_act()
     try:
         call = queue.take_back if box else queue.undo_finish
         lease = call(id=id, token=token, person=name, request_id=f"undo-{token}")
@@ -91,10 +91,10 @@ def undo(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound):
         return _refuse_undo(q, _("That can no longer be undone: the item has changed since."))
     if box is None:
-        state().activity.take_off(name, q, id=id, token=token)
+        state().activity.subtract(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
         return show_lease(queue, lease)
-    state().activity.take_off(name, q, "broken" if box == "error" else "gave_back", id=id, token=token)
+    state().activity.subtract(name, q, "broken" if box == "error" else "gave_back", id=id, token=token)
     flash(_("Undone. You have the item again."))
     return show_lease(queue, lease, box_texts=_reason_texts(queue.get(id), token, box))
 

@@ -22,7 +22,7 @@ from leaseq.webapp.work.responses import (
     show_lease,
     show_outcome,
 )
-from leaseq.webapp.work.undo import Act, forget, remember
+from leaseq.webapp.work.undo import Act, forget_act, remember_act
 
 
 @bp.post("/q/<q>/items/<name:id>/abandon")
@@ -84,10 +84,10 @@ def _next_page(
     today = state().activity.today_from(extra_reply(), person().name, queue.name)
     today += count(queue.name, outcome, id, token)
     if next_lease is not None and next_lease.id == id:
-        forget()
+        forget_act()
         flash(_("Nothing else waits for you: here it is again."))
     else:
-        remember(queue.name, id, token, act)
+        remember_act(queue.name, id, token, act)
     if next_lease is not None and wants_fragment():
         return show_lease(queue, next_lease, today)
     return redirect_to_queue(queue.name)

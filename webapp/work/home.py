@@ -28,7 +28,7 @@ def home() -> str | Response:
         client, lambda queue: line_of(queue, today.get(queue.name, DayFigures())), names
     )
     # Queues with work for the person come first.
-    lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_some))
+    lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_item))
     return render_template("work/home.html", lines=lines, unreadable=errors)
 
 

@@ -10,16 +10,16 @@ from flask import Response, request
 
 import leaseq
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.realtime.poller import QueueChannel, Vouch, Watcher, message
+from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
-from leaseq.webapp.rendering.event_stream import streamed
+from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
 from leaseq.webapp.work import bp
 
 ENDED_BY_OTHERS: Final = ("released", "removed")
-_READ_EVERY = 0.5  # seconds; all watchers of a queue share a read
+_READ_SECONDS = 0.5  # seconds; all watchers of a queue share a read
 _PAGE = 5_000  # events per read; the next read gets the rest
 _KEPT_MICROS = 60_000_000  # how long an ended lease is kept for a page about to connect
 
@@ -29,9 +29,14 @@ class LeaseWatcher(Watcher):
     answers up to ``answer_position``."""
 
     def __init__(
-        self, stream: Stream, vouch: Vouch, token: int | None, position: int, answer_position: Position
+        self,
+        stream: Stream,
+        has_access: AccessCheck,
+        token: int | None,
+        position: int,
+        answer_position: Position,
     ) -> None:
-        super().__init__(stream, vouch)
+        super().__init__(stream, has_access)
         self.token = token
         self.position = position
         self.answer_position = answer_position
@@ -57,7 +62,7 @@ class LeaseChannel(QueueChannel):
         self._clock = clock
         self._answer_position = answer_position
         self._answers: list[AnswerNotice] = []  # oldest first
-        self._read_at = -_READ_EVERY
+        self._read_at = -_READ_SECONDS
         self._position = position  # of the latest event read
         self._cursor = f"{position}.0" if position else None
         self._ended_leases: list[tuple[int, int]] = []  # (position, token), oldest first
@@ -65,7 +70,7 @@ class LeaseChannel(QueueChannel):
 
     def serve(self, watchers: Sequence[LeaseWatcher]) -> None:
         now = self._clock()
-        if now - self._read_at >= _READ_EVERY:
+        if now - self._read_at >= _READ_SECONDS:
             self._read_at = now
             try:
                 self._read()
@@ -121,9 +126,9 @@ def live(q: str) -> Response:
     answer_position = threads.latest_answer()
     is_over = token is not None and all(one.token != token for one in queue.mine(person().name))
 
-    def watch(stream: Stream, vouch: Vouch) -> LeaseWatcher:
+    def watch(stream: Stream, has_access: AccessCheck) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, vouch, token, position, answer_position)
+        return LeaseWatcher(stream, has_access, token, position, answer_position)
 
-    return streamed(LeaseChannel(queue, threads, position, answer_position), watch)
+    return stream_events(LeaseChannel(queue, threads, position, answer_position), watch)

@@ -15,7 +15,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.queue_lines import waiting_elsewhere
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @bp.get("/q/<q>/nothing")
@@ -40,24 +40,24 @@ def _context(queue: leaseq.Queue) -> dict[str, object]:
         and not ineligibility.lacking
         and not ineligibility.assigned
     )
-    obstacles = obstacles_of(explanation)
+    ineligibility_text = describe_ineligibility(explanation)
     today = state().activity.today(caller.name, queue.name)
     return {
         "explanation": explanation,
         "stats": queue.stats(),
-        "obstacles": obstacles,
+        "ineligibility_text": ineligibility_text,
         "only_passed": only_passed,
         "today": today.finished,
         "other_lines": waiting_elsewhere(queue.name) if explanation.reason else [],
     }
 
 
-def obstacles_of(explanation: leaseq.WhyNothing) -> str:
+def describe_ineligibility(explanation: leaseq.WhyNothing) -> str:
     """How what waits is not for them: the end of a sentence that begins with *What waits*."""
     if explanation.ineligibility is None:
         return ""
     skill_lists = [
-        format_list(skills, locale=get_locale()) for skills in explanation.ineligibility.lacking[:MOST_NAMED]
+        format_list(skills, locale=get_locale()) for skills in explanation.ineligibility.lacking[:MAX_NAMED]
     ]
     reasons = [_("needs %(skills)s", skills=_join_or(skill_lists))] if skill_lists else []
     if explanation.ineligibility.assigned:

@@ -8,8 +8,8 @@ import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.store.day_figures import DayFigures
 
-MOST_NAMED = 3
-MOST_ASKED = 30
+MAX_NAMED = 3
+MAX_ASKED = 30
 """Other queues named on the page without an item, and queues queried to find them."""
 
 
@@ -25,7 +25,7 @@ class QueueLine:
     today: DayFigures  # this person's
 
     @property
-    def has_some(self) -> bool:
+    def has_item(self) -> bool:
         """Whether there is work for this person now."""
         return self.why is not None and self.why.reason is None
 
@@ -43,13 +43,13 @@ def title_of(queue: leaseq.Queue) -> str:
 
 
 def waiting_elsewhere(queue: str) -> list[QueueLine]:
-    """Some other queues with items for this person. At most MOST_ASKED queues are queried."""
+    """Some other queues with items for this person. At most MAX_ASKED queues are queried."""
     result: list[QueueLine] = []
-    for name in [one for one in queue_names() if one != queue][:MOST_ASKED]:
+    for name in [one for one in queue_names() if one != queue][:MAX_ASKED]:
         lines, _errors = leaseq.read_queues(
             state().client, lambda other: line_of(other, DayFigures()), [name]
         )
-        result += [line for line in lines.values() if line.has_some or line.held]
-        if len(result) == MOST_NAMED:
+        result += [line for line in lines.values() if line.has_item or line.held]
+        if len(result) == MAX_NAMED:
             break
     return result

@@ -13,7 +13,7 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.form import prefilled
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
+from leaseq.webapp.forms import draft_of, fields_of, read_typed, typed_of
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
 from leaseq.webapp.work.item_view import ItemView, render_item
@@ -59,7 +59,7 @@ def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0
 def save_draft(queue: leaseq.Queue, id: str, token: int) -> None:
     """Save the input as a draft before the item is given back."""
     fields = fields_of(queue.policy.form)
-    draft = draft_of(fields, typed_in(fields, request.form))
+    draft = draft_of(fields, read_typed(fields, request.form))
     if draft:
         queue.save_draft(id=id, token=token, person=person().name, draft=draft)
 
@@ -99,7 +99,7 @@ def show_lease(
 def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The item view again, with all input, and each error next to its field."""
     name, policy = person().name, queue.policy
-    typed = typed_in(fields_of(policy.form), request.form)
+    typed = read_typed(fields_of(policy.form), request.form)
     leases = queue.mine(name)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
     view = ItemView(
@@ -120,7 +120,7 @@ def show_outcome(
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
     name, policy = person().name, queue.policy
-    typed = typed_in(fields_of(policy.form), request.form)
+    typed = read_typed(fields_of(policy.form), request.form)
     leases = queue.mine(name)
     view = ItemView(queue, policy, id, token, typed, leases=leases, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):

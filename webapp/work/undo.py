@@ -32,13 +32,13 @@ class UndoableAct:
     seconds: float  # left for undoing
 
 
-def remember(queue: str, id: str, token: int, act: Act) -> None:
+def remember_act(queue: str, id: str, token: int, act: Act) -> None:
     parts = (person().name, queue, id, str(token), act, str(time.time()))
     g.undo_cookie, g.last_act = "/".join(map(_quote, parts)), UndoableAct(queue, id, token, act, SECONDS)
     after_this_request(_set_cookie)
 
 
-def forget() -> None:
+def forget_act() -> None:
     """Delete the cookie, because an undo would no longer undo the last act."""
     if _cookie_name() in request.cookies:
         g.undo_cookie, g.last_act = "", None

@@ -46,7 +46,7 @@ class Connection:
         self.durable: dict[str, tuple[Durable, float]] = {}
         self.disks: dict[str, float] = {}
         self.majorities: dict[str, tuple[int, float]] = {}
-        self.witnesses: list[str] = []
+        self.markers: list[str] = []
         self.wait_milliseconds = int(self._transport.timeout * 800)
 
     async def close(self) -> None:
@@ -66,7 +66,7 @@ class Connection:
         with self.translating():
             await self._transport.drop_idle()
 
-    async def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    async def run_script(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
         ``wait``, return only after the confirmation."""
         transport = self._transport
@@ -153,7 +153,7 @@ class Connection:
             return await self._transport.replicas(key)
 
     async def _load(self, transport: Transport, bound: BoundScript) -> None:
-        """Load the script in a separate call, since a reply lost here is not a lost reply of the move."""
+        """Load the script in a separate call, since a reply lost here is not a lost reply of the call."""
         with self.translating(bound.script):
             try:
                 await transport.load(bound)

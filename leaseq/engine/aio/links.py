@@ -15,7 +15,7 @@ from leaseq.engine import silence
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid
 
-MOST_CALLS = 64
+MAX_CALLS = 64
 """Calls that run at the same time by one client; others wait. Tasks are cheap, connections are not."""
 
 _tasks: set[asyncio.Task[None]] = set()
@@ -41,26 +41,26 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         task.result()
 
 
-class Turns:
+class CallLimiter:
     """Limits how many calls of a client run at the same time, and binds the client to one event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._turns = asyncio.Semaphore(MOST_CALLS)
+        self._semaphore = asyncio.Semaphore(MAX_CALLS)
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
         if self._loop is not loop:
             limit = "used in the event loop of its first call, and this is another one"
             raise Invalid("client", f"{limit}: connect once in each event loop")
-        async with self._turns:
+        async with self._semaphore:
             yield
 
 
-async def within(seconds: float, work: Awaitable[Any]) -> Any:
+async def with_timeout(seconds: float, work: Awaitable[Any]) -> Any:
     try:
         async with asyncio.timeout(seconds):
             return await work
@@ -95,7 +95,7 @@ class Link:
         self, connection: Any, seconds: float, is_replaced: Callable[[], Awaitable[bool]] | None = None
     ) -> None:
         self.connection = connection
-        self._limit = connection.socket_timeout
+        self._own_timeout = connection.socket_timeout
         self._seconds, self._is_replaced = seconds, is_replaced
 
     async def open(self) -> None:
@@ -107,7 +107,9 @@ class Link:
         self.connection.socket_timeout = None
 
     async def send_packed_command(self, commands: Sequence[bytes], *, check_health: bool = False) -> None:
-        await within(self._seconds, self.connection.send_packed_command(commands, check_health=check_health))
+        await with_timeout(
+            self._seconds, self.connection.send_packed_command(commands, check_health=check_health)
+        )
 
     async def read_response(self) -> Any:
         if self._is_replaced is None:
@@ -116,11 +118,11 @@ class Link:
 
     async def _read(self, seconds: float) -> Any:
         reading = self.connection.read_response(timeout=math.inf, disconnect_on_error=False)
-        return await within(seconds, reading)
+        return await with_timeout(seconds, reading)
 
-    def restore_limit(self) -> None:
+    def restore_timeout(self) -> None:
         """Restore the timeout for redis.asyncio's own commands, which would otherwise wait forever."""
-        self.connection.socket_timeout = self._limit
+        self.connection.socket_timeout = self._own_timeout
 
     async def drop(self) -> None:
         with suppress(*FAILURES):

@@ -58,19 +58,19 @@ class Listener(Waiters):
         stalls."""
         pubsub: Any = self._redis.pubsub()
         subscribed_names: set[str] = set()
-        heard_at, pinged = time.monotonic(), False
+        last_message_at, is_ping_sent = time.monotonic(), False
         try:
             while await self._subscribe(pubsub, subscribed_names):
-                message = await pubsub.get_message(timeout=waiting._TICK)  # noqa: SLF001
-                silence = time.monotonic() - heard_at
+                message = await pubsub.get_message(timeout=waiting._LISTEN_SECONDS)  # noqa: SLF001
+                silence = time.monotonic() - last_message_at
                 if message:
-                    heard_at, pinged = time.monotonic(), False
+                    last_message_at, is_ping_sent = time.monotonic(), False
                     self._handle(message)
-                elif pinged and silence > 2 * waiting._SILENCE:  # noqa: SLF001
+                elif is_ping_sent and silence > 2 * waiting._SILENCE:  # noqa: SLF001
                     raise ConnectionError("the server did not answer a ping in time")
-                elif not pinged and silence > waiting._SILENCE:  # noqa: SLF001
+                elif not is_ping_sent and silence > waiting._SILENCE:  # noqa: SLF001
                     await pubsub.ping()
-                    pinged = True
+                    is_ping_sent = True
         finally:
             with suppress(Exception):
                 await pubsub.aclose()

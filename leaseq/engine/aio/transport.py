@@ -16,7 +16,7 @@ from redis.asyncio.cluster import RedisCluster
 from leaseq.engine import transport
 from leaseq.engine.aio import durability
 from leaseq.engine.aio.durability import exchange
-from leaseq.engine.aio.links import Link, Turns
+from leaseq.engine.aio.links import CallLimiter, Link
 from leaseq.engine.durability import Wait
 from leaseq.engine.scripts import BoundScript, pack
 from leaseq.engine.transport import FAILURES, TIMEOUT, Command
@@ -59,15 +59,15 @@ class PooledTransport:
         self._redis = client
         self._pool = client.connection_pool
         self._sentinels = getattr(self._pool, "sentinel_manager", None)
-        self._turn = Turns().turn
+        self._call_slot = CallLimiter().slot
         self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
         self._idle: list[Link] = []
 
     async def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        async with self._turn():
-            link = await self._take()
+        async with self._call_slot():
+            link = await self._acquire_link()
             try:
                 if wait is not None:
                     reply = await exchange(link, bound, args, wait, loading=loading)
@@ -87,8 +87,8 @@ class PooledTransport:
             return reply
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        async with self._turn():
-            link = await self._take()
+        async with self._call_slot():
+            link = await self._acquire_link()
             try:
                 replies = await durability.send_all(link, *map(pack, commands))
             except rx.TimeoutError:  # the primary may have been replaced
@@ -101,7 +101,7 @@ class PooledTransport:
             self._idle.append(link)
             return replies
 
-    async def _take(self) -> Link:
+    async def _acquire_link(self) -> Link:
         """An idle connection, or a new one, made without the pool: the pool's own count only grows."""
         if self._idle:
             return self._idle.pop()
@@ -119,7 +119,7 @@ class PooledTransport:
             return False
 
     async def load(self, bound: BoundScript) -> None:
-        async with self._turn():
+        async with self._call_slot():
             await self._redis.script_load(bound.script.source)
 
     async def reset(self) -> None:
@@ -139,16 +139,16 @@ class PooledTransport:
             await self._sentinels.aclose()
 
     async def ask(self, _key: str, /, *words: str) -> Any:
-        async with self._turn():
+        async with self._call_slot():
             return await self._redis.execute_command(*words)
 
     async def scan(self, _key: str, cursor: int, pattern: str, count: int, /) -> Any:
-        async with self._turn():
+        async with self._call_slot():
             return await self._redis.scan(cursor, match=pattern, count=count)
 
     async def replicas(self, _key: str, /) -> int:
         """Sentinels count disconnected replicas too; a standalone server counts only connected ones."""
-        async with self._turn():
+        async with self._call_slot():
             if self._sentinels is not None:
                 return int(await self._sentinels.replica_count(self._pool.service_name))
             return int((await self._redis.info("replication"))["connected_slaves"])
@@ -161,7 +161,7 @@ class ClusterTransport:
     def __init__(self, client: Any) -> None:
         self._redis = client
         self._failed_node = ""  # the node whose connection broke: asked last for the slots
-        self._turn = Turns().turn
+        self._call_slot = CallLimiter().slot
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     async def send(
@@ -169,10 +169,10 @@ class ClusterTransport:
     ) -> list[Any]:
         """Send a call, following redirects. A reply that redirects the call or asks for a retry means that
         nothing has changed."""
-        async with self._turn():
+        async with self._call_slot():
             cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
             until = monotonic() + transport._MIGRATION_SECONDS  # noqa: SLF001
-            node, turns = await self._node(bound.keys[0]), 0
+            node, tries = await self._node(bound.keys[0]), 0
             while True:
                 try:
                     return await self._send_to(node, cluster_script, args, wait, loading)
@@ -181,8 +181,8 @@ class ClusterTransport:
                         await self._redis.nodes_manager.move_slot(error)
                     if monotonic() > until:
                         raise
-                    await asyncio.sleep(min(turns * 0.005, 0.05))
-                    turns += 1
+                    await asyncio.sleep(min(tries * 0.005, 0.05))
+                    tries += 1
                     node = await self._node(bound.keys[0])
                 except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
                     self._failed_node = node.name  # no answer, or no confirmation, as above
@@ -222,7 +222,7 @@ class ClusterTransport:
             await link.drop()
             raise
         finally:
-            link.restore_limit()
+            link.restore_timeout()
             node.release(link.connection)
 
     async def _is_replaced(self, node: Any, key: str) -> bool:
@@ -245,11 +245,11 @@ class ClusterTransport:
             return self._redis.get_node_from_key(key)
 
     async def ask(self, key: str, /, *words: str) -> Any:
-        async with self._turn():
+        async with self._call_slot():
             return await self._redis.execute_command(*words, target_nodes=await self._node(key))
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        async with self._turn():
+        async with self._call_slot():
             await self._redis.initialize()
             pipe = self._redis.pipeline()
             for command in commands:
@@ -259,21 +259,21 @@ class ClusterTransport:
 
     async def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any:
         """Scan one node: redis.asyncio's own method scans all nodes, and returns a cursor for each."""
-        async with self._turn():
+        async with self._call_slot():
             return await self._ask_node(
                 await self._node(key), "SCAN", str(cursor), "MATCH", pattern, "COUNT", str(count)
             )
 
     async def replicas(self, key: str, /) -> int:
         """The number of replicas as the primary counts them: for a while, this includes disconnected ones."""
-        async with self._turn():
+        async with self._call_slot():
             node, slot = await self._node(key), self._redis.keyslot(key)
             shards = await self._ask_node(node, "CLUSTER", "SLOTS")
             return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
     async def load(self, bound: BoundScript) -> None:
         """Load the script on one node only: if another does not answer, this node's queues still work."""
-        async with self._turn():
+        async with self._call_slot():
             await self._ask_node(await self._node(bound.keys[0]), "SCRIPT", "LOAD", bound.script.source)
 
     async def reset(self) -> None:

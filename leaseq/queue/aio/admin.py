@@ -37,16 +37,16 @@ class Admin(Inspection):
 
     async def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop handing out items. Held items may still be finished."""
-        await self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
+        await self._commands.pause(arguments.author(by), arguments.text(reason, "reason"))
 
     async def resume(self, *, by: str | None = None) -> None:
         """End a pause."""
-        await self._commands.resume(arguments.by(by))
+        await self._commands.resume(arguments.author(by))
 
     async def revive(self, id: str, *, by: str | None = None) -> Item:
         """Move a dead item back to inbound, and reset its failures. Raises Invalid for a finished item; items
         in other states are not changed."""
-        return self._item(await self._commands.revive(validation.item_id(id), arguments.by(by)), id)
+        return self._item(await self._commands.revive(validation.item_id(id), arguments.author(by)), id)
 
     async def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
@@ -98,7 +98,7 @@ class Admin(Inspection):
         max_count = validation.integer(limit, "limit", 1, 1000000)
         error_text = None if error is None else validation.text(error, "error")
         person_name = None if person is None else validation.person_name(person)
-        arguments.by(by)
+        arguments.author(by)
         moved_ids: set[str] = set()
         async for item in self._walk(state, _LOOK):
             if item.id in moved_ids or not _matches(item, error_text, person_name):
@@ -115,7 +115,9 @@ class Admin(Inspection):
     async def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to the front of the queue."""
         holder = validation.person_name(person) if person is not None else ""
-        return self._item(await self._commands.release(validation.item_id(id), arguments.by(by), holder), id)
+        return self._item(
+            await self._commands.release(validation.item_id(id), arguments.author(by), holder), id
+        )
 
     async def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It returns to the front of the
@@ -124,7 +126,9 @@ class Admin(Inspection):
         Raises Invalid if no assignment of the item waits, or if the person holds or has answered it.
         """
         assignee = validation.person_name(person)
-        return self._item(await self._commands.assign(validation.item_id(id), arguments.by(by), assignee), id)
+        return self._item(
+            await self._commands.assign(validation.item_id(id), arguments.author(by), assignee), id
+        )
 
     async def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
         """Change an item that is inbound, scheduled or dead; fields that are not named stay as they are.
@@ -140,20 +144,22 @@ class Admin(Inspection):
         """
         fields = arguments.changes(changes)
         reply = await self._commands.change(
-            validation.item_id(id), arguments.by(by), ids.request_id(), fields
+            validation.item_id(id), arguments.author(by), ids.request_id(), fields
         )
         return self._item(reply, id)
 
     async def remove(self, id: str, *, by: str | None = None) -> None:
         """Delete an item, whatever its state."""
-        await self._commands.remove(validation.item_id(id), arguments.by(by))
+        await self._commands.remove(validation.item_id(id), arguments.author(by))
 
     async def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
         """Turn a late answer (named by its token) into an answer of the item. It fills an assignment that
         nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
         for, or replaces that assignment's answer, which becomes a late answer."""
         number = validation.integer(token, "token", 1, 2**53)
-        reply = await self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
+        reply = await self._commands.adopt(
+            validation.item_id(id), number, arguments.author(by), ids.request_id()
+        )
         return self._item(reply, id)
 
     async def reopen(
@@ -170,7 +176,7 @@ class Admin(Inspection):
         assignee = "" if to is None else validation.person_name(to, "to")
         reason_text = arguments.text(reason, "reason")
         reply = await self._commands.reopen(
-            validation.item_id(id), number, arguments.by(by), assignee, reason_text
+            validation.item_id(id), number, arguments.author(by), assignee, reason_text
         )
         return self._item(reply, id)
 

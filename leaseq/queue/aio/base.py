@@ -14,7 +14,7 @@ from leaseq.engine import arguments, codec, replies
 from leaseq.engine.aio.client import Client, check_client, connection_of
 from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
-from leaseq.engine.aio.witness import Witness
+from leaseq.engine.aio.server_marker import ServerMarker
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server
@@ -22,7 +22,7 @@ from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
-from leaseq.queue.aio.elsewhere import forget_elsewhere
+from leaseq.queue.aio.related_data import delete_related_data
 from leaseq.queue.base import _SCAN_COUNT, _UNLINK_COUNT, _stored_fields, expected_version
 
 
@@ -64,7 +64,7 @@ class Base:
             return None
         policy = from_server(lease_seconds, rules, texts)
         self._form = (form_version.decode(), policy.form)
-        self._commands.learn(policy.durable)
+        self._commands.cache_durable(policy.durable)
         return policy
 
     async def configure(
@@ -85,25 +85,25 @@ class Base:
         if version and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
         old_policy = Policy() if create_only else await self.policy
-        policy = old_policy.updated(changes, besides=("by", "expected", "create_only"))
+        policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
         form.check_form(policy.form)
         if policy.durable != old_policy.durable:
             await check(policy.durable, self._connection, self._keys.ledger)
-        manager = arguments.by(by)
+        manager = arguments.author(by)
         is_new = not version and await self._is_new()
-        self._commands.learn(policy.durable)
+        self._commands.cache_durable(policy.durable)
         try:
             is_created = is_new and await self._create(policy, manager)
             if create_only and (not is_created):
                 raise QueueExists(self.name)
             if (changes or version) and (not is_created):
-                await self._enter()
+                await self._add_to_queue_names()
                 reply = await self._commands.configure(
                     manager, version, _stored_fields(policy, sorted(changes))
                 )
                 await self._check_expected(reply, policy)
         except LeaseqError:
-            self._commands.learn(None)
+            self._commands.cache_durable(None)
             raise
         return policy
 
@@ -125,14 +125,14 @@ class Base:
     async def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False if another process was faster."""
         fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
-        await self._enter()
+        await self._add_to_queue_names()
         while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
             await self._delete_keys()
-            await self._enter()
-        await self._enter()
+            await self._add_to_queue_names()
+        await self._add_to_queue_names()
         return bool(reply.rest[0]) or (reply.resent and await self.policy == policy)
 
-    async def _enter(self) -> None:
+    async def _add_to_queue_names(self) -> None:
         """Add the name to the list of queues, also if the list has lost it: see `queues`."""
         await self._connection.ask_all([("SADD", QUEUES, self.name)])
         self._connection.names.add(self.name)
@@ -144,7 +144,7 @@ class Base:
                 pass
             while await self._unlink_keys():
                 pass
-            await forget_elsewhere(self._client, self.name)
+            await delete_related_data(self._client, self.name)
             await self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
             for key in (RESTORED_QUEUES, QUEUES):
                 await self._connection.ask_all([("SREM", key, self.name)])
@@ -152,21 +152,21 @@ class Base:
             await self._commands.delete_keys((), "end")
             return
         if not await self._is_new():
-            await self._enter()
+            await self._add_to_queue_names()
 
     async def _unlink_keys(self) -> bool:
         """Scan the server's keys once, and unlink those of this queue. True if there were any, or may still
         be some, because the server was restarted or replaced during the scan."""
         cursor, has_keys = (0, False)
-        witness = Witness(self._connection, self._keys.ledger)
-        await witness.load()
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        await marker.load()
         while True:
             cursor, parts = await self._scan_keys(cursor)
             for start in range(0, len(parts), _UNLINK_COUNT):
                 await self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
-                return has_keys or not await witness.is_there()
+                return has_keys or not await marker.is_present()
 
     async def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step of a scan of the server's keys: the next cursor, and the keys of this queue without their

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.aio.witness import Witness
+from leaseq.engine.aio.server_marker import ServerMarker
 from leaseq.errors import Invalid
 from leaseq.persons import SIGNS, Erased, PersonItem
 from leaseq.queue.aio.base import Base
@@ -24,8 +24,8 @@ class Erasing(Base):
 
     async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
         step, seen_ids = ("0", set[str]())
-        witness = Witness(self._connection, self._keys.ledger)
-        await witness.load()
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        await marker.load()
         while True:
             next_step, *rows = (await self._commands.person_items(person, step, _STEP)).rest
             for name, parts, sign, is_assigned, *draft in rows:
@@ -37,9 +37,9 @@ class Erasing(Base):
                     yield _person_item(item, person, relation, bool(is_assigned), text)
             step = next_step.decode()
             if step == "0":
-                if await witness.is_there():
+                if await marker.is_present():
                     return
-                await witness.load()
+                await marker.load()
 
     async def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
         """Replace a person's name with another, ``to``, in every item, in bounded steps.
@@ -53,10 +53,10 @@ class Erasing(Base):
         person, new_name = (validation.person_name(person), validation.person_name(to, "to"))
         if new_name == person:
             raise Invalid("to", "a name other than the person's")
-        manager, items, leases = (arguments.by(by), 0, 0)
-        witness = Witness(self._connection, self._keys.ledger)
+        manager, items, leases = (arguments.author(by), 0, 0)
+        marker = ServerMarker(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
-            await witness.load()
+            await marker.load()
             step: str | None = ""
             while step is not None:
                 reply = await self._commands.erase_person(person, new_name, manager, step, _STEP)
@@ -65,7 +65,7 @@ class Erasing(Base):
                 next_step, item_count, lease_count = reply.rest
                 items, leases = (items + int(item_count), leases + int(lease_count))
                 step = next_step.decode() or None
-            if step is None and await witness.is_there():
+            if step is None and await marker.is_present():
                 return Erased(items, leases)
         limit = f"a person who reserves nothing during this call; {person!r} did {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")

@@ -19,8 +19,8 @@ from leaseq.events import Event, EventRow, History
 from leaseq.models import STATES, Alert, Answer, Filter, Item, ListName, Page, State, Stats
 from leaseq.queue.aio.base import Base
 from leaseq.queue.inspection import (
-    _AT_ONCE,
     _ENTRIES,
+    _ENTRIES_AT_TIME,
     _ENTRIES_BACK,
     _LOOK,
     _PAGE,
@@ -203,8 +203,12 @@ class Inspection(Base):
             entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
             entries = (await self._commands.journal(entry, max_entries, "back")).rest
             for name, fields in entries:
-                moves = codec.events(name, fields)
-                events += reversed(moves[:count] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                entry_events = codec.events(name, fields)
+                events += reversed(
+                    entry_events[:count]
+                    if entry_events[0].cursor.rpartition(".")[0] == entry
+                    else entry_events
+                )
                 if len(events) >= max_events:
                     return events[:max_events]
             if len(entries) < max_entries:
@@ -224,7 +228,9 @@ class Inspection(Base):
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and (grant.token not in known_tokens):
                 events = (
-                    await self._item_events(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)
+                    await self._item_events(
+                        item.id, str(codec.microseconds(grant.ended_at)), _ENTRIES_AT_TIME
+                    )
                 )[2]
                 known_events += [one for one in events if one.what == "released" and one.token == grant.token]
         return History(tuple(known_events), whole=not start)
@@ -232,5 +238,5 @@ class Inspection(Base):
     async def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """The number of entries scanned, the entry to continue with, and the item's events in them."""
         scanned, next_entry, *entries = (await self._commands.history(start, look, id)).rest
-        moves = [move for entry in entries for move in codec.events(*entry)]
-        return (int(scanned), next_entry.decode(), [move for move in moves if move.id == id])
+        entry_events = [event for entry in entries for event in codec.events(*entry)]
+        return (int(scanned), next_entry.decode(), [event for event in entry_events if event.id == id])

@@ -77,7 +77,7 @@ def reserved(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
 
 def reserved_and_confirmed(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
     wait = Wait("replica", BoundScript(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
-    queue._connection.move(planted_fault.bind("reserve", queue), ("", "ann", "r1"), wait)
+    queue._connection.run_script(planted_fault.bind("reserve", queue), ("", "ann", "r1"), wait)
 
 
 @fault
@@ -109,7 +109,9 @@ def test_they_name_the_line_of_the_script_that_confirms(
     planted_fault = PlantedFault(tmp_path, "confirm.lua", line_before, fault)
     wait = Wait("replica", planted_fault.bind("confirm", queue), 500, 0)
     with pytest.raises(leaseq.ServerRefused, match="the server made this change") as error:
-        queue._connection.move(BoundScript(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
+        queue._connection.run_script(
+            BoundScript(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait
+        )
     planted_fault.check_named(str(error.value), fault)
     message = log_message(caplog)
     planted_fault.check_named(message, fault)

@@ -41,7 +41,7 @@ def people(client: leaseq.Client) -> dict[str, Any]:
     accounts.change("gone", by="meg", disabled=True)
     factor = accounts.factors.offer("b b")
     _, recovery = accounts.turn_on_factor("b b", pyotp.TOTP(factor).now())
-    accounts.by_provider("carol", "https://idp.example.org 42", create=True)
+    accounts.authenticate_by_provider("carol", "https://idp.example.org 42", create=True)
     activity = Activity(client)
     activity.record("ann", "plain", "finished", id="one", token=1, active_ms=1_000)
     activity.flush()

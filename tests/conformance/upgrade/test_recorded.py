@@ -225,13 +225,15 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     code = pyotp.TOTP(facts["factor"]).at(moment)
     assert accounts.factors.accepts("b b", code)
     assert accounts.factors.accepts("b b", facts["recovery"])
-    assert accounts.link_is_for(facts["link"]) == "b b"
+    assert accounts.password_link_owner(facts["link"]) == "b b"
     assert accounts.use_link(facts["link"], PASSWORD).has_password
     assert accounts.accept(facts["invitation"], "", PASSWORD).skills == ("fr",)
-    assert accounts.by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
+    assert (
+        accounts.authenticate_by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
+    )
     assert len(accounts.log.latest(50)) >= facts["log"]
     that_day = datetime.fromisoformat(facts["day"]).replace(tzinfo=UTC).timestamp()
-    totals = Activity(state.client, clock=lambda: that_day).of_everybody()
+    totals = Activity(state.client, clock=lambda: that_day).of_all_people()
     assert totals["ann"]["plain"].finished == 1
 
 

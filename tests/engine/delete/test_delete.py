@@ -33,7 +33,7 @@ class MissingPart:
 def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
     timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
 ) -> None:
-    monkeypatch.setattr("leaseq.queue.elsewhere.entry_points", lambda **_: [MissingPart(module_name)])
+    monkeypatch.setattr("leaseq.queue.related_data.entry_points", lambda **_: [MissingPart(module_name)])
     timed_queue.configure()
     if module_name == "flask":
         timed_queue.delete()

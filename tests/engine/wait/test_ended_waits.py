@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.notifications import NoItemYet
-from leaseq.queue.first import reserve_first
+from leaseq.queue.reserve_first import reserve_first
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.leases import not_none

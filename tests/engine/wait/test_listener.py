@@ -55,7 +55,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
 def test_only_what_somebody_waits_on_is_heard(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
+    monkeypatch.setattr("leaseq.engine.notifications._IDLE_SECONDS", 0.0)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     queue.configure()
@@ -81,7 +81,7 @@ def test_only_what_somebody_waits_on_is_heard(
 def test_the_listener_goes_when_nobody_waits(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
+    monkeypatch.setattr("leaseq.engine.notifications._IDLE_SECONDS", 0.0)
     client = leaseq.connect(server.url)
     leaseq.Queue(client, queue.name).reserve("ann", wait=0.01)
     eventually(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})

@@ -25,7 +25,7 @@ def page() -> str:
 
 
 def _group(group: str) -> str:
-    rows = [_row(field) for field in FIELDS.values() if field.about.group == group]
+    rows = [_row(field) for field in FIELDS.values() if field.description.group == group]
     head = "| field | option | on the page | what | takes | default |\n|---|---|---|---|---|---|"
     return "\n".join([f"## {GROUPS[group]}", "", head, *rows])
 
@@ -33,12 +33,12 @@ def _group(group: str) -> str:
 def _row(field: Field) -> str:
     flags, settings = flags_and_settings(field)
     option = ", ".join(f"`{flag} {settings.get('metavar', '')}".strip() + "`" for flag in flags.split("/"))
-    limits = [field.kind.limits, f"none: {field.about.none}" if field.about.none else ""]
+    limits = [field.kind.limits, f"none: {field.description.none}" if field.description.none else ""]
     cells = (
         f"`{field.name}`",
         option,
-        field.about.label,
-        field.about.help,
+        field.description.label,
+        field.description.help,
         "; ".join(filter(None, limits)),
         _default(field),
     )

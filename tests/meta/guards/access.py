@@ -79,7 +79,7 @@ GUARDS: tuple[Guard, ...] = (
             "test_nobody_revokes_another_persons_token",
             instead="token = accounts().revoke_token(id, by=name)",
         ),
-        guard("token-hands-on", "test_a_token_hands_on_no_more_than_it_has"),
+        guard("token-grants", "test_a_token_hands_on_no_more_than_it_has"),
         guard("token-outlives", "test_a_token_does_not_outlive_the_one_that_made_it"),
         guard(
             "token-rotates-later", "test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later"

@@ -26,11 +26,11 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "maker-is-admin", "test_what_an_admin_handed_out_ends_with_their_right_to", instead="return True"
         ),
-        guard("maker-may-let-in", "test_what_an_admin_handed_out_ends_with_their_right_to"),
+        guard("maker-may-grant", "test_what_an_admin_handed_out_ends_with_their_right_to"),
         guard(
             "link-version",
             "test_an_old_link_sets_no_password",
-            instead="return record is not None and may_let_in(self.by, people)",
+            instead="return record is not None and may_grant_access(self.by, people)",
         ),
     ),
     *row(
@@ -123,7 +123,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "factor-after-link",
             "test_a_password_link_takes_the_place_of_the_password_only",
-            instead="lets_in = not account.disabled",
+            instead="may_sign_in = not account.disabled",
         ),
         guard(
             "code-once",
@@ -174,40 +174,41 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "create-where-set",
             "test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set",
-            instead="account = accounts().by_provider(name, subject, create=True)",
+            instead="account = accounts().authenticate_by_provider(name, subject, create=True)",
         ),
         guard(
-            "name-tied-to-other",
+            "name-linked-to-other",
             "test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough",
-            "test_an_account_with_a_password_is_tied_by_its_password",
+            "test_an_account_with_a_password_is_linked_by_its_password",
         ),
         guard("disabled-by-provider", "test_who_is_disabled_stays_out"),
-        guard("tied-by-password", "test_an_account_with_a_password_is_tied_by_its_password"),
-        guard("tied-worker", "test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin"),
-        guard("tied-tokens", "test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin"),
+        guard("linked-by-password", "test_an_account_with_a_password_is_linked_by_its_password"),
+        guard("linked-worker", "test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin"),
+        guard("linked-tokens", "test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin"),
         guard(
-            "tied-by-admin",
-            "test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin",
+            "linked-by-admin",
+            "test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin",
             instead="text is None",
         ),
         guard(
-            "tie-of-an-admin", "test_what_an_admin_allowed_ends_with_their_right_to", instead="return True"
+            "link-of-an-admin", "test_what_an_admin_allowed_ends_with_their_right_to", instead="return True"
         ),
         guard(
-            "tied-stays",
-            "test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them",
-            instead="tied_name = None",
+            "linked-stays",
+            "test_who_was_linked_stays_who_they_are_whatever_the_provider_calls_them",
+            instead="linked_name = None",
         ),
         guard(
-            "second-step-of-tied",
-            "test_the_local_second_step_is_asked_of_who_is_tied",
-            instead="from leaseq.webapp.auth.session import let_in; return let_in(account, method)",
+            "second-step-of-linked",
+            "test_the_local_second_step_is_asked_of_who_is_linked",
+            instead="from leaseq.webapp.auth.session import complete_sign_in; "
+            "return complete_sign_in(account, method)",
         ),
-        guard("password-of-tied", "test_an_account_with_a_password_is_tied_by_its_password"),
+        guard("password-of-linked", "test_an_account_with_a_password_is_linked_by_its_password"),
         guard("provider-by-tls", "test_endpoints_that_the_provider_names_are_reached_by_tls"),
         guard(
-            "tie-step",
-            "test_the_page_of_a_password_asks_for_no_tie",
+            "link-step",
+            "test_the_page_of_a_password_asks_for_no_link",
             instead="late or account is None or account.disabled or account.version != attempt.version",
         ),
         guard("oidc-by-tls", "test_settings_that_do_not_go_together", instead='"?" in value or "#" in value'),

@@ -24,7 +24,7 @@ def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, acc
     assert app.test_client().get(response.json["link"]).status_code == 200
     token = response.json["link"].rpartition("=")[2]
     accounts.use_link(token, PASSWORD)
-    assert accounts.link_is_for(token) is None
+    assert accounts.password_link_owner(token) is None
     assert_problem(admin("POST", "/people/nobody/password-link", json={}), 404, "not-found")
 
 

@@ -16,7 +16,7 @@ from tests.web.conftest import Caller
 
 
 @pytest.fixture
-def graves(queue: leaseq.Queue) -> leaseq.Queue:
+def dead_items(queue: leaseq.Queue) -> leaseq.Queue:
     """Five dead items of two people, with two errors, and one waiting item."""
     queue.configure(max_attempts=1)
     for n in range(5):
@@ -27,21 +27,23 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
 
 
 def test_all_of_a_state_or_by_a_filter(
-    graves: leaseq.Queue, manager: Caller, server_of_pages: Any, monkeypatch: pytest.MonkeyPatch
+    dead_items: leaseq.Queue, manager: Caller, server_of_pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, threads = f"/queues/{graves.name}/remove", Threads(server_of_pages.client)
-    threads.ask(graves.name, "item-4", "ann", "why?", message="one")
+    path, threads = f"/queues/{dead_items.name}/remove", Threads(server_of_pages.client)
+    threads.ask(dead_items.name, "item-4", "ann", "why?", message="one")
     dead_filter: dict[str, Any] = {"state": "dead"}
     assert manager("POST", path, json={**dead_filter, "person": "ann", "error": "404"}).json == {
         "removed": 1,
         "more": False,
     }
-    assert threads.of_item(graves.name, "item-4") == []
-    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_MOVED", 3)
+    assert threads.of_item(dead_items.name, "item-4") == []
+    monkeypatch.setattr("leaseq.webapp.api.manage.MAX_MOVED", 3)
     assert manager("POST", path, json=dead_filter).json == {"removed": 3, "more": True}
     assert manager("POST", path, json=dead_filter).json == {"removed": 1, "more": False}
-    assert (graves.stats().dead, graves.stats().inbound) == (0, 1)
-    assert {event.person for event in graves.journal(limit=100) if event.what == "removed"} == {manager.name}
+    assert (dead_items.stats().dead, dead_items.stats().inbound) == (0, 1)
+    assert {event.person for event in dead_items.journal(limit=100) if event.what == "removed"} == {
+        manager.name
+    }
     for bad_body, field in (
         ({}, "state"),
         ({"state": "lost"}, "state"),
@@ -53,19 +55,19 @@ def test_all_of_a_state_or_by_a_filter(
 
 
 def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
-    graves: leaseq.Queue, manager: Caller, worker: Caller, accounts: Accounts
+    dead_items: leaseq.Queue, manager: Caller, worker: Caller, accounts: Accounts
 ) -> None:
-    path = f"/queues/{graves.name}"
+    path = f"/queues/{dead_items.name}"
     tag = manager("GET", path).headers["ETag"]
-    graves.configure(title="Other")
+    dead_items.configure(title="Other")
     refusal = assert_problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
     assert "save" not in refusal["detail"]
     assert worker("DELETE", path).status_code == 403
-    lease = take(graves, worker.name)
+    lease = take(dead_items, worker.name)
     tag = manager("GET", path).headers["ETag"]
     response = manager("DELETE", path, headers={"If-Match": tag})
     assert (response.status_code, response.data) == (204, b"")
-    assert not graves.exists()
+    assert not dead_items.exists()
     for method, below, body in (
         ("GET", "", None),
         ("POST", "/items/waits/finish", {"token": lease.token, "result": {}}),
@@ -76,9 +78,9 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
         assert "it was deleted" in refusal["detail"], below
     assert_problem(manager("DELETE", path), 404, "not-found")
     refusal = assert_problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
-    assert refusal["detail"] == f"there is no queue '{graves.name}' for If-Match."
+    assert refusal["detail"] == f"there is no queue '{dead_items.name}' for If-Match."
     line = accounts.log.latest(1)[0]
-    assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", graves.name)
+    assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", dead_items.name)
     assert line.detail == "6 items, 1 of them held"
 
 
@@ -88,9 +90,9 @@ def test_the_name_of_a_queue_that_can_not_be(manager: Caller, name: str) -> None
 
 
 def test_a_deletion_that_was_broken_off_is_finished(
-    graves: leaseq.Queue, manager: Caller, call: Callable[..., Any]
+    dead_items: leaseq.Queue, manager: Caller, call: Callable[..., Any]
 ) -> None:
-    graves._commands.delete("")
-    assert_problem(manager("GET", f"/queues/{graves.name}"), 404, "not-found")
-    assert manager("DELETE", f"/queues/{graves.name}").status_code == 204
-    assert_problem(manager("DELETE", f"/queues/{graves.name}"), 404, "not-found")
+    dead_items._commands.delete("")
+    assert_problem(manager("GET", f"/queues/{dead_items.name}"), 404, "not-found")
+    assert manager("DELETE", f"/queues/{dead_items.name}").status_code == 204
+    assert_problem(manager("DELETE", f"/queues/{dead_items.name}"), 404, "not-found")

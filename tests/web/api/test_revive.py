@@ -11,7 +11,7 @@ from tests.web.conftest import Caller
 
 
 @pytest.fixture
-def graves(queue: leaseq.Queue) -> leaseq.Queue:
+def dead_items(queue: leaseq.Queue) -> leaseq.Queue:
     """Six dead items of two people, with two errors."""
     queue.configure(max_attempts=1)
     for n in range(6):
@@ -20,13 +20,15 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> None:
-    path = f"/queues/{graves.name}/revive"
+def test_by_rest_all_or_by_a_filter(dead_items: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{dead_items.name}/revive"
     for body, count in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
         response = manager("POST", path, json=body)
         assert (response.status_code, response.json) == (200, {"revived": count, "more": False})
-    assert graves.stats().dead == 0
-    assert {event.person for event in graves.journal(limit=100) if event.what == "revived"} == {manager.name}
+    assert dead_items.stats().dead == 0
+    assert {event.person for event in dead_items.journal(limit=100) if event.what == "revived"} == {
+        manager.name
+    }
     for bad_body, field in (
         ({"person": ""}, "person"),
         ({"error": "x" * 2_001}, "error"),
@@ -36,9 +38,9 @@ def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> No
 
 
 def test_by_rest_there_may_be_more(
-    graves: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+    dead_items: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.api.manage.MOST_MOVED", 4)
-    path = f"/queues/{graves.name}/revive"
+    monkeypatch.setattr("leaseq.webapp.api.manage.MAX_MOVED", 4)
+    path = f"/queues/{dead_items.name}/revive"
     assert manager("POST", path).json == {"revived": 4, "more": True}
     assert manager("POST", path).json == {"revived": 2, "more": False}

@@ -27,7 +27,7 @@ VERBS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(params=[0.0, 60.0], ids=["asked anew", "known"])
-def fresh_for(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
+def fresh_seconds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
     seconds: float = request.param
     monkeypatch.setattr(callers, "FRESH_SECONDS", seconds)
     return seconds
@@ -39,7 +39,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
     worker: Caller,
     queue: leaseq.Queue,
     monkeypatch: pytest.MonkeyPatch,
-    fresh_for: float,
+    fresh_seconds: float,
 ) -> None:
     queue.configure(form=FORM, lease_seconds=600)
     queue.enqueue_many({"n": n} for n in range(20))
@@ -64,7 +64,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
     with count_round_trips(monkeypatch) as trips:
         response = send_call(lease) if lease else send_reserve()
     assert response.status_code == 200, response.text
-    assert trips.count == (1 if fresh_for else 2)
+    assert trips.count == (1 if fresh_seconds else 2)
 
 
 def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Queue) -> None:

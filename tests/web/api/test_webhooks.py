@@ -79,7 +79,7 @@ def test_deliveries_are_listed_and_sent_again(
 
     def send_all() -> None:
         feeder.feed()
-        while lease := deliverer.take(id):
+        while lease := deliverer.reserve(id):
             deliverer.deliver(id, lease)
 
     send_all()

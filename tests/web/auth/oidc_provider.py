@@ -138,12 +138,12 @@ def visit_provider(browser: Browser, path: str = "/login/provider") -> str:
     """Visit the provider, which sends the browser back; return the query that it sends."""
     response = browser.get(path)
     assert response.status_code == 302, response.text
-    with urllib.request.build_opener(_Stay).open(response.location) as redirect:
+    with urllib.request.build_opener(_NoRedirect).open(response.location) as redirect:
         location: str = redirect.headers["Location"]
     return location.removeprefix("http://localhost")
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> None:
         return None
 

@@ -56,7 +56,7 @@ def browser_before_code(app: Flask, name: str, **fields: str) -> Browser:
     return browser
 
 
-def give_code(browser: Browser, code: str) -> Any:
+def enter_code(browser: Browser, code: str) -> Any:
     return browser.post("/login/code", {"code": code}, page="/login/code")
 
 
@@ -65,8 +65,8 @@ def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -
     assert worker_browser.get("/account").status_code == 200, "the browser that turned it on stays signed in"
     browser = browser_before_code(app, worker_browser.name, next="/q/reviews")
     assert browser.get("/account").status_code == 303, "the password alone opens nothing"
-    assert give_code(browser, "000 000").status_code == 401
-    assert give_code(browser, device.code()).location == "/q/reviews"
+    assert enter_code(browser, "000 000").status_code == 401
+    assert enter_code(browser, device.code()).location == "/q/reviews"
     response = browser.get("/account")
     assert (response.status_code, "You have 10 recovery codes left" in response.text) == (200, False)
 
@@ -74,7 +74,7 @@ def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -
 def test_the_code_is_next_to_nowhere_else(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     assert (
-        give_code(
+        enter_code(
             browser_before_code(app, worker_browser.name, next="https://evil.example/"), device.code()
         ).location
         == "/"
@@ -86,7 +86,7 @@ def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: B
     device, _ = turn_on_factor(worker_browser)
     long_path = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
     assert (
-        give_code(browser_before_code(app, worker_browser.name, next=long_path), device.code()).location
+        enter_code(browser_before_code(app, worker_browser.name, next=long_path), device.code()).location
         == "/"
     )
 
@@ -94,9 +94,9 @@ def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: B
 def test_a_code_counts_once(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     code = device.code()
-    assert give_code(browser_before_code(app, worker_browser.name), code).status_code == 303
-    assert give_code(browser_before_code(app, worker_browser.name), code).status_code == 401
-    assert give_code(browser_before_code(app, worker_browser.name), device.code()).status_code == 303
+    assert enter_code(browser_before_code(app, worker_browser.name), code).status_code == 303
+    assert enter_code(browser_before_code(app, worker_browser.name), code).status_code == 401
+    assert enter_code(browser_before_code(app, worker_browser.name), device.code()).status_code == 303
 
 
 def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
@@ -130,10 +130,10 @@ def test_a_recovery_code_counts_once_and_is_kept_hashed(
         code.replace("-", "").encode() in stored_hashes or code.encode() in stored_hashes for code in codes
     )
     retyped_code = codes[3].upper().replace("-", " ")
-    assert give_code(browser_before_code(app, worker_browser.name), retyped_code).status_code == 303
-    assert give_code(browser_before_code(app, worker_browser.name), codes[3]).status_code == 401
+    assert enter_code(browser_before_code(app, worker_browser.name), retyped_code).status_code == 303
+    assert enter_code(browser_before_code(app, worker_browser.name), codes[3]).status_code == 401
     browser = browser_before_code(app, worker_browser.name)
-    assert give_code(browser, codes[4]).status_code == 303
+    assert enter_code(browser, codes[4]).status_code == 303
     assert "You have 8 recovery codes left" in browser.get("/account").text
 
 
@@ -248,7 +248,7 @@ def test_a_code_after_it_was_turned_off_is_none(app: Flask, worker_browser: Brow
     device, codes = turn_on_factor(worker_browser)
     browser = browser_before_code(app, worker_browser.name)
     assert worker_browser.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
-    assert [give_code(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
+    assert [enter_code(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
     assert browser.sign_in().location == "/"
 
 

@@ -27,7 +27,7 @@ def test_what_an_admin_handed_out_ends_with_their_right_to(
     invitation = accounts.invite(by=admin_browser.name, role="admin")
     link = accounts.password_link(worker_browser.name, by=admin_browser.name)
     assert accounts.invitation(invitation)
-    assert accounts.link_is_for(link) == worker_browser.name
+    assert accounts.password_link_owner(link) == worker_browser.name
     accounts.change(admin_browser.name, by="test", **change)  # type: ignore[arg-type]
     for token in (invitation, link):
         assert Browser(app, "").get(f"/welcome?token={token}").status_code == 403
@@ -54,7 +54,7 @@ def test_an_old_link_sets_no_password(
 ) -> None:
     link = accounts.password_link(worker_browser.name, by="test")
     end(accounts, worker_browser.name)
-    assert accounts.link_is_for(link) is None
+    assert accounts.password_link_owner(link) is None
     with pytest.raises(Invalid, match="used already or has expired"):
         accounts.use_link(link, "a third long one")
 

@@ -85,7 +85,7 @@ def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
     provider.claims["sub"] = "another person"
     _, response = sign_in(make_app())
     assert (response.status_code, "somebody else" in response.text) == (403, True)
-    accounts.untie(name, by="test")
+    accounts.unlink_provider(name, by="test")
     assert sign_in(make_app())[1].status_code == 303
 
 

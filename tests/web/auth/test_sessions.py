@@ -26,7 +26,7 @@ def copy_session(app: Flask, browser: Browser) -> Browser:
     return thief
 
 
-def is_in(browser: Browser) -> bool:
+def is_signed_in(browser: Browser) -> bool:
     return browser.get("/account").status_code == 200
 
 
@@ -49,16 +49,16 @@ def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
     app: Flask, accounts: Accounts, worker_browser: Browser, end: Callable[[Browser, Accounts], object]
 ) -> None:
     thief = copy_session(app, worker_browser)
-    assert is_in(thief)
+    assert is_signed_in(thief)
     end(worker_browser, accounts)
-    assert not is_in(thief)
+    assert not is_signed_in(thief)
 
 
 def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, worker_browser: Browser) -> None:
     other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()
     worker_browser.post("/logout")
-    assert is_in(other_browser)
+    assert is_signed_in(other_browser)
 
 
 def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, worker_browser: Browser) -> None:
@@ -70,8 +70,8 @@ def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, work
     with worker_browser.client.session_transaction() as session:
         assert session["_user_id"] != first
         assert "planted" not in session
-    assert is_in(worker_browser)
-    assert not is_in(thief)
+    assert is_signed_in(worker_browser)
+    assert not is_signed_in(thief)
 
 
 def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
@@ -84,7 +84,7 @@ def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
     ):
         with worker_browser.client.session_transaction() as session:
             session["_user_id"] = forged_id
-        assert not is_in(worker_browser), forged_id
+        assert not is_signed_in(worker_browser), forged_id
 
 
 def test_one_persons_session_does_not_open_anothers(
@@ -105,10 +105,10 @@ def test_a_session_in_use_ends_two_weeks_after_the_last_use(
     with worker_browser.client.session_transaction() as session:
         key = keys.session(digest(session["_user_id"].partition(":")[0]))
     server.redis.expire(key, 100)
-    assert is_in(worker_browser)
+    assert is_signed_in(worker_browser)
     assert server.redis.ttl(key) <= 100
     monkeypatch.setattr("leaseq.webapp.store.accounts.sessions.SEEN_SECONDS", 0)
-    assert is_in(worker_browser)
+    assert is_signed_in(worker_browser)
     assert SESSION_SECONDS - 60 < server.redis.ttl(key) <= SESSION_SECONDS
 
 

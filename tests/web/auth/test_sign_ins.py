@@ -145,7 +145,7 @@ def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
     server: Any, accounts: Accounts, own_log: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both streams may have an entry with the same millisecond."""
-    monkeypatch.setattr(log, "_LOOK", 3)
+    monkeypatch.setattr(log, "_BATCH", 3)
     for number in range(12):
         entry = {"by": "ann", "about": "", "detail": str(number)}
         for stream, what in (("LOG", "queue.set"), ("SIGN_INS", "sign-in.done")):
@@ -244,9 +244,9 @@ def test_what_is_kept_for_somebody_who_never_comes_is_bounded(
     server: Any, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     bot = accounts.add(new_name("bot"), by="test").name
-    for number in range(sign_ins.MAX_NEWS + 5):
+    for number in range(sign_ins.MAX_NOTICES + 5):
         accounts.set_password(bot, f"another long one {number}", by="test")
-    assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sign_ins.MAX_NEWS
+    assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sign_ins.MAX_NOTICES
     for number in range(PER_ADDRESS):
         accounts.sign_ins.log_failure(f"nobody {number}", "password", "192.0.2.34")
     assert not any(name.startswith(b"nobody") for name in server.redis.hkeys("leaseq:{@accounts}:failed"))

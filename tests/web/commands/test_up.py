@@ -287,7 +287,7 @@ def test_with_a_server_of_your_own_none_is_started(start_leaseq: Start, own_serv
     assert set(run.state()["pids"]) == {"web", "clear", "webhooks"}
     assert run.get("/readyz") == 200
     assert run.stop() == 0
-    assert own_server.alive
+    assert own_server.is_alive
 
 
 def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) -> None:

@@ -52,11 +52,11 @@ def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Pat
             connection.config_set("min-replicas-to-write", 1)
         with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS") as first_error:
             startup.prepare(demo=False)
-        assert server.last_words() not in str(first_error.value)
+        assert server.end_reason() not in str(first_error.value)
         server.stop()
         with pytest.raises(leaseq.ServerUnavailable) as second_error:
             startup.prepare(demo=False)
-        assert str(second_error.value).endswith(f": {server.last_words()}")
+        assert str(second_error.value).endswith(f": {server.end_reason()}")
 
 
 def test_a_stop_allows_for_the_drain(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from leaseq.webapp.forms import draft_of, errors_at, fields_of, layout_of, read_result, typed_in, typed_of
+from leaseq.webapp.forms import draft_of, errors_at, fields_of, layout_of, read_result, read_typed, typed_of
 from leaseq.webapp.forms.shortcuts import ROWS
 from leaseq.webapp.work.form_view import PAGE_KEYS
 from tests.web.conftest import FORM
@@ -125,7 +125,7 @@ def test_without_a_schema_there_is_one_text_box() -> None:
 )
 def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: list[str], value: Any) -> None:
     fields = fields_of(form_of(schema))
-    typed_texts = typed_in(fields, MultiDict([("answer.x", text) for text in texts]))
+    typed_texts = read_typed(fields, MultiDict([("answer.x", text) for text in texts]))
     result, errors = read_result(fields, typed_texts)
     assert (result, errors) == ({"x": value}, {})
     assert type(result["x"]) is type(value)
@@ -163,7 +163,7 @@ def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: li
 )
 def test_what_is_no_value_is_told_and_kept(schema: Any, text: str) -> None:
     fields = fields_of(form_of(schema))
-    typed_texts = typed_in(fields, MultiDict({"answer.x": text}))
+    typed_texts = read_typed(fields, MultiDict({"answer.x": text}))
     result, errors = read_result(fields, typed_texts)
     assert result == {}
     assert errors["x"]
@@ -179,10 +179,10 @@ def test_an_empty_field_is_left_out_or_asked_for(text: str) -> None:
             fields_of(form_of(schema)),
             fields_of(form_of(schema, required=False)),
         )
-        assert read_result(required_fields, typed_in(required_fields, form_data))[1] == {
+        assert read_result(required_fields, read_typed(required_fields, form_data))[1] == {
             "x": "Please answer this."
         }
-        assert read_result(optional_fields, typed_in(optional_fields, form_data)) == ({}, {})
+        assert read_result(optional_fields, read_typed(optional_fields, form_data)) == ({}, {})
 
 
 def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() -> None:
@@ -269,7 +269,7 @@ def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> N
 
     def read(**texts: str) -> Any:
         form_data = MultiDict({"answer." + name.replace("__", "."): text for name, text in texts.items()})
-        return read_result(fields, typed_in(fields, form_data))
+        return read_result(fields, read_typed(fields, form_data))
 
     assert read(name="Ann", place__right="true") == ({"name": "Ann", "place": {"right": True}}, {})
     assert read(name="Ann")[1] == {"place.right": "Please answer this."}

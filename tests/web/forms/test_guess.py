@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.form import check_form
-from leaseq.webapp.forms.guess import MOST_FIELDS, guess_form, missing_fields
+from leaseq.webapp.forms.guess import MAX_FIELDS, guess_form, missing_fields
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.page_forms import form_fields
@@ -112,7 +112,7 @@ def test_two_guesses_of_one_name_have_keys_of_their_own() -> None:
 def test_not_more_fields_than_a_page_can_show() -> None:
     form = guess_form([{f"f{n}": n for n in range(100)}])
     assert form is not None
-    assert len(form["show"]) == MOST_FIELDS
+    assert len(form["show"]) == MAX_FIELDS
 
 
 def test_fields_that_no_payload_has() -> None:

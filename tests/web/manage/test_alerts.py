@@ -20,7 +20,7 @@ GERMAN = {"Accept-Language": "de"}
 @pytest.fixture(autouse=True)
 def _fresh_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read figures for each page, and not once a second."""
-    monkeypatch.setattr(snapshot, "_EVERY", 0)
+    monkeypatch.setattr(snapshot, "_READ_SECONDS", 0)
 
 
 def raise_alerts(server: Any, queue: leaseq.Queue, *rules: str) -> None:

@@ -121,7 +121,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
-    monkeypatch.setattr("leaseq.webapp.manage.bulk.LOOKS", 40)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.SCAN_LIMIT", 40)
     queue.configure(max_attempts=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:02}") for n in range(60))
     for n in range(60):

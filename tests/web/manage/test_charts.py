@@ -70,8 +70,8 @@ def test_the_last_sample_of_a_minute_and_of_an_hour_stays(
     queue.finish(not_none(queue.reserve("ann")), {})
     record(samples, queue)
     minute, hour = int(clock() // 60), int(clock() // 3_600)
-    assert samples.of(queue.name, "minute") == {minute - 1: Sample(3, 0, 3), minute: Sample(3, 1, 2)}
-    assert samples.of(queue.name, "hour") == {hour: Sample(3, 1, 2)}
+    assert samples.get(queue.name, "minute") == {minute - 1: Sample(3, 0, 3), minute: Sample(3, 1, 2)}
+    assert samples.get(queue.name, "hour") == {hour: Sample(3, 1, 2)}
 
 
 def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
@@ -80,12 +80,12 @@ def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
     record(samples, queue)
     first = int(clock() // 60)
     clock.advance(PLACES["minute"] * 60)
-    assert samples.of(queue.name, "minute") == {}, "too old, although its slot has no newer sample yet"
+    assert samples.get(queue.name, "minute") == {}, "too old, although its slot has no newer sample yet"
     record(samples, queue)
-    assert list(samples.of(queue.name, "minute")) == [first + PLACES["minute"]]
-    assert len(samples.of(queue.name, "hour")) == 2
+    assert list(samples.get(queue.name, "minute")) == [first + PLACES["minute"]]
+    assert len(samples.get(queue.name, "hour")) == 2
     clock.advance(32 * 24 * HOUR)
-    assert samples.of(queue.name, "hour") == {}
+    assert samples.get(queue.name, "hour") == {}
 
 
 def test_one_process_samples_each_minute(
@@ -97,10 +97,10 @@ def test_one_process_samples_each_minute(
     queue.enqueue({})
     second_sampler.sample()
     minute = int(clock() // 60)
-    assert samples.of(queue.name, "minute") == {minute: Sample(1, 0, 1)}
+    assert samples.get(queue.name, "minute") == {minute: Sample(1, 0, 1)}
     clock.advance(60)
     second_sampler.sample()
-    assert samples.of(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
+    assert samples.get(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
 
 
 def test_the_axis_of_time_has_a_few_marks(manager_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
@@ -165,14 +165,14 @@ def test_counts_that_fall_between_samples_are_nothing_done(
 
 
 @pytest.mark.parametrize(
-    ("zone", "labels", "come"),
+    ("zone", "labels", "added"),
     [
         ("UTC", ["22 Nov", "23 Nov"], [None, 3]),
         ("Europe/Berlin", ["23 Nov", "24 Nov"], [1, 2]),
     ],
 )
 def test_days_begin_at_midnight_in_the_site_s_zone(
-    app: Flask, server: Any, queue: leaseq.Queue, zone: str, labels: list[str], come: list[int | None]
+    app: Flask, server: Any, queue: leaseq.Queue, zone: str, labels: list[str], added: list[int | None]
 ) -> None:
     """23:30 UTC is half past midnight in Berlin."""
     queue.configure()
@@ -184,11 +184,11 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
         buckets = buckets_of(queue, "30d", now, RateCounter(now))
     assert len(buckets) == 30
     assert [one.label for one in buckets[-2:]] == labels
-    assert [one.come for one in buckets[-2:]] == come
+    assert [one.added for one in buckets[-2:]] == added
 
 
 @pytest.mark.parametrize(
-    ("waiting", "come", "done", "message"),
+    ("waiting", "added", "done", "message"),
     [
         (130, [0] * 60, [1] * 60, "Empty in about 2 h 10 min at this pace, over the last 60 min."),
         (95, [1] * 20, [2] * 20, "Empty in about 1 h 35 min at this pace, over the last 20 min."),
@@ -202,10 +202,10 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
     ],
 )
 def test_when_it_will_be_empty(
-    app: Flask, waiting: int, come: list[int | None], done: list[int | None], message: str
+    app: Flask, waiting: int, added: list[int | None], done: list[int | None], message: str
 ) -> None:
     with app.test_request_context():
-        assert forecast_of(waiting, come, done) == message
+        assert forecast_of(waiting, added, done) == message
 
 
 @pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])

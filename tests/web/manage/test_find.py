@@ -153,7 +153,7 @@ def test_a_search_is_of_all_states(parcels: leaseq.Queue, manager_browser: Brows
     assert states == [*["waiting"] * 6, "in work", "later", "done", "done", "failed"]
 
 
-@pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.LOOKS"])
+@pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.SCAN_LIMIT"])
 def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
     parcels: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:

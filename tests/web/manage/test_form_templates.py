@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.forms.templates import starts
+from leaseq.webapp.forms.templates import form_templates
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.page_forms import form_fields
@@ -75,7 +75,7 @@ def test_a_form_to_start_from_keeps_instructions_that_were_typed(
 
 def test_each_choice_of_a_form_to_start_from_has_a_title(app: Any) -> None:
     with app.test_request_context():
-        choices = [choice for one in starts() for choice in _choices(one.form)]
+        choices = [choice for one in form_templates() for choice in _choices(one.form)]
     assert choices
     assert [choice for choice in choices if not choice.get("title")] == []
 
@@ -92,4 +92,4 @@ def _choices(schema: Any) -> Iterator[dict[str, Any]]:
 
 def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
     with app.test_request_context():
-        assert [one.name for one in starts()] == NAMES
+        assert [one.name for one in form_templates()] == NAMES

@@ -86,7 +86,7 @@ def test_so_many_people_may_have_given_it_back(
 def test_it_says_how_far_it_looked_and_looks_further(
     manager_browser: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.items.LOOKS", 100)
+    monkeypatch.setattr("leaseq.webapp.manage.items.SCAN_LIMIT", 100)
     queue.enqueue_many(leaseq.NewItem(n, id=f"{'rare' if n in (5, 210) else 'item'}-{n}") for n in range(230))
     path: str | None = f"/manage/{queue.name}/items?state=inbound&begins=rare"
     pages, messages = [], []

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from leaseq.webapp.manage.late import MOST_SHOWN
+from leaseq.webapp.manage.late import MAX_SHOWN
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
@@ -145,7 +145,7 @@ def test_nothing_chosen_is_said(
     assert message in manager_browser.get(response.location).text
 
 
-@pytest.mark.parametrize(("count", "status"), [(MOST_SHOWN, 303), (MOST_SHOWN + 1, 400)])
+@pytest.mark.parametrize(("count", "status"), [(MAX_SHOWN, 303), (MAX_SHOWN + 1, 400)])
 def test_as_many_as_one_page_shows_are_taken_at_once(
     manager_browser: Browser, form_queue: leaseq.Queue, count: int, status: int
 ) -> None:

@@ -70,16 +70,16 @@ def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
     assert quotes(manager_browser.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
 
 
-@pytest.mark.parametrize("dead_look", [250, 1])
+@pytest.mark.parametrize("dead_scan_limit", [250, 1])
 def test_pages_have_each_of_many_once_whatever_their_kind(
     manager_browser: Browser,
     queue: leaseq.Queue,
     base: str,
     threads: Threads,
     monkeypatch: pytest.MonkeyPatch,
-    dead_look: int,
+    dead_scan_limit: int,
 ) -> None:
-    monkeypatch.setattr(reports, "DEAD_LOOK", dead_look)
+    monkeypatch.setattr(reports, "DEAD_SCAN_LIMIT", dead_scan_limit)
     monkeypatch.setattr(reports, "PAGE", 6)
     messages = []
     for n in range(9):

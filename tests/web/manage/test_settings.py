@@ -118,7 +118,7 @@ def test_each_field_of_the_policy_is_there_in_its_group_and_order(
     assert re.findall(r'href="#group-(\w+)"', page) == [*list(GROUPS)[:-1], "access", "advanced"]
     page = page.replace('id="group-access"', "")
     matches = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
-    groups = {group: [f.name for f in FIELDS.values() if f.about.group == group] for group in GROUPS}
+    groups = {group: [f.name for f in FIELDS.values() if f.description.group == group] for group in GROUPS}
     expected = [(group, name) for group, names in groups.items() for name in ("", *names)]
     actual = [("", name) if name else (group, "") for group, name in matches if group or name in FIELDS]
     assert actual == [("", name) if name else (group, "") for group, name in expected]
@@ -130,8 +130,8 @@ def test_limits_units_and_help_are_those_of_the_policy(
     page = manager_browser.get(base(form_queue)).text
     for name, field in FIELDS.items():
         (text,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
-        assert html.unescape(text).startswith(field.about.help), name
-        assert (f"Empty: {field.about.none}." in text) is bool(field.about.none), name
+        assert html.unescape(text).startswith(field.description.help), name
+        assert (f"Empty: {field.description.none}." in text) is bool(field.description.none), name
     assert "at once. 1 to 100 items. Default: 1.</p>" in page
     assert " 0.1 s to 7 d. Default: 5 min.</p>" in page
     assert re.search(r'<input id="title"[^>]* maxlength="200"', page)

@@ -85,4 +85,4 @@ def test_there_is_a_most_number_of_saved_searches(
     manager_browser.post(url(answered_letters, "views"), {"name": "one more", "search": "state=dead"})
     assert "at most 30 saved views" in manager_browser.get(url(answered_letters, "items")).text
     manager_browser.post(url(answered_letters, "views"), {"name": "view 1", "search": "state=dead"})
-    assert lists.of(answered_letters.name).views["view 1"] == "state=dead"
+    assert lists.get(answered_letters.name).views["view 1"] == "state=dead"

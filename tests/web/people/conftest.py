@@ -13,7 +13,7 @@ from tests.web.conftest import Browser
 
 
 @pytest.fixture
-def root(sign_in_as: Callable[[str], Browser]) -> Browser:
+def admin_browser(sign_in_as: Callable[[str], Browser]) -> Browser:
     return sign_in_as("admin")
 
 

@@ -30,54 +30,60 @@ from tests.web.conftest import Browser
     ],
 )
 def test_many_are_changed_at_once(
-    root: Browser, accounts: Accounts, team: list[str], act: str, value: str, field: str, after: list[Any]
+    admin_browser: Browser,
+    accounts: Accounts,
+    team: list[str],
+    act: str,
+    value: str,
+    field: str,
+    after: list[Any],
 ) -> None:
     ann, bob, eva = team
     accounts.change(ann, by="test", skills=["de"])
     before = accounts.get(eva)
-    response = root.post("/people/bulk?sort=done", {"name": [ann, bob], "act": act, "value": value})
+    response = admin_browser.post("/people/bulk?sort=done", {"name": [ann, bob], "act": act, "value": value})
     assert response.headers["Location"] == "/people?sort=done"
     assert [getattr(accounts.get(name), field) for name in (ann, bob)] == after
     assert accounts.get(eva) == before
-    assert "2 people are changed." in root.get("/people").text
+    assert "2 people are changed." in admin_browser.get("/people").text
 
 
 def test_many_are_disabled_and_enabled(
-    root: Browser, accounts: Accounts, form_queue: leaseq.Queue, team: list[str]
+    admin_browser: Browser, accounts: Accounts, form_queue: leaseq.Queue, team: list[str]
 ) -> None:
     take(form_queue, team[0])
-    root.post("/people/bulk", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
+    admin_browser.post("/people/bulk", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
     assert [accounts.get(name).disabled for name in team] == [True, True, False]
     assert form_queue.mine(team[0]) == []
-    root.post("/people/bulk", {"name": team, "act": "enable"})
+    admin_browser.post("/people/bulk", {"name": team, "act": "enable"})
     assert not any(accounts.get(name).disabled for name in team)
 
 
 def test_many_get_access_to_a_queue_and_lose_it(
-    root: Browser, team: list[str], queue: leaseq.Queue, state: State
+    admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State
 ) -> None:
     queue.configure()
     fields = {"name": team[:2], "value": queue.name}
-    root.post("/people/bulk", {**fields, "act": "let-work"})
-    assert "everybody may work on" in root.get("/people").text
+    admin_browser.post("/people/bulk", {**fields, "act": "let-work"})
+    assert "everybody may work on" in admin_browser.get("/people").text
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
-    root.post("/people/bulk", {**fields, "act": "let-work"})
-    assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
-    root.post("/people/bulk", {**fields, "name": team[:1], "act": "let-not-work"})
-    assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
+    admin_browser.post("/people/bulk", {**fields, "act": "let-work"})
+    assert state.access.get(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
+    admin_browser.post("/people/bulk", {**fields, "name": team[:1], "act": "let-not-work"})
+    assert state.access.get(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
     state.access.set(queue.name, Access())
 
 
 def test_a_step_keeps_the_access_that_another_process_gave_just_now(
-    root: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
+    admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
 ) -> None:
     """The steps of a change may run in different web processes, which read the access once a second."""
     queue.configure()
     state.access.set(queue.name, Access(Group(people=(team[0],))))
-    assert state.access.of(queue.name).work == Group(people=(team[0],))
+    assert state.access.get(queue.name).work == Group(people=(team[0],))
     QueueAccess(server.client).set(queue.name, Access(Group(people=tuple(team[:2]))))
-    root.post("/people/bulk", {"name": team[2:], "act": "let-work", "value": queue.name})
-    assert state.access.of(queue.name) == Access(Group(people=tuple(team)))
+    admin_browser.post("/people/bulk", {"name": team[2:], "act": "let-work", "value": queue.name})
+    assert state.access.get(queue.name) == Access(Group(people=tuple(team)))
     state.access.set(queue.name, Access())
 
 
@@ -93,24 +99,24 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
     ],
 )
 def test_what_can_t_be_changed_is_said(
-    root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], message: str
+    admin_browser: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], message: str
 ) -> None:
     before = accounts.get(team[0])
-    assert root.post("/people/bulk", {"name": [team[0]], **fields}).status_code == 303
-    assert message in html.unescape(root.get("/people").text)
+    assert admin_browser.post("/people/bulk", {"name": [team[0]], **fields}).status_code == 303
+    assert message in html.unescape(admin_browser.get("/people").text)
     assert accounts.get(team[0]) == before
 
 
 def test_all_who_match_are_changed_in_steps(
-    root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
+    admin_browser: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 2)
     monkeypatch.setattr(live, "PAGE", 2)
     path = f"/people?q={team[0][:-4]}"
-    page = html.unescape(root.get(path).text)
+    page = html.unescape(admin_browser.get(path).text)
     assert "Select all 3 people that match" in page
     fields = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
-    first_response = root.post(path.replace("?", "/bulk?"), fields)
+    first_response = admin_browser.post(path.replace("?", "/bulk?"), fields)
     assert "2 people are changed." in first_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
     form = dict(
@@ -119,55 +125,61 @@ def test_all_who_match_are_changed_in_steps(
         )
     )
     assert (form["after"], form["total"]) == (team[1], "3")
-    last_response = root.post(path.replace("?", "/bulk?"), form)
+    last_response = admin_browser.post(path.replace("?", "/bulk?"), form)
     assert "3 people are changed." in last_response.text
     assert 'id="next-step"' not in last_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
-    assert root.post("/people/bulk?q=nobody+at+all", fields).status_code == 303
-    assert "0 people are changed." in root.get("/people").text
+    assert admin_browser.post("/people/bulk?q=nobody+at+all", fields).status_code == 303
+    assert "0 people are changed." in admin_browser.get("/people").text
 
 
 def test_as_many_as_one_step_takes_are_changed_at_once(
-    root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
+    admin_browser: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 3)
     path = f"/people/bulk?q={team[0][:-4]}"
     fields = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
-    assert root.post(path, fields).status_code == 303
-    assert "3 people are changed." in root.get("/people").text
+    assert admin_browser.post(path, fields).status_code == 303
+    assert "3 people are changed." in admin_browser.get("/people").text
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
 
 
-def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts) -> None:
-    root.post("/people/bulk", {"name": [root.name], "disable": "yes"})
-    assert "you would be signed out" in root.get("/people").text
-    assert not accounts.get(root.name).disabled
+def test_nobody_disables_themselves_among_many(admin_browser: Browser, accounts: Accounts) -> None:
+    admin_browser.post("/people/bulk", {"name": [admin_browser.name], "disable": "yes"})
+    assert "you would be signed out" in admin_browser.get("/people").text
+    assert not accounts.get(admin_browser.name).disabled
 
 
-def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
+def test_a_queue_that_is_not_there_gives_no_access(admin_browser: Browser, team: list[str]) -> None:
     fields = {"name": team, "act": "let-work", "value": "no-such-queue"}
-    assert root.post("/people/bulk?sort=done", fields).location == "/people?sort=done"
-    assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(root.get("/people").text)
+    assert admin_browser.post("/people/bulk?sort=done", fields).location == "/people?sort=done"
+    assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(
+        admin_browser.get("/people").text
+    )
 
 
-def test_a_hundred_refusals_are_all_told(root: Browser) -> None:
+def test_a_hundred_refusals_are_all_told(admin_browser: Browser) -> None:
     names = [f"{n:03} {secrets.token_hex(20)}" for n in range(100)]
-    response = root.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
+    response = admin_browser.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == 200
     assert all(f"{name}</a>: there is no person named" in html.unescape(response.text) for name in names)
 
 
 @pytest.mark.parametrize(("count", "status"), [(10, 303), (11, 200)])
-def test_more_than_ten_refusals_have_a_page(root: Browser, count: int, status: int) -> None:
+def test_more_than_ten_refusals_have_a_page(admin_browser: Browser, count: int, status: int) -> None:
     names = [f"{n:02} {secrets.token_hex(20)}" for n in range(count)]
-    response = root.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
+    response = admin_browser.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == status
-    page = html.unescape(response.text if status == 200 else root.get("/people").text)
+    page = html.unescape(response.text if status == 200 else admin_browser.get("/people").text)
     assert all(re.search(f"{name}.*: there is no person named", page) for name in names)
 
 
 def test_a_later_step_says_why_it_changes_nobody(
-    root: Browser, team: list[str], queue: leaseq.Queue, state: State, monkeypatch: pytest.MonkeyPatch
+    admin_browser: Browser,
+    team: list[str],
+    queue: leaseq.Queue,
+    state: State,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The script would take a redirect for one to the sign-in page."""
     monkeypatch.setattr(bulk, "STEP", 2)
@@ -175,20 +187,22 @@ def test_a_later_step_says_why_it_changes_nobody(
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
     fields = {"all": "yes", "act": "let-work", "value": queue.name}
     path = f"/people/bulk?q={team[0][:-4]}"
-    root.post(path, fields)
+    admin_browser.post(path, fields)
     state.access.set(queue.name, Access())
-    response = root.post(path, {**fields, "after": team[1], "done": 2, "total": 3})
+    response = admin_browser.post(path, {**fields, "after": team[1], "done": 2, "total": 3})
     assert response.status_code == 200
     assert "2 people are changed." in response.text
     assert f"{team[2]}</a>: queue: a queue that only some may work on" in response.text
 
 
 def test_many_are_invited_by_pasting_their_names(
-    app: Flask, root: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
+    app: Flask, admin_browser: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
 ) -> None:
     new_names = [new_name("new") for _ in range(2)]
     text = f"{new_names[0]}\r\n\r\n  {new_names[1]} \r\n{team[0]}\r\n{new_names[0]}"
-    response = root.post("/people", {"name": text, "role": "worker", "skills": "fr", "team": "Refunds"})
+    response = admin_browser.post(
+        "/people", {"name": text, "role": "worker", "skills": "fr", "team": "Refunds"}
+    )
     assert response.status_code == 200
     page = html.unescape(response.text)
     links = re.findall(r"<b>([^<]+)</b> <code[^>]*>[^<]*(/welcome\?token=[\w-]+)", page)
@@ -202,16 +216,16 @@ def test_many_are_invited_by_pasting_their_names(
 
 
 def test_as_many_names_as_are_taken_at_once_are_invited(
-    root: Browser, monkeypatch: pytest.MonkeyPatch
+    admin_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.people.inviting.MOST", 2)
+    monkeypatch.setattr("leaseq.webapp.people.inviting.MAX_NAMES", 2)
     names = [f"as many as are taken {n}" for n in range(2)]
-    page = root.post("/people", {"name": "\n".join(names), "role": "worker"}).text
+    page = admin_browser.post("/people", {"name": "\n".join(names), "role": "worker"}).text
     assert re.findall(r"<b>([^<]+)</b> <code", page) == names
 
 
-def test_more_names_than_are_taken_at_once_stay_in_the_box(root: Browser) -> None:
-    response = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
+def test_more_names_than_are_taken_at_once_stay_in_the_box(admin_browser: Browser) -> None:
+    response = admin_browser.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
     assert response.status_code == 400
     assert "at most 500 names at once; these are 501" in response.text
     assert "name 500</textarea>" in response.text

@@ -53,8 +53,8 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
 def test_a_page_of_the_log_looks_through_a_bounded_number(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log, "_LOOK", 2)
-    monkeypatch.setattr(log, "_LOOKS", 2)
+    monkeypatch.setattr(log, "_BATCH", 2)
+    monkeypatch.setattr(log, "_MAX_BATCHES", 2)
     name = new_name("rare")
     accounts.log.write("test", "person.added", name)
     for _ in range(5):

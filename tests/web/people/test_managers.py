@@ -33,7 +33,7 @@ def queues(
     other_queue.configure(title="Hidden")
     other_queue.enqueue({"text": "a secret letter"})
     ann, bob, eva = names.values()
-    accesses = {name: state.access.of(name) for name in leaseq.queues(server.client)}
+    accesses = {name: state.access.get(name) for name in leaseq.queues(server.client)}
     for name in accesses:
         state.access.set(name, Access(manage=Group(people=("nobody",))))
     state.access.set(form_queue.name, Access(Group(people=(ann, eva)), Group(people=(manager_browser.name,))))

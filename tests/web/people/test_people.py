@@ -192,7 +192,7 @@ def test_held_counts_are_right_past_what_one_look_shows(
         return {name: len(items) for name, items in held_by_each(server.client, [ann, bob]).items()}
 
     assert count_held() == {ann: 2, bob: 1}
-    monkeypatch.setattr(leases, "_LOOK", 1)
+    monkeypatch.setattr(leases, "_READ_TOGETHER", 1)
     assert count_held() == {ann: 2, bob: 1}
 
 

@@ -24,14 +24,14 @@ from tests.web.conftest import Browser
 from tests.web.item_lists import table_text, text_of
 
 
-def list_names(root: Browser, team: list[str], **criteria: str) -> list[str]:
+def list_names(admin_browser: Browser, team: list[str], **criteria: str) -> list[str]:
     """The names of the team's people that are shown, in order."""
-    page = root.get("/people", query_string={"team": team[0][:-4], **criteria}).text
+    page = admin_browser.get("/people", query_string={"team": team[0][:-4], **criteria}).text
     return re.findall(r'name="name" value="([^"]+)" form="bulk-form"', page)
 
 
 def test_what_each_does_now(
-    root: Browser,
+    admin_browser: Browser,
     sign_in_as: Callable[[str], Browser],
     form_queue: leaseq.Queue,
     team: list[str],
@@ -40,30 +40,30 @@ def test_what_each_does_now(
     ann, bob, eva = team
     take(form_queue, ann)
     state.breaks.take(bob)
-    lines = table_text(root.get(f"/people?team={ann[:-4]}").text).split("\n")
+    lines = table_text(admin_browser.get(f"/people?team={ann[:-4]}").text).split("\n")
     line_of = {name: next(line for line in lines if name in line) for name in team}
     assert f"My parcel is not here in {form_queue.name} for 0 s" in line_of[ann]
     assert "on a break for 0 s" in line_of[bob]
     assert "idle" in line_of[eva]
     for state_name, names in (("working", [ann]), ("break", [bob]), ("idle", [eva]), ("disabled", [])):
-        assert list_names(root, team, state=state_name) == names, state_name
-    assert list_names(root, team, sort="state") == [ann, bob, eva]
+        assert list_names(admin_browser, team, state=state_name) == names, state_name
+    assert list_names(admin_browser, team, sort="state") == [ann, bob, eva]
 
 
 def test_a_break_ends_by_taking_an_item_and_after_a_day(
-    root: Browser, form_queue: leaseq.Queue, team: list[str], server: Any, state: State
+    admin_browser: Browser, form_queue: leaseq.Queue, team: list[str], server: Any, state: State
 ) -> None:
     ann = team[0]
     Breaks(server.client, clock=lambda: 1_000_000.0).take(ann)
-    assert state.breaks.of(ann) is None, "expired long ago"
+    assert state.breaks.get(ann) is None, "expired long ago"
     state.breaks.take(ann)
-    assert list_names(root, team, state="break") == [ann]
+    assert list_names(admin_browser, team, state="break") == [ann]
     later_queue = leaseq.Queue(
         server.client, form_queue.name, clock=lambda: int((state.breaks._clock() + 5) * 1e6)
     )
     assert later_queue.reserve(ann)
-    assert list_names(root, team, state="break") == []
-    assert list_names(root, team, state="working") == [ann]
+    assert list_names(admin_browser, team, state="break") == []
+    assert list_names(admin_browser, team, state="working") == [ann]
 
 
 def test_a_break_does_not_come_back_when_the_item_is_done(
@@ -74,7 +74,7 @@ def test_a_break_does_not_come_back_when_the_item_is_done(
     assert (
         worker_browser.post(f"/q/{form_queue.name}/reserve", page=f"/q/{form_queue.name}").status_code == 303
     )
-    assert state.breaks.of(worker_browser.name) is None
+    assert state.breaks.get(worker_browser.name) is None
 
 
 def test_somebody_takes_a_break_and_is_back(
@@ -85,43 +85,47 @@ def test_somebody_takes_a_break_and_is_back(
     assert "Take a break" in before
     assert "My parcel is not here" in before, "their leases run out in that time"
     assert worker_browser.post("/break", page="/break").status_code == 303
-    since = state.breaks.of(worker_browser.name)
+    since = state.breaks.get(worker_browser.name)
     assert worker_browser.post("/break", page="/break").status_code == 303
-    assert state.breaks.of(worker_browser.name) == since, "pressing it again changes nothing"
+    assert state.breaks.get(worker_browser.name) == since, "pressing it again changes nothing"
     assert "You are on a break" in worker_browser.get("/break").text
     assert worker_browser.post("/break/end", page="/break").status_code == 303
-    assert state.breaks.of(worker_browser.name) is None
+    assert state.breaks.get(worker_browser.name) is None
 
 
-def test_sorted_by_each_heading(root: Browser, team: list[str], state: State) -> None:
+def test_sorted_by_each_heading(admin_browser: Browser, team: list[str], state: State) -> None:
     ann, bob, eva = team
     for number, name in enumerate((bob, bob, eva)):
         active = 10_000 if name == bob else 60_000
         state.activity.record(name, "letters", "finished", id=str(number), token=number, active_ms=active)
     state.activity.record(ann, "letters", "gave_back", id="x", token=9)
-    assert list_names(root, team) == [ann, bob, eva]
-    assert list_names(root, team, sort="done") == [bob, eva, ann]
-    assert list_names(root, team, sort="each") == [eva, bob, ann]
-    assert list_names(root, team, sort="back")[0] == ann
-    assert list_names(root, team, sort="no such order") == [ann, bob, eva]
-    page = root.get(f"/people?sort=done&team={ann[:-4]}").text
+    assert list_names(admin_browser, team) == [ann, bob, eva]
+    assert list_names(admin_browser, team, sort="done") == [bob, eva, ann]
+    assert list_names(admin_browser, team, sort="each") == [eva, bob, ann]
+    assert list_names(admin_browser, team, sort="back")[0] == ann
+    assert list_names(admin_browser, team, sort="no such order") == [ann, bob, eva]
+    page = admin_browser.get(f"/people?sort=done&team={ann[:-4]}").text
     assert re.search(r'aria-sort="descending"><a href="[^"]*sort=done', page)
 
 
-def test_each_heading_sorts_both_ways(root: Browser, team: list[str], state: State) -> None:
+def test_each_heading_sorts_both_ways(admin_browser: Browser, team: list[str], state: State) -> None:
     ann, bob, eva = team
     for number, name in enumerate((bob, bob, eva)):
         state.activity.record(name, "letters", "finished", id=f"h{number}", token=number)
     for sort, first_order, other_order in (("hour", "down", "up"), ("name", "up", "down")):
-        page = html.unescape(root.get(f"/people?sort={sort}&team={ann[:-4]}").text)
+        page = html.unescape(admin_browser.get(f"/people?sort={sort}&team={ann[:-4]}").text)
         assert f"sort={sort}&order={other_order}" in page, "the heading reverses the order"
-        assert list_names(root, team, sort=sort) == list_names(root, team, sort=sort, order=first_order)
-        assert list_names(root, team, sort=sort, order=other_order)[0] == (ann if sort == "hour" else eva)
-        other_page = root.get(
+        assert list_names(admin_browser, team, sort=sort) == list_names(
+            admin_browser, team, sort=sort, order=first_order
+        )
+        assert list_names(admin_browser, team, sort=sort, order=other_order)[0] == (
+            ann if sort == "hour" else eva
+        )
+        other_page = admin_browser.get(
             "/people", query_string={"sort": sort, "order": other_order, "team": ann[:-4]}
         ).text
         assert f'aria-sort="{"ascending" if other_order == "up" else "descending"}"' in other_page
-    assert list_names(root, team, sort="hour") == [bob, eva, ann]
+    assert list_names(admin_browser, team, sort="hour") == [bob, eva, ann]
 
 
 def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leaseq.Queue) -> None:
@@ -137,19 +141,19 @@ def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leas
         ann: {queue.name: 2},
         bob: {queue.name: 1},
     }
-    activity.take_off(ann, queue.name, id="m5", token=5)
+    activity.subtract(ann, queue.name, id="m5", token=5)
     assert activity.last_hour()[ann] == {queue.name: 1}, "an answer that was undone"
 
 
 def test_the_list_is_kept_up_to_date_for_who_watches_it(
-    app: Flask, root: Browser, form_queue: leaseq.Queue, team: list[str], state: State
+    app: Flask, admin_browser: Browser, form_queue: leaseq.Queue, team: list[str], state: State
 ) -> None:
     ann = team[0]
     now = [0.0]
     with app.test_request_context(f"/people?team={ann[:-4]}&sort=done"):
         listing = Listing.of_request()
     channel = PeopleChannel(state, clock=lambda: now[0])
-    watcher = PeopleWatcher(Stream(), lambda: True, root.name, listing)
+    watcher = PeopleWatcher(Stream(), lambda: True, admin_browser.name, listing)
 
     def receive() -> list[dict[str, Any]]:
         channel.serve([watcher])
@@ -180,24 +184,28 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
     )
     assert working_row["title"] == "My parcel is not here"
     assert {second_message[name] for name in ("working", "last_hour", "done")} == {1}
-    figures = root.get(f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}).json
+    figures = admin_browser.get(
+        f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}
+    ).json
     assert figures["people"] == second_message["people"], "also without a stream"
 
 
 def test_who_may_see_less_by_now_is_shown_less(
-    app: Flask, root: Browser, team: list[str], state: State, accounts: Accounts
+    app: Flask, admin_browser: Browser, team: list[str], state: State, accounts: Accounts
 ) -> None:
     with app.test_request_context(f"/people?team={team[0][:-4]}"):
-        watcher = PeopleWatcher(Stream(), lambda: True, root.name, Listing.of_request())
+        watcher = PeopleWatcher(Stream(), lambda: True, admin_browser.name, Listing.of_request())
     accounts.add(f"{team[0]} root", by="test", role="admin", password="correct horse battery")
-    accounts.change(root.name, by="test", role="worker")
+    accounts.change(admin_browser.name, by="test", role="worker")
     PeopleChannel(state).serve([watcher])
     assert b'"people":[]' in bytes(watcher.stream._buffer)
 
 
-def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Queue, state: State) -> None:
+def test_who_may_work_on_a_queue(
+    admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State
+) -> None:
     queue.configure()
     state.access.set(queue.name, Access(Group(people=(team[1],))))
-    assert list_names(root, team, queue=queue.name) == [team[1]]
-    assert list_names(root, team, queue="") == team
+    assert list_names(admin_browser, team, queue=queue.name) == [team[1]]
+    assert list_names(admin_browser, team, queue="") == team
     state.access.set(queue.name, Access())

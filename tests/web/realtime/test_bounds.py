@@ -20,9 +20,9 @@ from tests.web.conftest import Caller
 
 def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
     snapshots = Snapshots(Threads(server.client))
-    snapshots.of(queue).used_at -= 3_600
+    snapshots.get(queue).used_at -= 3_600
     other_queue = leaseq.Queue(server.client, f"{queue.name}.other")
-    snapshots.of(other_queue)
+    snapshots.get(other_queue)
     assert list(snapshots._snapshots) == [other_queue.name]
 
 
@@ -43,9 +43,9 @@ def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
     poller, stream = Poller(), Stream()
     poller._is_started = True  # the test polls, not a thread
     poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
-    assert poller._present()
+    assert poller._open_channels()
     stream.end()
-    assert not poller._present()
+    assert not poller._open_channels()
 
 
 def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:

@@ -12,7 +12,7 @@ import pytest
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
-from leaseq.webapp.realtime.rates import RateCounter, a_minute
+from leaseq.webapp.realtime.rates import RateCounter, per_minute
 from leaseq.webapp.realtime.snapshot import Snapshot, _flow, _rounded
 from leaseq.webapp.realtime.sparkline import spark
 from leaseq.webapp.store.threads import Threads
@@ -41,10 +41,10 @@ def test_the_hour_is_counted_by_the_minute() -> None:
         make_event("finished", 1, 2),
     ):
         counter.add(event)
-    come_counts, done_counts = counter.enqueued_per_minute(NOW), counter.finished_per_minute(NOW)
-    assert (come_counts[0], come_counts[-3], sum(count or 0 for count in come_counts)) == (1, 2, 3)
+    added_counts, done_counts = counter.enqueued_per_minute(NOW), counter.finished_per_minute(NOW)
+    assert (added_counts[0], added_counts[-3], sum(count or 0 for count in added_counts)) == (1, 2, 3)
     assert (done_counts[-3], done_counts[-2], done_counts[-1]) == (0, 1, 0)
-    assert a_minute(come_counts) == 2 / 5
+    assert per_minute(added_counts) == 2 / 5
     later = NOW + timedelta(minutes=57)
     counter.forget(later)
     assert sum(count or 0 for count in counter.enqueued_per_minute(later)) == 2
@@ -59,10 +59,10 @@ def test_more_undone_in_a_minute_than_finished_in_it_is_nothing_done() -> None:
 
 def test_what_is_not_known_is_not_nothing() -> None:
     counter = RateCounter(NOW - timedelta(minutes=10))
-    come_counts = counter.enqueued_per_minute(NOW)
-    assert come_counts[:49] == [None] * 49
-    assert come_counts[49:] == [0] * 11
-    assert a_minute([None] * 60) is None
+    added_counts = counter.enqueued_per_minute(NOW)
+    assert added_counts[:49] == [None] * 49
+    assert added_counts[49:] == [0] * 11
+    assert per_minute([None] * 60) is None
 
 
 def test_a_rate_is_none_only_where_no_minute_is_known() -> None:
@@ -125,12 +125,12 @@ def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: 
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
     snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
-    assert snapshot.figures()["alerts"] == snapshot.brief()["alerts"] == []
+    assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == []
     queue.clear()
     clock.tick(10)
     (alert,) = queue.alerts()
     expected = [{"key": "waiting>1", "name": "waiting", "limit": 1, "since": rfc3339(alert.since)}]
-    assert snapshot.figures()["alerts"] == snapshot.brief()["alerts"] == expected
+    assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == expected
 
 
 def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.realtime.poller import VOUCH_EVERY, VOUCHED, Poller, QueueChannel, Watcher
+from leaseq.webapp.realtime.poller import CHECK_SECONDS, MAX_UNCHECKED_SECONDS, Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.stream import BACKLOG, Stream
 from leaseq.webapp.security.authorization import is_still_authorized
 from leaseq.webapp.store.accounts import Accounts
@@ -133,7 +133,7 @@ class SilentChannel(QueueChannel):
 
 def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
     """Whether the stream is still open this many seconds later."""
-    watcher.vouched_at -= after
+    watcher.checked_at -= after
     poller.serve(SilentChannel(cast("Any", None)), [watcher])
     return watcher.stream.open
 
@@ -141,8 +141,8 @@ def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
 def test_a_stream_ends_when_its_person_may_not_watch_any_more() -> None:
     results = iter([True, False])
     watcher = Watcher(Stream(), lambda: next(results))
-    assert is_open_later(Poller(), watcher, after=VOUCH_EVERY)
-    assert not is_open_later(Poller(), watcher, after=VOUCH_EVERY)
+    assert is_open_later(Poller(), watcher, after=CHECK_SECONDS)
+    assert not is_open_later(Poller(), watcher, after=CHECK_SECONDS)
 
 
 def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
@@ -150,8 +150,8 @@ def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
         raise leaseq.ServerUnavailable("it is away")
 
     watcher = Watcher(Stream(), raise_unavailable)
-    assert is_open_later(Poller(), watcher, after=VOUCH_EVERY)
-    assert not is_open_later(Poller(), watcher, after=VOUCHED - VOUCH_EVERY)
+    assert is_open_later(Poller(), watcher, after=CHECK_SECONDS)
+    assert not is_open_later(Poller(), watcher, after=MAX_UNCHECKED_SECONDS - CHECK_SECONDS)
 
 
 def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:

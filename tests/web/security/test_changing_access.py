@@ -28,7 +28,7 @@ def test_the_page_sets_it_and_tells_the_log(
         "manage.people": "left over",
     }
     assert manager_browser.post(path, fields, page=path).status_code == 303
-    assert access.of(queue.name) == Access(
+    assert access.get(queue.name) == Access(
         Group((worker.name,), ("de", "fr"), ("Refunds", "Returns and more")), None
     )
     page_text = manager_browser.get(path).text
@@ -40,7 +40,7 @@ def test_the_page_sets_it_and_tells_the_log(
         f"work: people {worker.name} skills de, fr teams Refunds, Returns and more; manage: everybody"
     )
     assert manager_browser.post(path, {"work": "", "manage": ""}, page=path).status_code == 303
-    assert access.of(queue.name) == Access()
+    assert access.get(queue.name) == Access()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_can_t_be_is_refused_and_kept_in_the_form(
     assert reason in text
     for name, value in fields.items():
         assert value in text, name
-    assert access.of(queue.name) == Access()
+    assert access.get(queue.name) == Access()
 
 
 @pytest.mark.parametrize(

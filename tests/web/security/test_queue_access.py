@@ -226,11 +226,11 @@ def test_another_process_s_change_counts_within_a_second(server: Any, queue: lea
     our_access = QueueAccess(server.client, monotonic=lambda: now)
     other_access = QueueAccess(server.client, monotonic=lambda: now)
     teams_only = Access(Group(teams=("Refunds",)))
-    assert our_access.of(queue.name) == Access()
+    assert our_access.get(queue.name) == Access()
     other_access.set(queue.name, teams_only)
-    assert other_access.of(queue.name) == teams_only
+    assert other_access.get(queue.name) == teams_only
     now += 1.0
-    assert our_access.of(queue.name) == teams_only
+    assert our_access.get(queue.name) == teams_only
     other_access.set(queue.name, Access())
 
 

@@ -8,7 +8,7 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 
 BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
 BLUEPRINTS_OF_ADMINS = ("people",)
-FIGURES_OF_PEOPLE = ("people.everybody", "people.one")
+FIGURES_OF_PEOPLE = ("people.index", "people.detail")
 """Here managers see what people do on their queues: see tests/web/people/test_managers.py."""
 
 

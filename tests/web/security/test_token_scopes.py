@@ -31,7 +31,7 @@ VALUES = {
 OPENED_NEEDS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 
 
-def opens(scope: str, need: str, method: str) -> bool:
+def is_allowed(scope: str, need: str, method: str) -> bool:
     return method == "GET" if scope == "read" else need in OPENED_NEEDS[scope]
 
 
@@ -68,7 +68,7 @@ def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
     for method, path, need in api_routes(app):
         response = program(method, path, json=None if method == "GET" else {})
         case = f"{method} {path} with {scope}: {response.status_code}"
-        if opens(scope, need, method):
+        if is_allowed(scope, need, method):
             assert response.status_code not in (401, 403, 500), case
         else:
             assert (response.status_code, response.json["code"]) == (403, "forbidden"), case

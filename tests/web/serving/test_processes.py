@@ -38,7 +38,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hasty_address(server: Any, log: Path) -> Iterator[str]:
+def short_timeout_address(server: Any, log: Path) -> Iterator[str]:
     """The address of a process with one slot and one second for each part of a request or answer."""
     slots: dict[str, Any] = {"workers": 1, "threads": 1, "options": ("--keep-alive", "1")}
     with run_gunicorn(server.url, SECRET, **slots, access_log=log, app=ADJUSTED_APP, SLOW_SECONDS="1") as (
@@ -90,9 +90,9 @@ LOGIN_HEAD = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ww
     ids=["nothing", "headers", "body", "chunk"],
 )
 def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
-    request_bytes: bytes, expected: bytes, hasty_address: str, log: Path
+    request_bytes: bytes, expected: bytes, short_timeout_address: str, log: Path
 ) -> None:
-    host, _, port = hasty_address.partition(":")
+    host, _, port = short_timeout_address.partition(":")
     with contextlib.ExitStack() as slow_clients:
         clients = [
             slow_clients.enter_context(socket.create_connection((host, int(port)), TIMEOUT))
@@ -100,7 +100,7 @@ def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
         ]
         for client in clients:
             client.sendall(request_bytes)
-        assert send_request(hasty_address, "/login")[0] == 200, "the only slot is free"
+        assert send_request(short_timeout_address, "/login")[0] == 200, "the only slot is free"
         for client in clients:
             response = client.makefile("rb").read()
             assert response.startswith(expected)
@@ -108,9 +108,9 @@ def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
     assert "Traceback" not in log.read_text()
 
 
-def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty_address: str) -> None:
+def test_a_client_that_sends_a_byte_now_and_then_is_closed(short_timeout_address: str) -> None:
     """Each byte arrives in time, but the body does not."""
-    host, _, port = hasty_address.partition(":")
+    host, _, port = short_timeout_address.partition(":")
     with socket.create_connection((host, int(port)), 0.3) as client:
         client.sendall(LOGIN_HEAD + b"Content-Length: 9000\r\n\r\n")
         for _ in range(100):
@@ -158,7 +158,7 @@ def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
 
 
 def test_a_client_that_does_not_read_is_let_go(
-    hasty_address: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
+    short_timeout_address: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
 ) -> None:
     name = new_name("manager")
     accounts.add(name, by="test", role="manager")
@@ -168,7 +168,7 @@ def test_a_client_that_does_not_read_is_let_go(
         queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/api/v1/queues/{queue.name}/answers"
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    host, _, port = hasty_address.partition(":")
+    host, _, port = short_timeout_address.partition(":")
     with contextlib.ExitStack() as deaf_clients:
         for _ in range(MAX_OPEN["exports"]):
             client = deaf_clients.enter_context(socket.socket())
@@ -180,5 +180,7 @@ def test_a_client_that_does_not_read_is_let_go(
         headers = {"Authorization": f"Bearer {token}"}
         limit = COUNTED_SECONDS / 2
         eventually(
-            lambda: send_request(hasty_address, path, **headers)[0] == 200, "they are closed", seconds=limit
+            lambda: send_request(short_timeout_address, path, **headers)[0] == 200,
+            "they are closed",
+            seconds=limit,
         )

@@ -61,7 +61,7 @@ def test_a_request_that_comes_later_does_not_take_it_before(line: Line) -> None:
 def test_a_request_that_lent_its_slot_goes_on_with_the_next_one(line: Line) -> None:
     """It has already waited in line."""
     line.join("one", line.slots.acquire)
-    line.join("went on", lambda: line.slots.acquire(first=True))
+    line.join("went on", lambda: line.slots.acquire(at_front=True))
     assert line.run() == ["went on", "one"]
 
 

@@ -45,7 +45,7 @@ def serve_on(listener: socket.socket, url: str) -> Iterator[subprocess.Popen[byt
         assert process.wait(TIMEOUT) == 0
 
 
-class Load:
+class LoadGenerator:
     """Programs that enqueue items through nginx, one after the other."""
 
     def __init__(self, port: int, path: str, token: str) -> None:
@@ -87,7 +87,7 @@ def test_behind_nginx_a_restart_fails_no_request(
         socket.create_server(("127.0.0.1", 0), backlog=4_096) as listener,
         run_nginx(f"127.0.0.1:{listener.getsockname()[1]}", tmp_path) as port,
     ):
-        load = Load(port, f"/api/v1/queues/{queue.name}/items", manager.token)
+        load = LoadGenerator(port, f"/api/v1/queues/{queue.name}/items", manager.token)
         for is_last in (False, True):
             before = load.added
             with serve_on(listener, server.url):

@@ -17,7 +17,7 @@ from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.erasing import ErasedPerson, erase_person
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.simulations import Simulations
@@ -55,9 +55,9 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         accounts.sign_ins.log_failure(name, "password", "10.0.0.1")
         accounts.sessions.start(accounts.get(name))
         accounts.factors.offer(name)
-        accounts.allow_tie(name, by="root")
-        accounts.allow_tie("root", by=name)
-        accounts.tie(name, f"subject of {name}")
+        accounts.allow_provider_link(name, by="root")
+        accounts.allow_provider_link("root", by=name)
+        accounts.link_provider(name, f"subject of {name}")
         accounts.set_password("root", PASSWORD, by=name)
         accounts.log.write(name, "item.assigned", "work / 1", f"person: {name}, reason: ask Ännchen")
         lease = take(queue, name)
@@ -65,7 +65,7 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         queue.save_draft(take(queue, name), {"half": 1})
         threads.ask("work", "0", name, "Is it?", message=f"{len(name)}")
         QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
-        ListsSettings(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
+        ListSettingsStore(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
         Simulations(client).begin("work", name, Plan())  # the second one is refused
         jobs.create("work", name, ImportMapping("rows.csv", "csv"))
         activity = Activity(client)

@@ -112,7 +112,7 @@ def test_the_first_admin_looks_like_nobody(server: Any, tmp_path: Any) -> None:
 
 def test_the_identity_provider_makes_nobody_who_looks_like_somebody(accounts: Accounts, ann: str) -> None:
     with pytest.raises(Invalid, match="looks like"):
-        accounts.by_provider(lookalike_of(ann), "issuer somebody", create=True)
+        accounts.authenticate_by_provider(lookalike_of(ann), "issuer somebody", create=True)
 
 
 @pytest.mark.parametrize("base_name", ["ann\u0308", "ann\u3164", "ANN"])

@@ -15,7 +15,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.attempts import of_password
+from leaseq.webapp.store.accounts.attempts import password_counters
 from leaseq.webapp.store.accounts.model import MAX_TEAM
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
@@ -204,7 +204,7 @@ def test_accounts_live_in_one_slot_and_touch_no_queue(
     empty_accounts.invite(by="ann", name="bob")
     empty_accounts.factors.offer("ann")
     empty_accounts.sessions.start(empty_accounts.get("ann"))
-    empty_accounts.attempts.begin(of_password("ann", "127.0.0.1"))
+    empty_accounts.attempts.begin(password_counters("ann", "127.0.0.1"))
     client = leaseq.connect(empty_server.url)
     keys: Any = client.redis.keys("*")
     assert len(keys) >= 10

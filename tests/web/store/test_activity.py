@@ -100,8 +100,8 @@ def test_an_undo_takes_its_finish_off_once_on_its_own_day(
     activity.record(ann, "reviews", "finished", id="b", token=2)
     adjustable_clock.now += timedelta(seconds=10)
     for _ in range(2):
-        activity.take_off(ann, "reviews", id="b", token=2)
-    activity.take_off(ann, "reviews", id="never", token=9)
+        activity.subtract(ann, "reviews", id="b", token=2)
+    activity.subtract(ann, "reviews", id="never", token=9)
 
     assert [
         sum(figures.finished for figures in by_queue.values())
@@ -179,12 +179,12 @@ def test_of_everybody_knows_who_worked(
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1)
     activity.record(bob, "reviews", "gave_back", id="a", token=2)
-    by_person = activity.of_everybody()
+    by_person = activity.of_all_people()
     assert list(by_person) == [ann, bob]
     assert by_person[ann]["reviews"].finished == 1
     assert by_person[bob]["reviews"].gave_back == 1
     adjustable_clock.now -= timedelta(days=1)
-    assert activity.of_everybody() == {}
+    assert activity.of_all_people() == {}
 
 
 def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(
@@ -283,12 +283,12 @@ def test_what_is_recorded_counts_for_the_next_read(activity: Activity, queue_nam
     activity.record(ann, "letters", "finished", id="a", token=3, held_ms=1_000)
     today = activity.today(ann, "reviews")
     assert (today.finished, today.gave_back, today.held_ms, today.untimed) == (1, 1, 2_000, 1)
-    assert activity.of_everybody()[ann]["letters"].finished == 1
+    assert activity.of_all_people()[ann]["letters"].finished == 1
     assert {item.id for item in activity.recent(ann)} == {"a", "b"}
-    activity.take_off(ann, "reviews", id="a", token=1)
+    activity.subtract(ann, "reviews", id="a", token=1)
     assert activity.today(ann, "reviews").finished == 0
     activity.record(ann, "reviews", "finished", id="a", token=4)
-    activity.take_off(ann, "reviews", id="a", token=4)
+    activity.subtract(ann, "reviews", id="a", token=4)
     assert activity.today(ann, "reviews").finished == 0, "an undo immediately after it finds it"
 
 

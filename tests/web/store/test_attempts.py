@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.attempts import PER_NAME, of_password
+from leaseq.webapp.store.accounts.attempts import PER_NAME, password_counters
 from tests.web.conftest import PASSWORD, Browser
 
 
@@ -23,11 +23,11 @@ from tests.web.conftest import PASSWORD, Browser
     ],
 )
 def test_a_network_of_ipv6_is_one_place(address: str, other_address: str, is_same_place: bool) -> None:
-    assert (of_password("ann", address) == of_password("ann", other_address)) is is_same_place
+    assert (password_counters("ann", address) == password_counters("ann", other_address)) is is_same_place
 
 
 def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: Callable[[str], str]) -> None:
-    counters = of_password(new_name("tried"), "192.0.2.77")[:1]
+    counters = password_counters(new_name("tried"), "192.0.2.77")[:1]
     with ThreadPoolExecutor(8) as pool:
         waits = list(pool.map(lambda _: accounts.attempts.begin(counters), range(40)))
     assert 1 <= waits.count(None) <= PER_NAME

@@ -27,7 +27,7 @@ class Process:
             server.client, people, tokens, clock=lambda: self.now, monotonic=lambda: self.seconds
         )
 
-    def lets_in(self, token: str) -> bool:
+    def accepts(self, token: str) -> bool:
         return self.callers.find(token) is not None
 
 
@@ -55,12 +55,12 @@ def token(other_accounts: Accounts, name: str) -> str:
 def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
     process: Process, other_accounts: Accounts, name: str, token: str
 ) -> None:
-    assert process.lets_in(token)
+    assert process.accepts(token)
     other_accounts.revoke_tokens(name, by="test")
     process.seconds += FRESH_SECONDS - 0.01
-    assert process.lets_in(token)
+    assert process.accepts(token)
     process.seconds += 0.01
-    assert not process.lets_in(token)
+    assert not process.accepts(token)
     assert FRESH_SECONDS <= 1
 
 
@@ -68,7 +68,7 @@ def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
 def test_a_person_changed_elsewhere_counts_after_a_second(
     process: Process, other_accounts: Accounts, name: str, token: str, change: str
 ) -> None:
-    assert process.lets_in(token)
+    assert process.accepts(token)
     if change == "disabled":
         other_accounts.change(name, disabled=True, by="test")
     elif change == "role":
@@ -97,22 +97,22 @@ def test_what_this_process_changes_counts_at_once(accounts: Accounts, name: str,
 def test_a_token_that_is_known_takes_one_round_trip_a_second(
     process: Process, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert process.lets_in(token)
+    assert process.accepts(token)
     with count_round_trips(monkeypatch) as trips:
-        assert process.lets_in(token)
+        assert process.accepts(token)
         assert trips.count == 0
         process.seconds += FRESH_SECONDS
-        assert process.lets_in(token)
+        assert process.accepts(token)
         assert trips.count == 1
 
 
 def test_a_token_that_is_none_is_asked_for_each_time(
     process: Process, other_accounts: Accounts, name: str, server: Any
 ) -> None:
-    assert not process.lets_in("leaseq_none")
-    assert not process.lets_in("")
+    assert not process.accepts("leaseq_none")
+    assert not process.accepts("")
     token = other_accounts.create_token(name, "another", by="test")
-    assert process.lets_in(token)
+    assert process.accepts(token)
     server.client.redis.hdel(keys.PEOPLE, name)  # no code does this, but a restored server may be so
     process.seconds += FRESH_SECONDS
-    assert not process.lets_in(token)
+    assert not process.accepts(token)

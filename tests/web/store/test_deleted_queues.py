@@ -15,7 +15,7 @@ from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as account_keys
 from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
@@ -48,7 +48,7 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
     threads.ask(name, "another:item", "ann", "Was it?", message="two")
     threads.answer(name, lease.id, "meg", "It is", message="three")
     QueueAccess(client).set(name, Access(work=Group(people=("ann",))))
-    lists, jobs = ListsSettings(client), ImportJobs(client)
+    lists, jobs = ListSettingsStore(client), ImportJobs(client)
     lists.choose_columns(name, ["payload.x"])
     lists.save_view(name, "mine", "state=dead")
     for _ in range(12):  # the latest ten are listed
@@ -84,7 +84,7 @@ def test_no_key_of_the_server_tells_of_it(queue_token: str, server: Server, acco
     leaseq.Queue(server.client, "one-to-delete").delete()
     # The number of its last token, the audit log, a person's notice of a new token, and the webhook for
     # this queue only.
-    remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.news("ann")}
+    remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.notices("ann")}
     remaining_keys.add("leaseq:{@webhooks}:endpoints")
     assert keys_that_name(server, "one-to-delete") == remaining_keys
     assert keys_that_name(server, "another-one") == other_keys
@@ -96,8 +96,8 @@ def test_a_new_queue_of_its_name_inherits_nothing(queue_token: str, server_of_pa
     client, name = server_of_pages.client, "one-to-delete"
     leaseq.Queue(client, name).delete()
     leaseq.Queue(client, name).configure()
-    assert QueueAccess(client).of(name) == Access()
-    assert ListsSettings(client).of(name).views == {}
+    assert QueueAccess(client).get(name) == Access()
+    assert ListSettingsStore(client).get(name).views == {}
     assert Threads(client).count_unanswered(name) == 0
     assert Simulations(client).latest(name) is None
     assert ImportJobs(client).latest(name) == []

@@ -18,7 +18,7 @@ from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.erasing import erase_person
-from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.person_export import person_document
 from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
@@ -81,7 +81,7 @@ def test_what_others_have_stays(filled_queue: leaseq.Queue, server: Server, acco
     assert after == before
     assert accounts.factors.names() == factors - {NAME}
     assert len(after["items"]) == 2
-    assert QueueAccess(server.client).of("of both").manage == Group(people=(OTHER_NAME,))
+    assert QueueAccess(server.client).get("of both").manage == Group(people=(OTHER_NAME,))
 
 
 def test_what_they_did_has_the_other_name(
@@ -96,8 +96,8 @@ def test_what_they_did_has_the_other_name(
         OTHER_NAME,
     ]
     assert {answer.person for answer in filled_queue.answers()} == {pseudonym, OTHER_NAME}
-    assert QueueAccess(server.client).of(f"of {len(NAME)}").work == Group(people=(pseudonym,))
-    assert f"person={pseudonym}&q=x" in ListsSettings(server.client).of("work").views.values()
+    assert QueueAccess(server.client).get(f"of {len(NAME)}").work == Group(people=(pseudonym,))
+    assert f"person={pseudonym}&q=x" in ListSettingsStore(server.client).get("work").views.values()
     after = accounts.log.page(limit=500, kind="item").entries
     assert [(entry.at, entry.what, entry.about) for entry in after] == [
         (entry.at, entry.what, entry.about) for entry in before
@@ -124,7 +124,7 @@ def test_what_they_let_in_is_shut(filled_queue: leaseq.Queue, server: Server, ac
     lookups: list[Callable[[], object]] = [
         lambda: accounts.sessions.person(session),
         lambda: accounts.caller(token),
-        lambda: accounts.link_is_for(link),
+        lambda: accounts.password_link_owner(link),
         lambda: accounts.invitation(invitation),
         lambda: accounts.verify(NAME, PASSWORD),
     ]
@@ -267,7 +267,7 @@ def test_receivers_are_told_once_by_the_name(
     endpoints = webhooks.Endpoints(server.client)
     people_endpoint = endpoints.add("https://example.org/people", events=["person.*"], by="root").endpoint
     erasure = accounts.begin_erasure(NAME, by="root")
-    webhooks.tell_removed(server.client, NAME, by="root", request_id=erasure.pseudonym)
+    webhooks.notify_person_removed(server.client, NAME, by="root", request_id=erasure.pseudonym)
     erase(server, accounts)
     deliveries = webhooks.Deliveries(server.client).log(people_endpoint.id)
     assert [(delivery.type, delivery.body["data"]) for delivery in deliveries] == [

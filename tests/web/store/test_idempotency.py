@@ -35,7 +35,7 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody renews the mark of a process that died."""
-    monkeypatch.setattr("leaseq.webapp.store.locks._RENEWED_EVERY", 0.05)
+    monkeypatch.setattr("leaseq.webapp.store.locks._RENEWAL_SECONDS", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
     store, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
     assert store.begin(queue_name, "s", "h") is None

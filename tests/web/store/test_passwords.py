@@ -86,7 +86,7 @@ def test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile(
         accounts.set_password(queue_name, "the thief does not know it", by="test")
         return CHEAP_PASSWORDS.hash(password, queue_name)
 
-    monkeypatch.setattr(CHEAP_PASSWORDS, "renewed", set_meanwhile)
+    monkeypatch.setattr(CHEAP_PASSWORDS, "rehashed", set_meanwhile)
     accounts.verify(queue_name, GOOD_PASSWORD)
     monkeypatch.undo()
     assert accounts.verify(queue_name, GOOD_PASSWORD) is None

@@ -39,7 +39,7 @@ def account_keys() -> Iterator[str]:
 
 @pytest.mark.parametrize("key", sorted(account_keys()))
 def test_each_key_of_the_accounts_is_on_the_list(key: str) -> None:
-    assert registry().of(key) is not None
+    assert registry().find(key) is not None
 
 
 def test_what_is_left_out_has_a_reason() -> None:
@@ -60,7 +60,7 @@ def stored_values(redis: Any) -> dict[str, tuple[object, bool]]:
     values: dict[str, tuple[object, bool]] = {}
     for name in redis.scan_iter("leaseq:{@*", count=10_000):
         key = name.decode()
-        if isinstance(registry().of(key), backup.StoredKeys):
+        if isinstance(registry().find(key), backup.StoredKeys):
             scores = redis.type(name) == b"zset" and redis.zrange(name, 0, -1, withscores=True)
             values[key] = scores or contents(redis, name), redis.ttl(name) > 0
     return values

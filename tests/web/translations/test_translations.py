@@ -58,7 +58,7 @@ def test_what_is_said_of_the_policy_is_gathered() -> None:
     page_texts = set(extract_texts())
     assert {*GROUPS.values()} <= page_texts
     for field in FIELDS.values():
-        kind, about = field.kind, field.about
+        kind, about = field.kind, field.description
         texts = {about.label, about.help, about.none} | {getattr(kind, "unit", "")}
         texts |= set(kind.choices.values()) if isinstance(kind, OneOf) else set()
         assert texts - {""} <= page_texts, field.name

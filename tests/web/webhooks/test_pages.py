@@ -88,7 +88,7 @@ def test_the_log_shows_each_try_and_sends_again(
 
     def send_all() -> None:
         feeder.feed()
-        while lease := deliverer.take(endpoint):
+        while lease := deliverer.reserve(endpoint):
             deliverer.deliver(endpoint, lease)
 
     receiver.responses.append((500, {}, b"<b>broken</b>"))

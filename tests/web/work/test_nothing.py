@@ -102,8 +102,8 @@ def test_few_other_queues_are_asked(
     queue.configure()
     for name in "abcd":
         other(name).enqueue({})
-    assert len(other_queues(worker_browser.get(path(queue)).text)) == queue_lines.MOST_NAMED
-    monkeypatch.setattr(queue_lines, "MOST_ASKED", 2)
+    assert len(other_queues(worker_browser.get(path(queue)).text)) == queue_lines.MAX_NAMED
+    monkeypatch.setattr(queue_lines, "MAX_ASKED", 2)
     assert len(other_queues(worker_browser.get(path(queue)).text)) == 2
 
 

@@ -8,10 +8,10 @@ from leaseq.webapp.store.accounts.callers import Caller
 from leaseq.webapp.store.accounts.erasures import Erasure
 from leaseq.webapp.store.accounts.log import LogEntry, LogPage
 from leaseq.webapp.store.accounts.model import (
-    REACH,
+    FULL_SCOPE,
+    HIGHEST_ROLE,
     ROLES,
     SCOPES,
-    WHOLE,
     ApiToken,
     Invitation,
     Person,
@@ -22,12 +22,12 @@ from leaseq.webapp.store.accounts.model import (
 from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
 
 __all__ = [
+    "FULL_SCOPE",
+    "HIGHEST_ROLE",
     "MAX_PASSWORD",
     "MIN_PASSWORD",
-    "REACH",
     "ROLES",
     "SCOPES",
-    "WHOLE",
     "Accounts",
     "ApiToken",
     "Caller",

@@ -10,9 +10,9 @@ from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.callers import Caller
 from leaseq.webapp.store.accounts.erasures import Erasure
-from leaseq.webapp.store.accounts.leases import HeldItem, held_by, held_by_each, take_back
+from leaseq.webapp.store.accounts.leases import HeldItem, held_by, held_by_each, release_all
 from leaseq.webapp.store.accounts.model import (
-    WHOLE,
+    FULL_SCOPE,
     ApiToken,
     Person,
     checked_days,
@@ -100,7 +100,7 @@ class Accounts(ProviderSignIn):
         if disabled is not None and disabled != before.disabled:
             self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
         if disabled:
-            take_back(self._client, name, by=by)  # guard: disabled-gives-back
+            release_all(self._client, name, by=by)  # guard: disabled-gives-back
         return person
 
     def begin_erasure(self, name: str, *, by: str) -> Erasure:
@@ -119,7 +119,7 @@ class Accounts(ProviderSignIn):
         name, to = erasure.name, erasure.pseudonym
         self._tokens.revoke_all(name)  # tokens created just as the erasure began
         self.traces.end_sign_in(name)
-        self.traces.rename_in_news(name, to)
+        self.traces.rename_in_notices(name, to)
         self.traces.delete_sign_ins(name)
         self.log.add(to if erasure.by == name else erasure.by, "person.erased", to)
         self.traces.rename_in_log(name, to)
@@ -150,7 +150,7 @@ class Accounts(ProviderSignIn):
             return None
         if record is None or record.password is None or record.disabled:
             return None
-        new_hash = self._passwords.renewed(password, record.password)
+        new_hash = self._passwords.rehashed(password, record.password)
         if new_hash is not None:
             self._people.rehash(record.name, record.password, new_hash)  # guard: rehash-undoes-nothing
         return record.person()
@@ -180,10 +180,10 @@ class Accounts(ProviderSignIn):
 
     def turn_off_factor(self, name: str, *, by: str) -> bool:
         """Turn the second factor off: by the person, or by an admin when the device is lost."""
-        was_on = self.factors.remove(name)
-        if was_on:
+        was_enabled = self.factors.remove(name)
+        if was_enabled:
             self._notify(name, "sign-in.factor-off", by=by)
-        return was_on
+        return was_enabled
 
     # API tokens
 
@@ -205,7 +205,7 @@ class Accounts(ProviderSignIn):
         if record.disabled:
             reason = f"{person!r} is disabled, and their token would not work: enable them on the page People"
             raise Invalid("person", "somebody with an account that is not disabled", reason)
-        token_scope = checked_scope(scope or WHOLE[record.role], record.role)
+        token_scope = checked_scope(scope or FULL_SCOPE[record.role], record.role)
         token_queue = validation.queue_name(queue) if queue else None
         token = self._tokens.create(record.name, name, token_scope, token_queue, checked_days(days), until)
         detail = ", ".join(filter(None, (name.strip(), token_scope, token_queue)))
@@ -217,11 +217,11 @@ class Accounts(ProviderSignIn):
         return self._callers.find(token)
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
-        return self._tokens.of(person)
+        return self._tokens.of_person(person)
 
     def token_record(self, token: str) -> ApiToken | None:
         """The record of a token in plain text, such as one just created."""
-        return self._tokens.record_of(token)
+        return self._tokens.find(token)
 
     def rotate_token(self, token: ApiToken, *, by: str) -> str:
         """Replace a token with a new one with the same rights and expiry, returned in plain text, this once.

@@ -32,7 +32,7 @@ Counter = tuple[str, int]
 """A counter's key, and its limit within the window."""
 
 
-def of_password(name: str, address: str) -> list[Counter]:
+def password_counters(name: str, address: str) -> list[Counter]:
     place = _place(address)  # guard: ipv6-network
     # guard: limit-by-name, limit-by-address
     return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]
@@ -86,7 +86,7 @@ class Attempts(Store):
             waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in exceeded_counters]
         return self._refusal(max(1, *waits), exceeded_counters)
 
-    def forgive(self, counters: list[Counter]) -> None:
+    def uncount(self, counters: list[Counter]) -> None:
         """Uncount a try that was right."""
         self._add(counters, -1)
 
@@ -110,7 +110,7 @@ class Attempts(Store):
             wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
         return self._refusal(math.ceil(wait), counters[:1]) if wait > 0 else None
 
-    def forgive_code(self, name: str, address: str) -> None:
+    def reset_code_counts(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
         with self._client.translating():
             self._redis.delete(*(keys.code_wait(key) for key, _ in _code_counters(name, address)))

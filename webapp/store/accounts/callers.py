@@ -74,7 +74,7 @@ class Callers(Store):
         if name is not None:
             commands.append(("HGET", keys.PEOPLE, name))
         raw, last_use, *person = self._client.ask(*commands)
-        token = self._tokens.used(token_hash, raw, last_use)
+        token = self._tokens.record_use(token_hash, raw, last_use)
         if token is None:
             return None
         record = Record.load(person[0]) if person and person[0] and name == token.person else None

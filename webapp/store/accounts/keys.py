@@ -24,9 +24,9 @@ SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the id
 ERASING = _BASE + "erasing"  # hash: name -> an erasure that is not finished (JSON)
 
 
-def log_copy(of: str) -> str:
+def log_copy(to: str) -> str:
     """Stream: a copy of the log with a person erased, until it replaces the log."""
-    return f"{_BASE}log-copy:{of}"
+    return f"{_BASE}log-copy:{to}"
 
 
 def link(digest: str) -> str:
@@ -34,8 +34,8 @@ def link(digest: str) -> str:
     return f"{_BASE}link:{digest}"
 
 
-def tie_allowed(name: str) -> str:
-    """String: who allowed the account to be tied to an identity provider without its password (JSON);
+def link_permission(name: str) -> str:
+    """String: who allowed the account to be linked to an identity provider without its password (JSON);
     expires after three days."""
     return f"{_BASE}tie-allowed:{name}"
 
@@ -65,25 +65,25 @@ def code_used(name: str, step: int) -> str:
     return f"{_BASE}code-used:{step}:{name}"
 
 
-def news(name: str) -> str:
+def notices(name: str) -> str:
     """List: the notices for the person's next sign-in (JSON), latest first, ten at most."""
     return f"{_BASE}news:{name}"
 
 
-def code_wait(of: str) -> str:
+def code_wait(counter: str) -> str:
     """String: "count until", how many codes were wrong in a row and when the next may be tried; expires a
     day after the last."""
-    return f"{_BASE}slowed:{of}"
+    return f"{_BASE}slowed:{counter}"
 
 
-def refusal_logged(of: str) -> str:
+def refusal_logged(counter: str) -> str:
     """String: exists if the log already has an entry that this counter is over its limit."""
-    return f"{_BASE}refused:{of}"
+    return f"{_BASE}refused:{counter}"
 
 
-def failures(of: str) -> str:
+def failures(counter: str) -> str:
     """String: how many sign-ins failed; expires with its window."""
-    return f"{_BASE}failures:{of}"
+    return f"{_BASE}failures:{counter}"
 
 
 def day_of(date: str, person: str) -> str:
@@ -125,14 +125,14 @@ STORED = (
     StoredKeys(SIGN_INS, "stream"),
     StoredKeys(FAILED, "hash"),
     StoredKeys(SIGNED_IN, "hash"),
-    StoredKeys(news("*"), "list"),
+    StoredKeys(notices("*"), "list"),
     StoredKeys(_BASE + "day:*", "hash"),
     StoredKeys(workers_of("*"), "set"),
     StoredKeys(recent("*"), "zset"),
     LeftOut(session("*"), "people sign in again: a copy of the file lets nobody in"),
     LeftOut(SETUP, _ONCE),
     LeftOut(link("*"), _ONCE),
-    LeftOut(tie_allowed("*"), _ONCE),
+    LeftOut(link_permission("*"), _ONCE),
     LeftOut(_BASE + "code-used:*", _SHORT),
     LeftOut(factor_offered("*"), _SHORT),
     LeftOut(PROBE, _SHORT),

@@ -10,7 +10,7 @@ from datetime import datetime
 import leaseq
 from leaseq import Client, Lease, Queue
 
-_LOOK = 500  # up to this many leases, a queue's are all read; above it, each person's are read
+_READ_TOGETHER = 500  # up to this many leases, a queue's are all read; above it, each person's are read
 
 
 def held_by(client: Client, name: str) -> list[Lease]:
@@ -43,7 +43,7 @@ def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[HeldIte
     }
 
 
-def take_back(client: Client, name: str, *, by: str) -> int:
+def release_all(client: Client, name: str, *, by: str) -> int:
     """End a person's leases; their input stays as drafts. Returns the number of leases."""
     leases = held_by(client, name)
     for lease in leases:
@@ -55,7 +55,7 @@ def take_back(client: Client, name: str, *, by: str) -> int:
 def _held_items(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, HeldItem]]:
     """Person, token and item of each lease, possibly repeated: an item with several assignments is listed
     once for each, with all its leases."""
-    page = queue.page("reserved", limit=_LOOK)
+    page = queue.page("reserved", limit=_READ_TOGETHER)
     if page.after is None:
         return [
             (lease.person, lease.token, HeldItem(queue.name, item.id, item.payload, lease.reserved_at))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.people import Record, may_let_in
+from leaseq.webapp.store.accounts.people import Record, may_grant_access
 from leaseq.webapp.store.accounts.secret import digest, new_secret
 from leaseq.webapp.store.base import Store
 
@@ -22,12 +22,12 @@ class PasswordLink:
     version: int
     by: str
 
-    def opens(self, people: Mapping[str, Record]) -> bool:
+    def is_valid(self, people: Mapping[str, Record]) -> bool:
         """Whether it may be used: not if the person has since got another password, been signed out
         everywhere or been disabled, nor if its author has lost the right to create it."""
         record = people.get(self.name)
         # guard: link-version
-        return record is not None and record.version == self.version and may_let_in(self.by, people)
+        return record is not None and record.version == self.version and may_grant_access(self.by, people)
 
 
 class Links(Store):

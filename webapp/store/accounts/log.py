@@ -18,9 +18,9 @@ LOG_LENGTH = 50_000
 MAX_DETAIL = 500
 _PERSON = "person."  # the prefix of events about people
 _MARK = "s"  # at the end of the cursor of a sign-in
-_LOOK = 500  # entries per call to the server
+_BATCH = 500  # entries per call to the server
 _SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
-_LOOKS = 10  # calls per page, even if the filter leaves out all
+_MAX_BATCHES = 10  # calls per page, even if the filter leaves out all
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class Log(Store):
         be short, or empty, although there are more."""
         entries: list[LogEntry] = []
         cursor = _checked(after)
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_BATCHES):
             batch = self._before(cursor)
             for entry in batch:
                 if kind in (None, entry.kind) and person in (None, entry.by, entry.about):
                     if len(entries) == limit:
                         return LogPage(tuple(entries), entries[-1].cursor)
                     entries.append(entry)
-            if len(batch) < _LOOK:
+            if len(batch) < _BATCH:
                 return LogPage(tuple(entries), None)
             cursor = batch[-1].cursor
         return LogPage(tuple(entries), cursor)
@@ -92,12 +92,12 @@ class Log(Store):
         maximum = f"({id}" if id else "+"
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            pipe.xrevrange(keys.LOG, max=id if is_sign_in else maximum, count=_LOOK)
-            pipe.xrevrange(keys.SIGN_INS, max=maximum, count=_LOOK)
+            pipe.xrevrange(keys.LOG, max=id if is_sign_in else maximum, count=_BATCH)
+            pipe.xrevrange(keys.SIGN_INS, max=maximum, count=_BATCH)
             changes, sign_ins = pipe.execute()
         entries = [_entry(name.decode(), fields) for name, fields in changes]
         entries += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
-        return sorted(entries, key=_place_of, reverse=True)[:_LOOK]
+        return sorted(entries, key=_place_of, reverse=True)[:_BATCH]
 
 
 def _checked(after: str | None) -> str | None:

@@ -17,10 +17,10 @@ Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """What a token may do, within its person's rights: read, work, also manage queues, or everything."""
 
-REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
+HIGHEST_ROLE: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
 """The highest role whose calls a scope allows. ``read`` allows only calls that change nothing."""
 
-WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
+FULL_SCOPE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
 """The scope of each role's full rights."""
 
 MAX_TEAM = 64
@@ -108,9 +108,9 @@ def checked_role(value: object) -> Role:
 def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
-    if scope != "read" and not at_least(role, REACH[scope]):  # guard: scope-of-the-role
+    if scope != "read" and not at_least(role, HIGHEST_ROLE[scope]):  # guard: scope-of-the-role
         raise Invalid(
-            "scope", f"at most {WHOLE[role]}: a token can't have more rights than its person, a {role}"
+            "scope", f"at most {FULL_SCOPE[role]}: a token can't have more rights than its person, a {role}"
         )
     return scope
 

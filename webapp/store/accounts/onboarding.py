@@ -17,8 +17,8 @@ from leaseq.webapp.store.accounts.people import (
     Record,
     erasing_error,
     has_admin,
-    may_let_in,
-    refuse_same_look,
+    may_grant_access,
+    refuse_lookalike,
     refuse_taken,
 )
 from leaseq.webapp.store.accounts.secret import digest, new_secret
@@ -63,13 +63,13 @@ class Onboarding(Base):
             if value is None or not hmac.compare_digest(value, digest(token).encode()):
                 raise _used_up("the link that `leaseq up` printed last")
 
-        def first(people: dict[str, Record]) -> Record:
+        def first_admin(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
                 raise Invalid("token", "valid until there is an admin", "there is already an admin: sign in")
-            refuse_same_look(admin.name, people)  # guard: looks-of-admin
+            refuse_lookalike(admin.name, people)  # guard: looks-of-admin
             return admin
 
-        record = self._people.write(first, spend=keys.SETUP, check=check)
+        record = self._people.write(first_admin, one_time_key=keys.SETUP, check=check)
         self.log.write(record.name, "person.set-up", record.name)
         return record.person()
 
@@ -107,17 +107,17 @@ class Onboarding(Base):
                 "a name that is not invited",
                 f"{name!r} is already invited: revoke that invitation first",
             )
-        refuse_same_look(name, invited_names)  # guard: looks-of-invitations
+        refuse_lookalike(name, invited_names)  # guard: looks-of-invitations
 
     def invitation(self, token: str) -> Invitation | None:
         """The invitation of this token, if it may still be used."""
         invitation = self._invitations.find(token)
-        return invitation if invitation and may_let_in(invitation.by, self._people.by_name()) else None
+        return invitation if invitation and may_grant_access(invitation.by, self._people.by_name()) else None
 
     def invitations(self) -> list[Invitation]:
         """The invitations that may be used, latest first."""
         people = self._people.by_name()
-        return [one for one in self._invitations.open() if may_let_in(one.by, people)]
+        return [one for one in self._invitations.open() if may_grant_access(one.by, people)]
 
     def revoke_invitation(self, id: str, *, by: str) -> Invitation:
         invitation = self._invitations.revoke(id)
@@ -133,18 +133,18 @@ class Onboarding(Base):
             invitation.name or name, invitation.role, invitation.skills, password, invitation.team
         )  # guard: inviters-name
 
-        def newcomer(people: dict[str, Record]) -> Record:
-            if not may_let_in(invitation.by, people):  # guard: maker-may-let-in
+        def invited_record(people: dict[str, Record]) -> Record:
+            if not may_grant_access(invitation.by, people):  # guard: maker-may-grant
                 raise _used_up(_INVITATION)
             refuse_taken(record.name, people)  # guard: looks-of-invited
             return record
 
         token_hash = digest(token)
         self._people.write(
-            newcomer,
-            spend=keys.invitation(token_hash),
+            invited_record,
+            one_time_key=keys.invitation(token_hash),
             check=_unused_check(_INVITATION),
-            forget=(keys.INVITATIONS, token_hash),
+            deleted_field=(keys.INVITATIONS, token_hash),
         )
         self.log.write(
             record.name, "invitation.used", record.name, f"{invitation.role}, invited by {invitation.by}"
@@ -160,10 +160,10 @@ class Onboarding(Base):
         self.log.write(by, "sign-in.link-made", record.name)
         return token
 
-    def link_is_for(self, token: str) -> str | None:
+    def password_link_owner(self, token: str) -> str | None:
         """The person whose password this token may set, if it is still valid."""
         link = self._links.find(token)
-        return link.name if link and link.opens(self._people.by_name()) else None
+        return link.name if link and link.is_valid(self._people.by_name()) else None
 
     def use_link(self, token: str, password: str) -> Person:
         """Set a password with a one-time token, which is then used up. Ends all sessions of the person."""
@@ -173,12 +173,14 @@ class Onboarding(Base):
         password_hash = self._passwords.hash(password, link.name)
 
         def with_password(people: dict[str, Record]) -> Record:
-            if not link.opens(people):
+            if not link.is_valid(people):
                 raise _used_up(_LINK)
             # guard: link-ends-sessions
             return replace(people[link.name], password=password_hash, version=link.version + 1)
 
-        record = self._people.write(with_password, spend=keys.link(digest(token)), check=_unused_check(_LINK))
+        record = self._people.write(
+            with_password, one_time_key=keys.link(digest(token)), check=_unused_check(_LINK)
+        )
         self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 

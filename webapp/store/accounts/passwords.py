@@ -45,7 +45,7 @@ class Passwords:
             return False
         return stored_hash is not None  # guard: no-password-no-match
 
-    def renewed(self, password: str, stored_hash: str) -> str | None:
+    def rehashed(self, password: str, stored_hash: str) -> str | None:
         """A new hash of a right password, if the stored one has a different cost from today's."""
         return (
             str(self._run(self._hasher.hash, (password,)))

@@ -69,10 +69,10 @@ def refuse_taken(name: str, names: Collection[str]) -> None:
     """Raise Invalid if somebody has the name, or one that looks like it."""
     if name in names:  # guard: name-taken
         raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
-    refuse_same_look(name, names)  # guard: looks-refused
+    refuse_lookalike(name, names)  # guard: looks-refused
 
 
-def refuse_same_look(name: str, names: Iterable[str]) -> None:
+def refuse_lookalike(name: str, names: Iterable[str]) -> None:
     similar_name = find_lookalike(name, names)
     if similar_name is not None:  # guard: looks-taken
         raise Invalid(
@@ -177,19 +177,19 @@ class People(Store):
         self,
         make: Callable[[dict[str, Record]], Record],
         *,
-        spend: str | None = None,
+        one_time_key: str | None = None,
         check: Callable[[bytes | None], None] | None = None,
-        forget: tuple[str, str] | None = None,
+        deleted_field: tuple[str, str] | None = None,
     ) -> Record:
         """Store the record that ``make`` returns, given all people, in one transaction.
 
-        ``spend`` names a one-time key that is deleted in the same transaction, after ``check`` was called
-        with its value; ``forget`` names a hash and its field that are deleted with it.
+        ``one_time_key`` is deleted in the same transaction, after ``check`` was called with its value;
+        ``deleted_field`` names a hash and its field that are deleted with it.
         """
 
         def transaction(pipe: Any) -> Record:
-            if spend is not None and check is not None:
-                check(pipe.get(spend))  # guard: invitation-second
+            if one_time_key is not None and check is not None:
+                check(pipe.get(one_time_key))  # guard: invitation-second
             records = map(Record.load, pipe.hvals(keys.PEOPLE))
             people = {one.name: one for one in records}
             record = make(people)
@@ -197,13 +197,13 @@ class People(Store):
                 raise erasing_error(record.name)
             pipe.multi()
             pipe.hset(keys.PEOPLE, record.name, record.dump())  # guard: invitation-spent
-            if spend is not None:
-                pipe.delete(spend)
-            if forget is not None:
-                pipe.hdel(*forget)
+            if one_time_key is not None:
+                pipe.delete(one_time_key)
+            if deleted_field is not None:
+                pipe.hdel(*deleted_field)
             return record
 
-        watched_keys = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
+        watched_keys = [keys.PEOPLE] if one_time_key is None else [keys.PEOPLE, one_time_key]
         with self._client.translating():
             stored_record: Record = self._redis.transaction(
                 transaction, *watched_keys, value_from_callable=True
@@ -232,7 +232,7 @@ def _administers(record: Record) -> bool:
     return record.role == "admin" and not record.disabled and record.password is not None
 
 
-def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
+def may_grant_access(by: str, people: Mapping[str, Record]) -> bool:
     """Whether the links of ``by`` are still valid: not if ``by`` is an admin who was disabled or lost the
     role. An author without an account created them on the command line."""
     maker = people.get(by)

@@ -1,7 +1,7 @@
 """Accounts of an identity provider: which of its subjects has which account.
 
 The provider identifies a person by a claim, which may change or later belong to somebody else, and by a
-subject, which is permanent. An account is tied to one subject; from then on only the subject decides.
+subject, which is permanent. An account is linked to one subject; from then on only the subject decides.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class AccountNotLinked(Invalid):
 
 
 class ProviderSignIn(Onboarding):
-    def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
+    def authenticate_by_provider(self, name: str, subject: str, *, create: bool) -> Person:
         """The person who signed in at the provider, by its ``subject`` and ``name``. Raises AccountNotLinked
         if the account of this name must be linked to them first."""
         subject_hash = digest(subject)
-        tied_name = self._tied_to(subject_hash)  # guard: tied-stays
-        record = self._people.find(tied_name or validation.text(name, "name"))
+        linked_name = self._linked_name(subject_hash)  # guard: linked-stays
+        record = self._people.find(linked_name or validation.text(name, "name"))
         if record is None and create:
             record = self._new(name, "worker", (), None)
             self._people.add(record)
@@ -53,33 +53,35 @@ class ProviderSignIn(Onboarding):
             )
         if record.disabled:  # guard: disabled-by-provider
             raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
-        if tied_name is None:
-            self._tie_at_once(record, subject_hash)
+        if linked_name is None:
+            self._link_by_name(record, subject_hash)
         return record.person()
 
-    def _tie_at_once(self, record: Record, subject_hash: str) -> None:
-        if self.is_tied(record.name):  # guard: name-tied-to-other
+    def _link_by_name(self, record: Record, subject_hash: str) -> None:
+        if self.has_provider_link(record.name):  # guard: name-linked-to-other
             raise _other_owner_error(record.name)
-        if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
+        if self._requires_proof(record) and not self._use_permission(record.name):
             raise AccountNotLinked(record.person())
-        self._tie(record.name, subject_hash)
+        self._link_provider(record.name, subject_hash)
 
-    def _has_something_to_lose(self, record: Record) -> bool:
+    def _requires_proof(self, record: Record) -> bool:
         """Whether the account requires more proof than a name at the provider. An account without a password,
         for instance for a program, may have tokens, which its owner can see and revoke."""
         now = datetime.now(UTC)
         return (
-            record.password is not None  # guard: tied-by-password
-            or record.role != "worker"  # guard: tied-worker
+            record.password is not None  # guard: linked-by-password
+            or record.role != "worker"  # guard: linked-worker
             or self.factors.find(record.name) is not None
-            or any(not token.is_over(now) for token in self._tokens.of(record.name))  # guard: tied-tokens
+            or any(
+                not token.is_over(now) for token in self._tokens.of_person(record.name)
+            )  # guard: linked-tokens
         )
 
-    def tie(self, name: str, subject: str) -> None:
-        """Tie the account to the provider's subject, after its owner has entered its password and code."""
-        self._tie(name, digest(subject))
+    def link_provider(self, name: str, subject: str) -> None:
+        """Link the account to the provider's subject, after its owner has entered its password and code."""
+        self._link_provider(name, digest(subject))
 
-    def _tie(self, name: str, subject_hash: str) -> None:
+    def _link_provider(self, name: str, subject_hash: str) -> None:
         with self._client.translating():
             self._redis.hsetnx(keys.SUBJECTS, name, subject_hash)
             stored_hash = self._redis.hget(keys.SUBJECTS, name).decode()
@@ -87,8 +89,8 @@ class ProviderSignIn(Onboarding):
             raise _other_owner_error(name)
         self._notify(name, "sign-in.provider-tied", by=name)
 
-    def _tied_to(self, subject_hash: str) -> str | None:
-        """The name of the account that is tied to a subject."""
+    def _linked_name(self, subject_hash: str) -> str | None:
+        """The name of the account that is linked to a subject."""
         with self._client.translating():
             subjects = self._redis.hgetall(keys.SUBJECTS)
         return next(
@@ -96,33 +98,33 @@ class ProviderSignIn(Onboarding):
             None,
         )
 
-    def is_tied(self, name: str) -> bool:
-        """Whether the account is tied to somebody at the provider."""
+    def has_provider_link(self, name: str) -> bool:
+        """Whether the account is linked to somebody at the provider."""
         with self._client.translating():
             return bool(self._redis.hexists(keys.SUBJECTS, name))
 
-    def untie(self, name: str, *, by: str) -> None:
-        """End the tie; the account can be tied again."""
+    def unlink_provider(self, name: str, *, by: str) -> None:
+        """Remove the link; the account can be linked again."""
         with self._client.translating():
             self._redis.hdel(keys.SUBJECTS, name)
         self.log.write(by, "sign-in.provider-untied", name)
 
-    def allow_tie(self, name: str, *, by: str) -> None:
-        """Allow the next sign-in through the provider under this name, within three days, to tie the account
+    def allow_provider_link(self, name: str, *, by: str) -> None:
+        """Allow the next sign-in through the provider under this name, within three days, to link the account
         without its password."""
         record = self._people.get(name)
         text = json.dumps(asdict(PasswordLink(name, record.version, by)))
         with self._client.translating():
-            self._redis.set(keys.tie_allowed(name), text, ex=LINK_SECONDS)
+            self._redis.set(keys.link_permission(name), text, ex=LINK_SECONDS)
         self.log.write(by, "sign-in.provider-allowed", name)
 
-    def _spend_allowed(self, name: str) -> bool:
+    def _use_permission(self, name: str) -> bool:
         """Use up an admin's permission, if it is still valid. Only one of two concurrent calls gets it."""
         with self._client.translating():
-            text = self._redis.get(keys.tie_allowed(name))
-            if text is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
+            text = self._redis.get(keys.link_permission(name))
+            if text is None or not self._redis.delete(keys.link_permission(name)):  # guard: linked-by-admin
                 return False
-        return PasswordLink(**json.loads(text)).opens(self._people.by_name())  # guard: tie-of-an-admin
+        return PasswordLink(**json.loads(text)).is_valid(self._people.by_name())  # guard: link-of-an-admin
 
 
 def _other_owner_error(name: str) -> Invalid:

@@ -54,10 +54,10 @@ class Sessions(Store):
 
     def person(self, cookie: str) -> Person | None:
         """The person of a valid session, in one round trip."""
-        result = self.person_and(cookie, lambda _: ())
+        result = self.person_with_replies(cookie, lambda _: ())
         return result and result[0]
 
-    def person_and(
+    def person_with_replies(
         self, cookie: str, commands: Callable[[str], Iterable[Command]]
     ) -> tuple[Person, list[Any]] | None:
         """The person of a valid session, and the replies to more commands for the person's name, sent in the

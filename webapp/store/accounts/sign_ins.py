@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts.log import Log
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.base import Store
 
-MAX_NEWS = 10
+MAX_NOTICES = 10
 _SHOWN = 2  # characters shown of an unknown name: it may be a password in the wrong box
 
 
@@ -27,7 +27,7 @@ class AccountChange:
     detail: str
 
     @classmethod
-    def of(cls, record: bytes) -> AccountChange:
+    def load(cls, record: bytes) -> AccountChange:
         at, what, by, detail = json.loads(record)
         return cls(datetime.fromtimestamp(at, UTC), what, by, detail)
 
@@ -55,10 +55,10 @@ class SignIns(Store):
             pipe = self._redis.pipeline(transaction=True)
             pipe.hget(keys.FAILED, name)
             pipe.hdel(keys.FAILED, name)
-            pipe.lrange(keys.news(name), 0, -1)
-            pipe.delete(keys.news(name))
+            pipe.lrange(keys.notices(name), 0, -1)
+            pipe.delete(keys.notices(name))
             failed_count, _, records, _ = pipe.execute()
-        return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.of, reversed(records))))
+        return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.load, reversed(records))))
 
     def log_failure(self, name: str, method: str, address: str) -> None:
         """Log a wrong password or code, or a refusal by the identity provider."""
@@ -84,8 +84,8 @@ class SignIns(Store):
         change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.lpush(keys.news(name), change)
-            pipe.ltrim(keys.news(name), 0, MAX_NEWS - 1)
+            pipe.lpush(keys.notices(name), change)
+            pipe.ltrim(keys.notices(name), 0, MAX_NOTICES - 1)
             pipe.execute()
 
 

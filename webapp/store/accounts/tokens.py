@@ -59,7 +59,7 @@ class Tokens(Store):
             self._redis.transaction(add, keys.TOKENS)
         return token
 
-    def record_of(self, token: str) -> ApiToken | None:
+    def find(self, token: str) -> ApiToken | None:
         """The record of a token in plain text."""
         token_hash = digest(token)
         with self._client.translating():
@@ -111,10 +111,10 @@ class Tokens(Store):
         return expired_hashes
 
     def commands(self, token_hash: str) -> list[tuple[str, ...]]:
-        """The commands whose replies ``used`` reads."""
+        """The commands whose replies ``record_use`` reads."""
         return [("HGET", keys.TOKENS, token_hash), ("HGET", keys.TOKENS_USED, token_hash)]
 
-    def used(self, token_hash: str, raw: bytes | None, last_use: bytes | None) -> ApiToken | None:
+    def record_use(self, token_hash: str, raw: bytes | None, last_use: bytes | None) -> ApiToken | None:
         """The token of this digest, from the replies to ``commands``; also records its use."""
         if not raw:
             return None
@@ -123,7 +123,7 @@ class Tokens(Store):
                 self._redis.hset(keys.TOKENS_USED, token_hash, int(now))
         return _token(token_hash, json.loads(raw), last_use)
 
-    def of(self, person: str | None = None) -> list[ApiToken]:
+    def of_person(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
         with self._client.translating():
             records = self._redis.hgetall(keys.TOKENS)
@@ -137,7 +137,7 @@ class Tokens(Store):
 
     def revoke(self, id: str, person: str | None = None) -> ApiToken:
         """Revoke a token; with ``person``, only if it is theirs."""
-        token = next((token for token in self.of(person) if token.id == id), None)
+        token = next((token for token in self.of_person(person) if token.id == id), None)
         if token is None:
             raise _no_such_token(id)
         self._forget([token])
@@ -146,7 +146,7 @@ class Tokens(Store):
     def revoke_all(self, person: str) -> int:
         """Revoke all tokens of a person; returns how many were valid."""
         now = datetime.fromtimestamp(self._clock(), UTC)
-        tokens = self.of(person)
+        tokens = self.of_person(person)
         self._forget(tokens)
         return sum(not token.is_over(now) for token in tokens)
 

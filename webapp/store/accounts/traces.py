@@ -31,21 +31,21 @@ class Traces(Store):
         including those that they created for others."""
         now = int(time.time()) // 30
         codes = [keys.code_used(name, step) for step in range(now - _CODES, now + _CODES)]
-        own = [keys.recovery(name), keys.factor_offered(name), keys.tie_allowed(name), *codes]
+        own = [keys.recovery(name), keys.factor_offered(name), keys.link_permission(name), *codes]
         hashes = (keys.FACTORS, keys.SUBJECTS, keys.FAILED, keys.SIGNED_IN)
         self._client.ask(*(("HDEL", key, name) for key in hashes), *(("UNLINK", key) for key in own))
         self._delete_strings(keys.session("*"), lambda raw: raw.decode().partition(" ")[2] == name)
-        for pattern in (keys.link("*"), keys.tie_allowed("*")):
-            self._delete_strings(pattern, lambda raw: _is_of(name, raw))
+        for pattern in (keys.link("*"), keys.link_permission("*")):
+            self._delete_strings(pattern, lambda raw: _concerns(name, raw))
         (invitations,) = self._client.ask(("HVALS", keys.INVITATIONS))
-        if any(_is_of(name, raw) for raw in invitations):
+        if any(_concerns(name, raw) for raw in invitations):
             self._delete_invitations(name)
 
     def of_person(self, name: str) -> dict[str, Any]:
         """How often a person's sign-in failed since their last one, when each session was last used, and the
         notices for the next sign-in, the oldest first."""
         (failed_count, notices) = self._client.ask(
-            ("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1)
+            ("HGET", keys.FAILED, name), ("LRANGE", keys.notices(name), 0, -1)
         )
         seen_times: list[datetime] = []
         for names in self._keys_like(keys.session("*")):
@@ -55,13 +55,13 @@ class Traces(Store):
         return {
             "failed": int(failed_count or 0),
             "sessions_seen_at": seen_times,
-            "notices": [AccountChange.of(one) for one in reversed(notices)],
+            "notices": [AccountChange.load(one) for one in reversed(notices)],
         }
 
-    def rename_in_news(self, name: str, to: str) -> None:
+    def rename_in_notices(self, name: str, to: str) -> None:
         """Delete a person's notices, and replace their name in other people's notices."""
-        self._client.ask(("UNLINK", keys.news(name)))
-        for lists in self._keys_like(keys.news("*")):
+        self._client.ask(("UNLINK", keys.notices(name)))
+        for lists in self._keys_like(keys.notices("*")):
             for key in lists:
                 with self._client.translating():
                     self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
@@ -76,7 +76,7 @@ class Traces(Store):
     def rename_in_log(self, name: str, to: str) -> None:
         """Replace a name in the managers' log. Entries can't be changed, so a copy with the same ids replaces
         the log; if another erasure replaced it in the meantime, a new copy is made."""
-        while any(_names(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
+        while any(_mentions(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
             with self._client.translating():
                 copy_count = self._redis.get(keys.LOG_COPIES)
                 copy_key, minimum = keys.log_copy(to), b"-"
@@ -88,7 +88,7 @@ class Traces(Store):
                     pipe.execute()
                     minimum = b"(" + entries[-1][0]
                 self._redis.transaction(
-                    lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _swap(
+                    lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _replace_log(
                         pipe, copy_count, copy_key, minimum, name, to
                     ),
                     keys.LOG,
@@ -106,22 +106,22 @@ class Traces(Store):
             yield entries
             after = f"({entries[-1][0].decode()}"
 
-    def _delete_strings(self, pattern: str, is_theirs: Callable[[bytes], bool]) -> None:
+    def _delete_strings(self, pattern: str, is_match: Callable[[bytes], bool]) -> None:
         for names in self._keys_like(pattern):
             values = self._client.ask(*(("GET", key) for key in names))
-            matching_keys = [key for key, raw in zip(names, values, strict=True) if raw and is_theirs(raw)]
+            matching_keys = [key for key, raw in zip(names, values, strict=True) if raw and is_match(raw)]
             if matching_keys:
                 self._client.ask(*(("UNLINK", key) for key in matching_keys))
 
     def _delete_invitations(self, name: str) -> None:
         with self._client.translating():
             invitations = self._redis.hgetall(keys.INVITATIONS)
-            for token_hash in (one for one, raw in invitations.items() if _is_of(name, raw)):
+            for token_hash in (one for one, raw in invitations.items() if _concerns(name, raw)):
                 self._redis.delete(keys.invitation(token_hash.decode()))
                 self._redis.hdel(keys.INVITATIONS, token_hash)
 
 
-def _is_of(name: str, raw: bytes) -> bool:
+def _concerns(name: str, raw: bytes) -> bool:
     """Whether a link or an invitation is for a person, or was created by them."""
     record: dict[str, Any] = json.loads(raw)
     return name in (record["name"], record["by"])
@@ -138,7 +138,7 @@ def _rename(pipe: Any, key: str, name: str, to: str) -> None:
         pipe.rpush(key, *(json.dumps(one, ensure_ascii=False) for one in new_notices))
 
 
-def _names(name: str, entry: dict[bytes, bytes]) -> bool:
+def _mentions(name: str, entry: dict[bytes, bytes]) -> bool:
     return _renamed(entry, name, "\0") != entry
 
 
@@ -150,7 +150,9 @@ def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes
     return {**entry, **name_fields, b"detail": redacted(entry[b"detail"].decode(), name, to).encode()}
 
 
-def _swap(pipe: Any, copy_count: bytes | None, copy_key: str, minimum: bytes, name: str, to: str) -> None:
+def _replace_log(
+    pipe: Any, copy_count: bytes | None, copy_key: str, minimum: bytes, name: str, to: str
+) -> None:
     """Replace the log with the copy, after adding the entries written in the meantime."""
     if pipe.get(keys.LOG_COPIES) != copy_count:
         pipe.multi()

@@ -5,7 +5,7 @@ would skip entries without an error. Scripts are neither replicated nor kept ove
 a random text identifies the server process. It is loaded into one server only, and used for all scans there,
 since each script stays in the server's memory until a restart.
 
-Made of leaseq/engine/witness.py by ``python -m tests.meta.asynchronous``; not to be edited.
+Made of leaseq/engine/server_marker.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from hashlib import sha1
 from redis.exceptions import NoScriptError
 
 from leaseq.engine.aio.connection import Connection
-from leaseq.engine.witness import _script
+from leaseq.engine.server_marker import _script
 
 
-class Witness:
-    """A script that returns ``word``. It is loaded, before a scan, into the server that has ``key``."""
+class ServerMarker:
+    """A script that returns ``text``. It is loaded, before a scan, into the server that has ``key``."""
 
-    def __init__(self, connection: Connection, key: str, word: str = "") -> None:
+    def __init__(self, connection: Connection, key: str, text: str = "") -> None:
         self._connection, self._key = (connection, key)
-        self.word = word
+        self.text = text
 
     async def load(self) -> None:
-        for word in reversed(self._connection.witnesses):
-            if await self._has(word):
-                self.word = word
+        for text in reversed(self._connection.markers):
+            if await self._is_loaded(text):
+                self.text = text
                 return
-        self.word = secrets.token_hex(8)
+        self.text = secrets.token_hex(8)
         with self._connection.translating():
-            await self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.word))
-        self._connection.witnesses.append(self.word)
+            await self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.text))
+        self._connection.markers.append(self.text)
 
-    async def is_there(self) -> bool:
+    async def is_present(self) -> bool:
         """Whether the key is still in the same server process as at `load`."""
-        return await self._has(self.word)
+        return await self._is_loaded(self.text)
 
-    async def _has(self, word: str) -> bool:
-        sha = sha1(_script(word).encode(), usedforsecurity=False).hexdigest()
+    async def _is_loaded(self, text: str) -> bool:
+        sha = sha1(_script(text).encode(), usedforsecurity=False).hexdigest()
         with self._connection.translating():
             try:
                 await self._connection.ask(self._key, "EVALSHA", sha, "1", self._key)

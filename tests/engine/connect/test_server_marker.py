@@ -1,4 +1,4 @@
-"""The witness of a server: it exists as long as the server runs, and a program leaves one in each."""
+"""The marker of a server: it exists as long as the server runs, and a program leaves one in each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 import leaseq
 from leaseq.engine.client import connection_of
-from leaseq.engine.witness import Witness
+from leaseq.engine.server_marker import ServerMarker
 from tests.conftest import Server
 
-KEY = "leaseq:{witness}:ledger"
+KEY = "leaseq:{marker}:ledger"
 
 
 @pytest.fixture
@@ -28,19 +28,19 @@ def scripts(server: Server) -> int:
 def test_one_serves_all_scans_of_a_program(server: Server, client: leaseq.Client) -> None:
     before = scripts(server)
     for _ in range(3):
-        witness = Witness(connection_of(client), KEY)
-        witness.load()
-        assert witness.is_there()
+        marker = ServerMarker(connection_of(client), KEY)
+        marker.load()
+        assert marker.is_present()
     assert scripts(server) == before + 1
 
 
 def test_a_server_that_was_restarted_gets_another(server: Server, client: leaseq.Client) -> None:
     """Its text is unique: a server that comes back is not mistaken for the one that replaced it."""
-    witness = Witness(connection_of(client), KEY)
-    witness.load()
-    before = Witness(connection_of(client), KEY, witness.word)
+    marker = ServerMarker(connection_of(client), KEY)
+    marker.load()
+    before = ServerMarker(connection_of(client), KEY, marker.text)
     server.redis.script_flush()
-    assert not before.is_there()
-    witness.load()
-    assert witness.is_there()
-    assert not before.is_there()
+    assert not before.is_present()
+    marker.load()
+    assert marker.is_present()
+    assert not before.is_present()

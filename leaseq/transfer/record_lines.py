@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from leaseq.transfer.delimiters import separator_of
 from leaseq.transfer.lines import MAX_ROW_BYTES, Line, lines
-from leaseq.transfer.quotes import QuoteMode, Quotes, settle_quotes
+from leaseq.transfer.quotes import QuoteMode, Quotes, detect_quotes
 
 
 class RecordTooLong(Exception):
@@ -60,12 +60,12 @@ class RecordLines:
         self._lines = chain(header_lines, self._lines)
         return b"".join(line.data for line in header_lines).lstrip(b"\r\n")
 
-    def settle(self, delimiter: str) -> None:
-        """From here on, decide before each record whether it is ``quoted``."""
+    def detect_quotes(self, delimiter: str) -> None:
+        """From here on, decide before each record whether it is ``is_quoted``."""
         if self.quotes.quotes == "auto":
-            self._lines = settle_quotes(self._lines, delimiter, self.quotes)
+            self._lines = detect_quotes(self._lines, delimiter, self.quotes)
 
-    def quoted(self) -> bool:
+    def is_quoted(self) -> bool:
         """Whether quotes enclose fields in the next record."""
         if self._next is None:
             self._next = next(self._lines, None)
@@ -80,7 +80,7 @@ class RecordLines:
         return b"".join(self._parts)
 
     def __next__(self) -> str:
-        line = self._take()
+        line = self._next_line()
         self._size += len(line.data)
         if line.too_long or self._size > MAX_ROW_BYTES:
             self._parts.clear()
@@ -94,7 +94,7 @@ class RecordLines:
             self.not_utf8 = self.not_utf8 or line.number
             return line.data.decode(errors="replace")
 
-    def _take(self) -> Line:
+    def _next_line(self) -> Line:
         line, self._next = self._next or next(self._lines), None
         self.first = self.first or line.number
         self.last = line.number
@@ -105,6 +105,6 @@ class RecordLines:
         """Skip to the line that closes the record's open quote."""
         while self._quotes % 2:
             try:
-                self._take()
+                self._next_line()
             except StopIteration:
                 return

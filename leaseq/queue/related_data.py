@@ -10,13 +10,13 @@ from leaseq.engine.client import Client
 GROUP = "leaseq.deleted"
 
 
-def forget_elsewhere(client: Client, queue: str) -> None:
+def delete_related_data(client: Client, queue: str) -> None:
     """Have each part delete what it stores about a queue; the web app only if its packages are installed."""
     for entry in entry_points(group=GROUP):
         try:
-            forget = entry.load()
+            delete_data = entry.load()
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == "leaseq":
                 raise
             continue
-        forget(client, queue)
+        delete_data(client, queue)

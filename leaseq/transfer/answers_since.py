@@ -70,7 +70,7 @@ class AnswersSince(Iterator[Answer]):
             page = queue.find("finished", criteria, limit=size, after=place)
             for item in page.items:
                 for answer in item.answers:
-                    if self._is_behind(item, answer.token):
+                    if self._is_before_cursor(item, answer.token):
                         continue
                     if remaining == 0:
                         self.more = True
@@ -83,7 +83,7 @@ class AnswersSince(Iterator[Answer]):
             if place is None or self.more:
                 return
 
-    def _is_behind(self, item: Item, token: int) -> bool:
+    def _is_before_cursor(self, item: Item, token: int) -> bool:
         return codec.microseconds(item.state_since) == self._time and token in self._tokens
 
     def _advance(self, item: Item, token: int) -> None:

@@ -52,7 +52,7 @@ class Bench:
     large: int  # items of the large queue
     announce: Callable[[str], None]
 
-    def empty(self) -> None:
+    def flush(self) -> None:
         """Flush the server and wait until its memory is free; FLUSHALL does not wait."""
         self.server.flushall()
         while self.server.info("memory")["lazyfree_pending_objects"]:
@@ -60,7 +60,7 @@ class Bench:
 
     def queue(self, name: str, items: int) -> Queue:
         """A queue on an empty server."""
-        self.empty()
+        self.flush()
         return self.add_queue(name, items)
 
     def add_queue(self, name: str, items: int) -> Queue:
@@ -81,13 +81,13 @@ class Bench:
         """The CPU time that client and server together use for ``work``, without what the machine's
         neighbours take from their core."""
 
-        def used() -> float:
+        def cpu_seconds() -> float:
             server = self.server.info("cpu")
             return time.process_time() + float(server["used_cpu_user"]) + float(server["used_cpu_sys"])
 
-        before = used()
+        before = cpu_seconds()
         work()
-        return used() - before
+        return cpu_seconds() - before
 
     def longest_call(self, work: Callable[[], object]) -> float:
         """The server's microseconds per call, for the call or the equal calls that ``work`` makes."""

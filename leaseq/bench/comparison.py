@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from leaseq import Lease, Queue
 from leaseq.bench import floor
-from leaseq.bench.setting import RESULT, Bench, Figure, open_bench, require_lease
+from leaseq.bench.environment import RESULT, Bench, Figure, open_bench, require_lease
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
 from leaseq.engine.scripts import BoundScript, pack
@@ -64,15 +64,15 @@ def figures(quick: bool, announce: Callable[[str], None]) -> list[Figure]:
             1.3,
             True,
         ),
-        _in_the_server(name_pattern.format("one client"), [(turn.leaseq, turn.floor) for turn in turns]),
-        _in_the_server(
+        _server_time_ratio(name_pattern.format("one client"), [(turn.leaseq, turn.floor) for turn in turns]),
+        _server_time_ratio(
             name_pattern.format(f"{_PEOPLE} people at once"),
             [(turn.busy_leaseq, turn.busy_floor) for turn in turns],
         ),
     ]
 
 
-def _in_the_server(name: str, pairs: list[tuple[float, float]]) -> Figure:
+def _server_time_ratio(name: str, pairs: list[tuple[float, float]]) -> Figure:
     ours, base = (median(values) for values in zip(*pairs, strict=True))
     return Figure(
         name,
@@ -91,17 +91,17 @@ def _round(quick: bool) -> list[_Turn]:
 
 def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
     cycles = (count + 1) * _TURN
-    bench.empty()
+    bench.flush()
     floor.fill(bench.server, 2 * cycles)
     two = bench.add_queue("two", cycles)
-    crowd = _CallBatch(bench, bench.add_queue("busy", cycles))
-    chain = _ChainedWorker(bench.add_queue("one", cycles + 1))
+    call_batch = _CallBatch(bench, bench.add_queue("busy", cycles))
+    chained_worker = _ChainedWorker(bench.add_queue("one", cycles + 1))
     for n in range(count + 1):
         base, base_server = _measure_turn(bench, partial(floor.cycles, bench.server))
         ours, ours_server = _measure_turn(bench, partial(two_calls, two))
-        one = chain.finish_and_next(_TURN)
-        busy_floor = bench.server_microseconds(partial(crowd.run_floor, _TURN), _TURN)
-        busy = bench.server_microseconds(partial(crowd.run_leaseq, _TURN), _TURN)
+        one = chained_worker.finish_and_next(_TURN)
+        busy_floor = bench.server_microseconds(partial(call_batch.run_floor, _TURN), _TURN)
+        busy = bench.server_microseconds(partial(call_batch.run_leaseq, _TURN), _TURN)
         if n:  # the first turn is a warm-up
             yield _Turn(base / ours, base / one, base_server, ours_server, busy_floor, busy)
 

@@ -37,12 +37,12 @@ class _Place:
             self._last_token = max(self._last_token, outcome.last_token)
         return outcome
 
-    def leave(self, *, broken_off: bool) -> None:
+    def leave(self, *, interrupted: bool) -> None:
         """Leave the line, and give back an item that was granted in the meantime."""
         if self.waiter is not None:
             person, request, _ = self._call
             leave_line = self.queue._leave_line  # noqa: SLF001 - of this package
-            leave_line(self.waiter.name, person, request, self._last_token, broken_off=broken_off)
+            leave_line(self.waiter.name, person, request, self._last_token, interrupted=interrupted)
 
     def end(self) -> None:
         if self.waiter is not None:
@@ -73,12 +73,12 @@ def reserve_first(
             lease = None
     except BaseException as error:
         for place in places:
-            place.leave(broken_off=not isinstance(error, LeaseqError))
+            place.leave(interrupted=not isinstance(error, LeaseqError))
         raise
     else:
         for place in places:
             if lease is None or place.queue.name != lease.queue:
-                place.leave(broken_off=False)
+                place.leave(interrupted=False)
         return lease
     finally:
         for place in places:

@@ -1,4 +1,4 @@
-"""Like `leaseq.queue.elsewhere`: calls the functions in a thread, with a blocking client."""
+"""Like `leaseq.queue.related_data`: calls the functions in a thread, with a blocking client."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 
 from leaseq.engine.aio.client import Client
 from leaseq.engine.client import connect
-from leaseq.queue import elsewhere
+from leaseq.queue import related_data
 
 
-async def forget_elsewhere(client: Client, queue: str) -> None:
+async def delete_related_data(client: Client, queue: str) -> None:
     """Have each part delete what it stores about a queue."""
     await asyncio.to_thread(_forget, client.url, queue)
 
 
 def _forget(url: str, queue: str) -> None:
     with connect(url) as client:
-        elsewhere.forget_elsewhere(client, queue)
+        related_data.delete_related_data(client, queue)

@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq import transfer
 from leaseq.models import GivenAnswer
-from leaseq.transfer import since
+from leaseq.transfer import answers_since
 from tests.support.leases import take
 
 THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
@@ -60,7 +60,7 @@ def test_each_answer_comes_once_in_the_order_of_finishing(export: Exporter, queu
 def test_of_equal_times_none_is_left_out_and_none_comes_twice(
     export: Exporter, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(since, "_PAGE", size)
+    monkeypatch.setattr(answers_since, "_PAGE", size)
     for token, id in enumerate(["m", "z", "k"], 1):
         restore_answer(queue, id, token, THEN)
     assert export(2) == [("k", 3), ("m", 1)]

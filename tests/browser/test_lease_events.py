@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.queue_access import FRESH_SECONDS, Access, Group, QueueAccess
-from tests.browser.conftest import judge, sign_in
+from tests.browser.conftest import check_accessibility, sign_in
 from tests.support.leases import take
 from tests.support.waiting import eventually
 
@@ -32,7 +32,7 @@ def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Que
     expect(tab.get_by_text("A manager released it")).to_be_visible()
     expect(tab.locator(".time")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
-    judge(tab)
+    check_accessibility(tab)
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
     (answer,) = letters.get("l1").late_answers
@@ -69,7 +69,7 @@ def test_a_pause_is_told_on_this_item_and_the_next_page(
     expect(note).to_have_count(0)
     letters.pause("lunch until one", by="a manager")
     expect(note).to_contain_text("paused: lunch until one. You can finish this item")
-    judge(tab)
+    check_accessibility(tab)
     letters.resume(by="a manager")
     expect(note).to_have_count(0)
     letters.pause(by="a manager")

@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import PASSWORD, Browser
 
-TIE = "/login/provider/tie"
+LINK_PATH = "/login/provider/tie"
 
 
 def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
@@ -23,24 +23,24 @@ def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
     return totp
 
 
-def is_in(browser: Browser) -> bool:
+def is_signed_in(browser: Browser) -> bool:
     return browser.get("/account").status_code == 200
 
 
-def test_an_account_with_a_password_is_tied_by_its_password(
+def test_an_account_with_a_password_is_linked_by_its_password(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
     browser, response = sign_in(app, "/login/provider?next=/q/reviews")
-    assert (response.status_code, response.location) == (303, TIE)
-    assert not is_in(browser), "the provider's sign-in alone opens nothing"
-    assert name in browser.get(TIE).text
-    refusal = browser.post(TIE, {"password": "not that one"}, page=TIE)
+    assert (response.status_code, response.location) == (303, LINK_PATH)
+    assert not is_signed_in(browser), "the provider's sign-in alone opens nothing"
+    assert name in browser.get(LINK_PATH).text
+    refusal = browser.post(LINK_PATH, {"password": "not that one"}, page=LINK_PATH)
     assert (refusal.status_code, "not the leaseq password" in refusal.text) == (401, True)
-    assert not accounts.is_tied(name)
-    assert browser.post(TIE, {"password": PASSWORD}, page=TIE).location == "/q/reviews"
-    assert is_in(browser)
+    assert not accounts.has_provider_link(name)
+    assert browser.post(LINK_PATH, {"password": PASSWORD}, page=LINK_PATH).location == "/q/reviews"
+    assert is_signed_in(browser)
     second_browser, response = sign_in(app)
     assert response.location == "/", "it is asked once"
     page = second_browser.get("/account").text
@@ -55,12 +55,14 @@ def test_the_password_is_not_guessed_there(
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test", password=PASSWORD)
     browser, _ = sign_in(make_app())
-    statuses = [browser.post(TIE, {"password": "not that one"}, page=TIE).status_code for _ in range(11)]
+    statuses = [
+        browser.post(LINK_PATH, {"password": "not that one"}, page=LINK_PATH).status_code for _ in range(11)
+    ]
     assert statuses == [401] * 10 + [429]
-    assert browser.post(TIE, {"password": PASSWORD}, page=TIE).status_code == 429
+    assert browser.post(LINK_PATH, {"password": PASSWORD}, page=LINK_PATH).status_code == 429
 
 
-def test_an_account_with_a_second_step_is_tied_by_its_code_too(
+def test_an_account_with_a_second_step_is_linked_by_its_code_too(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -68,29 +70,29 @@ def test_an_account_with_a_second_step_is_tied_by_its_code_too(
     totp = turn_on_factor(accounts, name)
     browser, _ = sign_in(app)
     assert browser.get("/login/code").location == "/login", "the password comes first"
-    assert browser.post(TIE, {"password": PASSWORD}, page=TIE).location == "/login/code"
-    assert (is_in(browser), accounts.is_tied(name)) == (False, False)
+    assert browser.post(LINK_PATH, {"password": PASSWORD}, page=LINK_PATH).location == "/login/code"
+    assert (is_signed_in(browser), accounts.has_provider_link(name)) == (False, False)
     assert browser.post("/login/code", {"code": totp.now()}, page="/login/code").status_code == 303
-    assert (is_in(browser), accounts.is_tied(name)) == (True, True)
+    assert (is_signed_in(browser), accounts.has_provider_link(name)) == (True, True)
 
 
-def test_the_local_second_step_is_asked_of_who_is_tied(
+def test_the_local_second_step_is_asked_of_who_is_linked(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
     browser, _ = sign_in(app)
-    browser.post(TIE, {"password": PASSWORD}, page=TIE)
+    browser.post(LINK_PATH, {"password": PASSWORD}, page=LINK_PATH)
     totp = turn_on_factor(accounts, name)
     browser, response = sign_in(app, "/login/provider?next=/account")
-    assert (response.location, is_in(browser)) == ("/login/code", False)
+    assert (response.location, is_signed_in(browser)) == ("/login/code", False)
     assert browser.post("/login/code", {"code": "000000"}, page="/login/code").status_code == 401
     assert browser.post("/login/code", {"code": totp.now()}, page="/login/code").location == "/account"
-    assert is_in(browser)
+    assert is_signed_in(browser)
 
 
 @pytest.mark.parametrize("kind", ["manager", "admin", "token"])
-def test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin(
+def test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin(
     accounts: Accounts,
     make_app: Callable[..., Flask],
     provider: Provider,
@@ -102,12 +104,16 @@ def test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin(
     if kind == "token":
         accounts.create_token(name, "a program", by="test")
     browser, response = sign_in(app)
-    assert (response.status_code, "Ask an admin" in response.text, is_in(browser)) == (403, True, False)
-    assert browser.get(TIE).location == "/login", "there is no password to ask for"
+    assert (response.status_code, "Ask an admin" in response.text, is_signed_in(browser)) == (
+        403,
+        True,
+        False,
+    )
+    assert browser.get(LINK_PATH).location == "/login", "there is no password to ask for"
     admin_browser = sign_in_at(app, admin_browser)
     assert admin_browser.post(f"/people/{name}/tie").status_code == 303
     assert sign_in(app)[1].status_code == 303
-    accounts.untie(name, by="test")
+    accounts.unlink_provider(name, by="test")
     assert sign_in(app)[1].status_code == 403, "it counts once"
     actions = [(entry.by, entry.what) for entry in accounts.log.page(person=name).entries]
     assert (admin_browser.name, "sign-in.provider-allowed") in actions
@@ -120,7 +126,7 @@ def test_what_an_admin_allowed_ends_with_their_right_to(
     accounts.add(name, by="test", role="manager")
     accounts.add(admin, by="test", role="admin", password=PASSWORD)
     accounts.add(new_name("other"), by="test", role="admin", password=PASSWORD)
-    accounts.allow_tie(name, by=admin)
+    accounts.allow_provider_link(name, by=admin)
     accounts.change(admin, by="test", disabled=True)
     assert sign_in(app)[1].status_code == 403
 
@@ -132,16 +138,16 @@ def sign_in_at(app: Flask, browser: Browser) -> Browser:
     return other_browser
 
 
-def test_a_worker_without_a_password_is_tied_at_their_first_sign_in(
+def test_a_worker_without_a_password_is_linked_at_their_first_sign_in(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
     accounts.add(name, by="test")
     assert sign_in(make_app())[1].location == "/"
-    assert accounts.is_tied(name)
+    assert accounts.has_provider_link(name)
 
 
-def test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them(
+def test_who_was_linked_stays_who_they_are_whatever_the_provider_calls_them(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
     """Many providers let people change their names: that must not give them another account."""
@@ -153,10 +159,10 @@ def test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them(
     browser, response = sign_in(app)
     assert response.status_code == 303
     assert f"<h1>{name}</h1>" in browser.get("/account").text
-    assert not accounts.is_tied(other)
+    assert not accounts.has_provider_link(other)
 
 
-def test_a_tie_that_waits_for_the_password_ends_with_time_and_with_another_password(
+def test_a_link_that_waits_for_the_password_ends_with_time_and_with_another_password(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -164,20 +170,22 @@ def test_a_tie_that_waits_for_the_password_ends_with_time_and_with_another_passw
     (late_browser, _), (early_browser, _) = sign_in(app), sign_in(app)
     with late_browser.client.session_transaction() as session:
         session["half-way"] = {**session["half-way"], "at": time.time() - 601}
-    assert late_browser.get(TIE).location == "/login"
+    assert late_browser.get(LINK_PATH).location == "/login"
     accounts.set_password(name, "another long one", by="test")
-    assert early_browser.get(TIE).location == "/login"
-    assert Browser(app, "").get(TIE).location == "/login", "a browser that did not come from the provider"
+    assert early_browser.get(LINK_PATH).location == "/login"
+    assert Browser(app, "").get(LINK_PATH).location == "/login", (
+        "a browser that did not come from the provider"
+    )
 
 
-def test_the_page_of_a_password_asks_for_no_tie(
+def test_the_page_of_a_password_asks_for_no_link(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
     """A sign-in that waits for the code after a password is not one through the provider."""
     turn_on_factor(accounts, worker_browser.name)
     browser = Browser(app, worker_browser.name)
     assert browser.sign_in().location == "/login/code"
-    assert browser.get(TIE).location == "/login"
+    assert browser.get(LINK_PATH).location == "/login"
 
 
 def test_endpoints_that_the_provider_names_are_reached_by_tls(

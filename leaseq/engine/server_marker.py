@@ -16,29 +16,29 @@ from redis.exceptions import NoScriptError
 from leaseq.engine.connection import Connection
 
 
-class Witness:
-    """A script that returns ``word``. It is loaded, before a scan, into the server that has ``key``."""
+class ServerMarker:
+    """A script that returns ``text``. It is loaded, before a scan, into the server that has ``key``."""
 
-    def __init__(self, connection: Connection, key: str, word: str = "") -> None:
+    def __init__(self, connection: Connection, key: str, text: str = "") -> None:
         self._connection, self._key = connection, key
-        self.word = word
+        self.text = text
 
     def load(self) -> None:
-        for word in reversed(self._connection.witnesses):
-            if self._has(word):
-                self.word = word
+        for text in reversed(self._connection.markers):
+            if self._is_loaded(text):
+                self.text = text
                 return
-        self.word = secrets.token_hex(8)
+        self.text = secrets.token_hex(8)
         with self._connection.translating():
-            self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.word))
-        self._connection.witnesses.append(self.word)
+            self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.text))
+        self._connection.markers.append(self.text)
 
-    def is_there(self) -> bool:
+    def is_present(self) -> bool:
         """Whether the key is still in the same server process as at `load`."""
-        return self._has(self.word)
+        return self._is_loaded(self.text)
 
-    def _has(self, word: str) -> bool:
-        sha = sha1(_script(word).encode(), usedforsecurity=False).hexdigest()
+    def _is_loaded(self, text: str) -> bool:
+        sha = sha1(_script(text).encode(), usedforsecurity=False).hexdigest()
         with self._connection.translating():
             try:
                 self._connection.ask(self._key, "EVALSHA", sha, "1", self._key)
@@ -47,5 +47,5 @@ class Witness:
         return True
 
 
-def _script(word: str) -> str:
-    return f"return '{word}'"
+def _script(text: str) -> str:
+    return f"return '{text}'"
