@@ -47,7 +47,7 @@ def test_of_what_came_after_the_limit_only_the_release_is_found(
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.finish(lease, {"about": "refund"})
     assert [event.what for event in timed_queue.history("one").events][-2:] == ["released", "late"]
-    assert [event.what for event in timed_queue.history("one", look=1).events] == ["enqueued", "released"]
+    assert [event.what for event in timed_queue.history("one", look=2).events] == ["enqueued", "released"]
 
 
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
