@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 import leaseq
 from leaseq import NewItem
 from tests.support.leases import take as take_from
@@ -34,6 +36,18 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed_queue: leaseq.Queue, ta
     assert [event.what for event in part.events] == ["enqueued", "released"], "the release is found by time"
     assert not part.whole
     assert [event.what for event in timed_queue.history("boss").events] == ["enqueued"]
+
+
+def test_of_what_came_after_the_limit_only_the_release_is_found(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    timed_queue.enqueue({}, id="one")
+    lease = take("ann")
+    timed_queue.release("one", by="boss")
+    with pytest.raises(leaseq.LeaseLost):
+        timed_queue.finish(lease, {"about": "refund"})
+    assert [event.what for event in timed_queue.history("one").events][-2:] == ["released", "late"]
+    assert [event.what for event in timed_queue.history("one", look=2).events] == ["enqueued", "released"]
 
 
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:

@@ -1,0 +1,54 @@
+"""The one link over which a client of `leaseq.aio` is notified of items: when it falls silent."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+from tests.engine.proxy import SilentProxy
+from tests.support.waiting import TIMEOUT
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(TIMEOUT):
+        while not condition():  # noqa: ASYNC110 - the proxy's threads change it
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
+def test_a_silent_link_of_the_listener_is_replaced(
+    server: Server, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other end may disappear without notice: a machine is switched off, a router loses its table."""
+    monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (TIMEOUT, TIMEOUT))
+
+    async def wait(proxy: SilentProxy) -> leaseq.Lease | None:
+        async with leaseq.aio.connect(proxy.url) as client:
+            reserve = asyncio.create_task(
+                leaseq.aio.Queue(client, queue_name).reserve("ann", wait=TIMEOUT / 2)
+            )
+            await until(lambda: len(proxy.listening) == 1)
+            proxy.fall_silent()
+            await until(lambda: max(proxy.pongs.values(), default=0) > 2)  # a link that answers stays
+            monkeypatch.setattr(
+                "leaseq.engine.notifications._SILENCE", TIMEOUT
+            )  # however busy the machine is
+            queue.enqueue({}, id="a")
+            return await reserve
+
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure()
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        SilentProxy(server.url, Path(folder)) as proxy,
+    ):
+        lease = asyncio.run(wait(proxy))
+    assert lease is not None
+    assert lease.id == "a"
