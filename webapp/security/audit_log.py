@@ -143,11 +143,13 @@ def _detail() -> str:
 
 
 def _request_fields() -> dict[str, Any]:
-    """The fields of the form or the JSON body."""
+    """The fields of the form or the JSON body; none if the body is an imported file."""
+    if getattr(this_app().view_functions[str(request.endpoint)], "takes_any_size", False):
+        return {}  # the file may have been read only in part, and the rest may not fit into memory
     try:
         return dict(request.get_json() if request.mimetype == JSON else request.form)
     except (LeaseqError, HTTPException):
-        return {}  # a file or another streamed body
+        return {}  # an invalid body that the view did not read
 
 
 def _changes() -> list[str]:

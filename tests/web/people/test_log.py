@@ -250,6 +250,32 @@ def test_the_log_tells_of_an_import_and_not_of_a_check(
     assert changes_by(accounts, manager.name) == ["queue.imported"] * 2
 
 
+def test_a_body_that_the_view_does_not_read_is_no_error_of_the_log(
+    accounts: Accounts, manager: Caller, form_queue: leaseq.Queue
+) -> None:
+    path = f"/queues/{form_queue.name}/items/one"
+    assert manager("DELETE", path, data=b"not JSON", content_type="application/json").status_code == 204
+    assert changes_by(accounts, manager.name) == ["item.removed"]
+
+
+def test_the_log_does_not_read_the_rest_of_an_imported_file(
+    accounts: Accounts, manager: Caller, form_queue: leaseq.Queue
+) -> None:
+    """The import stops at the first piece of a file that is no array; the rest may not fit into memory."""
+    data = b'{"text": "Good"}\n' * 100_000
+    file = BytesIO(data)
+    response = manager(
+        "POST",
+        f"/queues/{form_queue.name}/import",
+        input_stream=file,
+        content_length=len(data),
+        content_type="application/json",
+    )
+    assert (response.status_code, response.json["rejected"]) == (200, 1)
+    assert file.tell() < len(data) / 2
+    assert changes_by(accounts, manager.name) == ["queue.imported"]
+
+
 def test_what_changes_nothing_is_not_told(
     accounts: Accounts, manager_browser: Browser, manager: Caller, queue: leaseq.Queue
 ) -> None:

@@ -223,6 +223,24 @@ def test_what_people_said_is_there_until_somebody_works_on_it(
     assert read_reports() == []
 
 
+@pytest.mark.parametrize("max_attempts", [9, 1], ids=["open", "dead"])
+def test_the_dashboard_says_that_there_may_be_more_reports_than_it_counts(
+    queue: leaseq.Queue, threads: Threads, monkeypatch: pytest.MonkeyPatch, max_attempts: int
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.realtime.attention._MAX_REPORTS", 2)
+    queue.configure(max_attempts=max_attempts, retry_seconds=3_600)
+
+    def fail_one() -> tuple[int, bool]:
+        queue.enqueue({})
+        queue.fail(take(queue, "ann"), "no photo")
+        figures = Snapshot(queue, threads).figures()
+        return figures["report_count"], figures["has_more_reports"]
+
+    assert fail_one() == (1, False)
+    fail_one()
+    assert fail_one() == (2, True)
+
+
 def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
     queue: leaseq.Queue, threads: Threads
 ) -> None:

@@ -102,9 +102,11 @@ def test_a_set_up_link_is_closed_once_there_is_an_admin(
 def test_the_last_admin_stays(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="test", role="admin", password=PASSWORD)
     empty_accounts.add("no password", by="test", role="admin")
-    for changes in ({"role": "manager"}, {"disabled": True}):
-        with pytest.raises(leaseq.Invalid, match="only admin"):
+    refused_changes: tuple[dict[str, Any], ...] = ({"role": "manager"}, {"disabled": True})
+    for changes in refused_changes:
+        with pytest.raises(leaseq.Invalid, match="only admin") as error:
             empty_accounts.change("ann", by="test", **changes)
+        assert [error.value.field] == list(changes)
     empty_accounts.add("bob", by="test", role="admin", password=PASSWORD)
     assert empty_accounts.change("ann", by="test", disabled=True).disabled
 

@@ -92,6 +92,20 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     assert all(seconds != -1 and seconds <= 86_401 for seconds in lifetimes), lifetimes  # -2: expired by now
 
 
+def test_a_request_waits_only_for_a_batch_of_old_answers_to_be_deleted(
+    server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.store.idempotency._BATCH", 2)
+    clock, scopes = AdjustableClock(), [f"s{number}" for number in range(6)]
+    store, response = IdempotencyStore(server.client, clock=clock), StoredResponse("h", 200, {}, b"{}")
+    for scope in scopes[:-1]:
+        clock.now += 1
+        store.keep(queue_name, scope, response)
+    clock.now += 86_401
+    store.keep(queue_name, scopes[-1], response)
+    assert scopes_with_response(store, queue_name, scopes) == scopes[2:]
+
+
 @pytest.mark.parametrize("second_size", [30_000, 29_000], ids=["as long", "shorter"])
 def test_two_answers_of_one_request_count_once(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second_size: int

@@ -99,8 +99,10 @@ def test_the_log_shows_each_try_and_sends_again(
     assert "next try" in text_of(response)
     assert "Every try failed since" in text_of(response)
     (delivery,) = webhooks.Deliveries(server.client).log(endpoint)
-    replay_response = manager_browser.post(f"{endpoint_path}/replay", {"delivery": delivery.id})
-    assert (replay_response.status_code, "still tried" in text_of(replay_response)) == (400, True)
+    for id, message in ((delivery.id, "this one is still tried"), ("none-such", "none-such")):
+        replay_response = manager_browser.post(f"{endpoint_path}/replay", {"delivery": id})
+        assert (replay_response.status_code, message in text_of(replay_response)) == (400, True)
+        assert receiver.url in text_of(replay_response), "the endpoint's page says it"
     queue.enqueue({"n": 2}, id="b")
     queue.finish(not_none(queue.reserve("ann")), {"v": 1})
     send_all()
