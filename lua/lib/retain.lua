@@ -84,8 +84,7 @@ end
 -- When the first entry after a score becomes old enough, and whether it is now.
 local function next_time(set, from, keep, cutoffs)
   local score = entries_after(set, from, '+inf', 1)[2]
-  -- equivalent mutant: limit:1: a time in the past has the same effect as the present
-  local time = keep and (score and math.max(score + keep * 1000000, queue.now) or queue.now + keep * 1000000) or AT_NO_TIME
+  local time = keep and (score or queue.now) + keep * 1000000 or AT_NO_TIME
   return time, score ~= nil and score + 0 <= cutoffs[set]
 end
 
