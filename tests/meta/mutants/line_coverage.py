@@ -23,13 +23,20 @@ _OPTIONS = ("-n2", "--cov-context=test", "--cov-report=", *(f"--cov={name}" for 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """``lines``: for each file, the tests by line, as ``tests/test_some.py::test_name``."""
+    """``contexts``: for each file, those of coverage.py by line, as ``tests/test_some.py::test_name|run``."""
 
-    lines: dict[str, dict[int, frozenset[str]]]
+    contexts: dict[str, dict[int, frozenset[str]]]
 
     def tests(self, file: str, line: int) -> frozenset[str]:
         """The tests of this line, or of the nearest line above that any test runs; empty if none is near."""
-        lines = self.lines.get(file, {})
+        return frozenset(map(_test, self._contexts_near(file, line)))
+
+    def runs_in_setup(self, file: str, line: int) -> bool:
+        """Whether a fixture runs it. If tests share it, only the first of them is in ``tests``."""
+        return any(context.endswith("|setup") for context in self._contexts_near(file, line))
+
+    def _contexts_near(self, file: str, line: int) -> frozenset[str]:
+        lines = self.contexts.get(file, {})
         return next((lines[at] for at in range(line, line - ABOVE, -1) if lines.get(at)), frozenset())
 
 
@@ -38,17 +45,16 @@ def measure(tree: Path, tests: Sequence[str]) -> Coverage:
     planted_faults.run(tree, tests, _TIMEOUT, *_OPTIONS)
     data = coverage.CoverageData(str(tree / ".coverage"))
     data.read()
-    lines_by_file = {}
+    contexts_by_file = {}
     for path in data.measured_files():
         lines = data.contexts_by_lineno(path)
         file = Path(path).relative_to(tree.resolve()).as_posix()
-        lines_by_file[file] = {
-            line: frozenset(filter(None, map(_test, contexts))) for line, contexts in lines.items()
-        }
-    return Coverage(lines_by_file)
+        # What runs at import has the empty context.
+        contexts_by_file[file] = {line: frozenset(filter(None, lines[line])) for line in lines}
+    return Coverage(contexts_by_file)
 
 
 @cache
 def _test(context: str) -> str:
-    """``tests/test_some.py::test_name[case]|run`` without its case and phase; '' for what runs at import."""
+    """``tests/test_some.py::test_name[case]|run`` without its case and phase."""
     return context.rpartition("|")[0].partition("[")[0]

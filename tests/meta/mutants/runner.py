@@ -109,7 +109,10 @@ def _stages(change: Change, coverage: Coverage, earlier_test: str) -> Iterator[t
         NEAREST_SECONDS,
     )
     yield [test for tests_of_file in tests_of_files[NEAREST_FILES:] for test in tests_of_file], ALL_SECONDS
-    yield files[:NEAREST_FILES], NEAREST_SECONDS  # these may start programs that run it
+    if coverage.runs_in_setup(change.file, change.line):
+        yield files, ALL_SECONDS
+    else:
+        yield files[:NEAREST_FILES], NEAREST_SECONDS  # these may start programs that run it
 
 
 @dataclass

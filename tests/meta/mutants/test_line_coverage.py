@@ -16,6 +16,10 @@ def half(number):
         return number / 2
 
     return number
+
+
+def double(number):
+    return number * 2
 """
 TESTS = """\
 import pytest
@@ -29,6 +33,15 @@ def test_large(number):
 
 def test_small():
     assert product.half(1) == 2, "fails, and runs its lines all the same"
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return product.double(1)
+
+
+def test_shared(shared):
+    assert shared == 2
 """
 LARGE, SMALL = "tests/test_some.py::test_large", "tests/test_some.py::test_small"
 
@@ -56,6 +69,11 @@ def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 )
 def test_the_tests_that_run_a_line(coverage: Coverage, line: int, tests: set[str]) -> None:
     assert coverage.tests("leaseq/product.py", line) == tests
+
+
+def test_a_line_that_a_fixture_runs(coverage: Coverage) -> None:
+    assert coverage.runs_in_setup("leaseq/product.py", 12)
+    assert not coverage.runs_in_setup("leaseq/product.py", 6)
 
 
 def test_a_file_that_no_test_runs(coverage: Coverage) -> None:
