@@ -19,8 +19,8 @@ _HIDDEN_NAMES = frozenset(
     {
         "csrf_token", "token", "request_id", "message", "next", "back", "then", "last", "search",
         "began", "which", "total", "move", "start", "at", "act", "after", "done", "all", "only", "id",
-        "looked", "chosen", "again", "active_ms", "envelope", "skip", "sort", "order", "confirmed",
-        "revoke_tokens",
+        "scanned", "layout", "columns_chosen", "again", "active_ms", "envelope", "skip", "sort", "order",
+        "confirmed", "revoke_tokens",
     }
 )  # fmt: skip
 """Fields that the page itself filled in, or that are only ticked."""

@@ -102,7 +102,8 @@ def test_a_hidden_tab_asks_no_more_until_it_is_seen(worker_tab: Page, letters: l
     with worker_tab.expect_request("**/reserve"):
         wait(worker_tab, letters)
     set_visibility(worker_tab, "hidden")
-    with worker_tab.expect_response("**/nothing"):  # it looks for the reason, and would ask again immediately
+    # The page asks for the reason, and would ask for an item again immediately.
+    with worker_tab.expect_response("**/why-nothing"):
         routes[0].fulfill(status=204, headers={"Retry-After": "0", "X-Leaseq-Reason": "held"})
     for _turn in range(20):
         worker_tab.evaluate("new Promise((done) => setTimeout(done))")

@@ -198,7 +198,7 @@ def test_a_file_s_due_dates_are_in_the_site_s_zone(berlin_browser: Browser, queu
     queue.configure()
     path = f"/manage/{queue.name}/import"
     form = {"csrf_token": berlin_browser.csrf(path), "name": "a.csv", "due": "by", "id": "nr"}
-    plan = berlin_browser.client.post(f"{path}/plan", data=form).json
+    plan = berlin_browser.client.post(f"{path}/jobs", data=form).json
     rows = b"nr,by\n1,2026-07-01\n2,2026-12-01T10:00\n3,2026-12-01T10:00Z\n4,2026-03-29T02:30\n"
     berlin_browser.client.post(not_none(plan)["to"], data=rows, headers={"X-CSRFToken": form["csrf_token"]})
     assert [(item.id, item.due) for item in queue.items("inbound")] == [

@@ -114,7 +114,7 @@ def provider_callback() -> Response | tuple[str, int]:
     return continue_sign_in(account, method)  # guard: second-step-of-linked
 
 
-@bp.route("/login/provider/tie", methods=["GET", "POST"])
+@bp.route("/login/provider/link", methods=["GET", "POST"])
 def link_provider() -> str | Response | tuple[str, int]:
     """Link an account that has a password to the provider's person: its owner must enter the password,
     once."""

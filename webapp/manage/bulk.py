@@ -191,7 +191,7 @@ def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
         done=_number("done") + len(done_ids),
         refusals=tuple(refusals),
         not_done=_number("not_done") + len(refusals),
-        scanned=_number("looked") + page.scanned,
+        scanned=_number("scanned") + page.scanned,
         total=_number("total") or None,
         after=page.after,
     )

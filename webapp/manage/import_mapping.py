@@ -46,7 +46,7 @@ class ImportMapping:
             file[:200],
             form.get("format") or transfer.format_of(file),
             envelope=form.get("envelope") == "yes",
-            columns=tuple(form.getlist("column")) if form.get("chosen") else None,
+            columns=tuple(form.getlist("column")) if form.get("columns_chosen") else None,
             delimiter=form.get("delimiter") or None,
             quotes=validation.one_of(form.get("quotes") or "auto", transfer.QUOTES, "quotes"),
             **{role: form.get(role) or None for role in ROLES},
@@ -110,7 +110,7 @@ class FilePreview:
 def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
     """Preview the first piece of a file, and check it if it is the whole file. Without a choice of columns,
     the mapping is guessed from their names."""
-    mapping, layout = ImportMapping.from_form(form, file), form.get("looked", "")
+    mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was chosen for another format
     data = piece if is_whole else _whole_lines(piece, mapping.format)

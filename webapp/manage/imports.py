@@ -73,7 +73,7 @@ def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]
     return id
 
 
-@bp.post("/manage/<q>/import/look")
+@bp.post("/manage/<q>/import/preview")
 @needs("manager")
 def preview_file(q: str) -> str | tuple[str, int]:
     """The preview of the first piece of a file, as a fragment of the page."""
@@ -96,7 +96,7 @@ def preview_file(q: str) -> str | tuple[str, int]:
     )
 
 
-@bp.post("/manage/<q>/import/plan")
+@bp.post("/manage/<q>/import/jobs")
 @needs("manager")
 def plan_import(q: str) -> tuple[dict[str, str], int]:
     """Store the choices; the file itself is then sent to a URL in the response."""

@@ -50,7 +50,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
             raise
         search, field_error = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
-    scanned_before = whole_number(request.args.get("looked")) or 0
+    scanned_before = whole_number(request.args.get("scanned")) or 0
     policy, lists, stats = queue.policy, state().lists.get(q), queue.stats()
     columns = columns_of(policy.form, lists.columns, search.state)
     html = render_template(

@@ -168,7 +168,7 @@ def reset_factor(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/tie")
+@bp.post("/people/<name:name>/link-provider")
 @needs("admin")
 def allow_provider_link(name: str) -> Response:
     """Allow one sign-in through the identity provider to link the account without its password."""
@@ -183,7 +183,7 @@ def allow_provider_link(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/untie")
+@bp.post("/people/<name:name>/unlink-provider")
 @needs("admin")
 def unlink_provider(name: str) -> Response:
     accounts().unlink_provider(name, by=person().name)

@@ -94,8 +94,8 @@ class Snapshot:
             "paused": stats.paused,
             "oldest_at": self._oldest_at(stats, now),
             "alerts": [_alert(one) for one in stats.alerts],
-            "come": _flow(rates.enqueued_per_minute(now) if rates else []),
-            "done": _flow(rates.finished_per_minute(now) if rates else []),
+            "enqueued": _flow(rates.enqueued_per_minute(now) if rates else []),
+            "finished": _flow(rates.finished_per_minute(now) if rates else []),
         }
 
     # Events

@@ -19,7 +19,7 @@ from leaseq.webapp.store.threads import Message, new_message_id
 from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.lease_outcome import LeaseEnd
 
-VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt", "thread")
+VERBS = ("finish", "abandon", "fail", "renew", "draft", "outcome", "thread")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from leaseq.webapp.work.queue_lines import waiting_elsewhere
 MAX_NAMED = 3
 
 
-@bp.get("/q/<q>/nothing")
+@bp.get("/q/<q>/why-nothing")
 @needs("worker")
 def why_nothing(q: str) -> str:
     """Why there is no item, as a fragment that the page's script reloads."""

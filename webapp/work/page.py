@@ -86,7 +86,7 @@ def session_now() -> dict[str, str]:
     return {"person": person().name, "csrf": generate_csrf()}
 
 
-@bp.get("/q/<q>/items/<name:id>/receipt")
+@bp.get("/q/<q>/items/<name:id>/outcome")
 @needs("worker")
 def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
     """The outcome of an ended lease, as a fragment for the page's script. For an item that was never theirs,

@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import PASSWORD, Browser
 
-LINK_PATH = "/login/provider/tie"
+LINK_PATH = "/login/provider/link"
 
 
 def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
@@ -111,7 +111,7 @@ def test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin(
     )
     assert browser.get(LINK_PATH).location == "/login", "there is no password to ask for"
     admin_browser = sign_in_at(app, admin_browser)
-    assert admin_browser.post(f"/people/{name}/tie").status_code == 303
+    assert admin_browser.post(f"/people/{name}/link-provider").status_code == 303
     assert sign_in(app)[1].status_code == 303
     accounts.unlink_provider(name, by="test")
     assert sign_in(app)[1].status_code == 403, "it counts once"

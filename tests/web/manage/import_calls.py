@@ -16,7 +16,7 @@ FRAGMENT = {"X-Leaseq-Fragment": "state"}
 def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
     piece = (io.BytesIO(data), "piece")
     form = {"name": name, "whole": "yes", "piece": piece, **fields}
-    return browser.post(f"{base}/look", form, page=base)
+    return browser.post(f"{base}/preview", form, page=base)
 
 
 def chosen_fields(response: Any) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def chosen_fields(response: Any) -> dict[str, Any]:
 
 
 def send(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
-    url = browser.post(f"{base}/plan", {"name": name, **fields}, page=base).json["to"]
+    url = browser.post(f"{base}/jobs", {"name": name, **fields}, page=base).json["to"]
     return url, stream(browser, base, url, data)
 
 

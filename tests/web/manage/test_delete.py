@@ -74,7 +74,7 @@ def test_the_piece_about_a_lease_says_so(sign_in_as: Callable[[str], Browser], q
     queue.enqueue({}, id="one")
     lease = take(queue, ann.name)
     queue.delete()
-    fragment = ann.get(f"/q/{queue.name}/items/one/receipt?token={lease.token}")
+    fragment = ann.get(f"/q/{queue.name}/items/one/outcome?token={lease.token}")
     assert fragment.status_code == 404
     assert fragment.text.startswith("<p>This queue was deleted, with all its items.")
     assert "it was deleted" in ann.get(f"/q/{queue.name}").text

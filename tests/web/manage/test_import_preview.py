@@ -253,7 +253,7 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
     page = look(manager_browser, base, b"id,n\n1,2\n3", whole="no").text
     assert "Check the whole file</button>" in page
     assert 'id="import-button"' not in page
-    plan = manager_browser.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
+    plan = manager_browser.post(f"{base}/jobs", {"name": "rows.csv", "priority": "n"}, page=base).json
     response = stream(manager_browser, base, plan["check"], b"id,n\n1,2\n3,x\n")
     assert "Line 3: n: a whole number" in response.text
     assert "Import 1 row</button>" in response.text
@@ -266,7 +266,7 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
 
 
 def test_nothing_is_offered_where_no_row_can_be_read(manager_browser: Browser, base: str) -> None:
-    page = look(manager_browser, base, b"id,n\n,1\n", id="id", looked="csv comma").text
+    page = look(manager_browser, base, b"id,n\n,1\n", id="id", layout="csv comma").text
     assert "No row can be imported." in page
     assert 'id="import-button"' not in page
 

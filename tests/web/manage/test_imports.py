@@ -32,7 +32,7 @@ def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
-    url, response = send(manager_browser, base, TABLE, chosen="yes", column=["text"], **choice)
+    url, response = send(manager_browser, base, TABLE, columns_chosen="yes", column=["text"], **choice)
     assert "2 added, 0 duplicates, 1 skipped" in response.text
     item = queue.get("a")
     assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))

@@ -236,7 +236,7 @@ def test_the_log_tells_of_an_import_and_not_of_a_check(
         return manager_browser.post(path, {"format": "csv", "file": file, **fields}, page=page)
 
     assert "1 row can be imported" in send_file(page, check="yes").text
-    plan = manager_browser.post(f"{page}/plan", {"format": "csv", "name": "rows.csv"}, page=page).json
+    plan = manager_browser.post(f"{page}/jobs", {"format": "csv", "name": "rows.csv"}, page=page).json
     headers = {"X-CSRFToken": manager_browser.csrf(page)}
     assert (
         manager_browser.client.post(plan["check"], data=b"text\nGood\n", headers=headers).status_code == 200

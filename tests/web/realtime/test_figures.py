@@ -106,7 +106,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, t
     ]
     assert figures["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
     assert [row["id"] for row in figures["due"]] == ["old"]
-    assert (figures["come"]["sum"], figures["done"]["sum"]) == (6, 1)
+    assert (figures["enqueued"]["sum"], figures["finished"]["sum"]) == (6, 1)
     assert figures["handling"]
 
 
@@ -295,7 +295,7 @@ def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue, thr
     snapshot.figures()
     queue.enqueue_many({} for _ in range(6_000))
     clock.tick(10)
-    assert snapshot.figures()["come"]["sum"] == 6_001
+    assert snapshot.figures()["enqueued"]["sum"] == 6_001
 
 
 def test_the_figures_as_json_are_those_of_the_page(

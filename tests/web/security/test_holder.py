@@ -98,7 +98,7 @@ def test_over_rest_a_stranger_learns_nothing_of_an_item(
     assert bodies["missing"][0] == 404
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "undo", "receipt"])
+@pytest.mark.parametrize("verb", [*VERBS, "undo", "outcome"])
 def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
 ) -> None:
@@ -107,7 +107,7 @@ def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
     pages = {}
     for state, item_id in ids.items():
         path = f"/q/{form_queue.name}/items/{item_id}/{verb}"
-        response = stranger.get(f"{path}?token=1") if verb == "receipt" else stranger.post(path, fields)
+        response = stranger.get(f"{path}?token=1") if verb == "outcome" else stranger.post(path, fields)
         text = re.sub(r'(name="csrf_token" value|content|nonce)="[^"]*"', "", response.text)
         pages[state] = (response.status_code, text.replace(item_id, "ID"))
     assert set(pages.values()) == {pages["missing"]}

@@ -11,7 +11,17 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
-PATHS = ("/disable", "/sign-out", "/untie", "/revoke", "/adopt", "/remove", "/release", "/pause", "/clear")
+PATHS = (
+    "/disable",
+    "/sign-out",
+    "/unlink-provider",
+    "/revoke",
+    "/adopt",
+    "/remove",
+    "/release",
+    "/pause",
+    "/clear",
+)
 
 
 class FormParser(HTMLParser):

@@ -142,15 +142,15 @@ def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, wor
     assert outcome(response.text) == message
 
 
-@pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
+@pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "outcome"])
 def test_a_made_up_token_shows_nothing_of_the_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser], verb: str
 ) -> None:
     """Nobody can read an item through the outcome of a lease that was not theirs."""
     other_lease = take(form_queue, sign_in_as("worker"))
     for token in (other_lease.token, other_lease.token + 1):
-        if verb == "receipt":
-            response = worker_browser.get(f"{path(form_queue, 'items', 'one', 'receipt')}?token={token}")
+        if verb == "outcome":
+            response = worker_browser.get(f"{path(form_queue, 'items', 'one', 'outcome')}?token={token}")
         else:
             fields = {"token": str(token), "error": "x", **ANSWER}
             response = worker_browser.post(path(form_queue, "items", "one", verb), fields)
@@ -163,7 +163,7 @@ def test_the_page_asks_what_became_of_its_lease(
 ) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
-    outcome_path = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
+    outcome_path = f"{path(queue, 'items', lease.id, 'outcome')}?token={lease.token}"
     assert "You have it now, until T." in plain_text(worker_browser.get(outcome_path).text)
     expire()
     fragment = worker_browser.get(outcome_path).text

@@ -27,7 +27,7 @@ class AccountNotLinked(Invalid):
         self.person = person
         super().__init__(
             "name",
-            "an account that is tied to the identity provider",
+            "an account that is linked to the identity provider",
             f"There is an account {person.name!r} here, which the identity provider alone does not open. "
             "Ask an admin to let it.",
         )
