@@ -159,6 +159,8 @@ class Load:
 
     def stop(self) -> None:
         self._stop.set()
+        for name in QUEUES:
+            leaseq.Queue(self._client, name).enqueue({})  # watchers read until the next event
         for thread in self._threads:
             thread.join()
         self._client.close()
