@@ -13,7 +13,7 @@ from leaseq.engine.connection import Connection
 from leaseq.engine.durability import MAX_MILLISECONDS, Wait, check_fsync_again, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
-from leaseq.engine.script_table import CONFIRMED_SCRIPTS, SCRIPTS
+from leaseq.engine.script_table import SCRIPTS, is_confirmed
 from leaseq.engine.scripts import BoundScript
 from leaseq.errors import QueueNotFound
 from leaseq.models import LeaseKey
@@ -63,7 +63,7 @@ class Commands:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until  # usually, while the cache is valid
-        wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else self.confirm()
+        wait = None if is_unconfirmed or not is_confirmed(name) else self.confirm()
         reply = self._connection.run_script(self._scripts[name], (at, *args), wait)
         if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
             raise error

@@ -40,7 +40,7 @@ class Script:
 
     @property
     def writes(self) -> bool:
-        return "no-writes" not in self.source.partition("\n")[0]
+        return "no-writes" not in self.source[: self.source.index("\n")]
 
     def where(self, line: int) -> str:
         """The file and line from which a line of ``source`` comes: ``lib/grants.lua:12``. A line past the end

@@ -9,7 +9,8 @@ from hashlib import sha1
 import pytest
 
 import leaseq
-from leaseq.engine import script_table
+from leaseq.engine import commands
+from leaseq.engine.script_table import SCRIPTS
 from leaseq.engine.scripts import Script
 from tests.conftest import Server
 from tests.faults.history import Call, Grant, History, Recorder
@@ -174,7 +175,7 @@ def test_a_history_is_judged(calls: list[Call], guarantees: list[str]) -> None:
 
 def plant(name: str, right: str, wrong: str) -> Script:
     """Return a script with one line replaced by a wrong one."""
-    script = script_table.SCRIPTS[name]
+    script = SCRIPTS[name]
     source = script.source.replace(right, wrong)
     assert (source != script.source) == (right != wrong)
     return replace(script, source=source, sha=sha1(source.encode(), usedforsecurity=False).hexdigest())
@@ -230,7 +231,7 @@ def test_what_is_planted_in_a_real_server_is_seen(
     wrong: str,
     guarantees: set[str],
 ) -> None:
-    monkeypatch.setitem(script_table.SCRIPTS, name, plant(name, right, wrong))
+    monkeypatch.setattr(commands, "SCRIPTS", {**SCRIPTS, name: plant(name, right, wrong)})
     queue = leaseq.Queue(server.client, queue_name)
     faults = find_faults(play_story(queue), RULES, queue)
     assert guarantees <= {fault.guarantee for fault in faults}, [str(fault) for fault in faults]

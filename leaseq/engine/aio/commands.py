@@ -22,7 +22,7 @@ from leaseq.engine.commands import (
 from leaseq.engine.durability import MAX_MILLISECONDS, Wait, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
-from leaseq.engine.script_table import CONFIRMED_SCRIPTS
+from leaseq.engine.script_table import is_confirmed
 from leaseq.errors import QueueNotFound
 from leaseq.models import LeaseKey
 from leaseq.policy import Durable
@@ -43,7 +43,7 @@ class Commands:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until
-        wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else await self.confirm()
+        wait = None if is_unconfirmed or not is_confirmed(name) else await self.confirm()
         reply = await self._connection.run_script(self._scripts[name], (at, *args), wait)
         if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
             raise error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,10 @@ def test_two_files_may_include_a_third(tmp_path: Path) -> None:
         "lib/two.lua:2",
         "x.lua:6",
     ]
+
+
+def test_scripts_are_read_at_their_first_use() -> None:
+    """Most programs call few of them, and start sooner without the others."""
+    program = "import leaseq.queue; from leaseq.engine.scripts import load; print(load.cache_info().currsize)"
+    completed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert completed.stdout == "0\n"
