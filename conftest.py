@@ -1,8 +1,7 @@
-"""A test run with a skipped test is not a green one; and what all runs have: a seed, a limit for a test that
-comes to no end, and a long form.
+"""Options of every test run: a seed, a time limit for each test, a long form (``--soak``), and the engine.
 
-A skip counts as explained only where its reason starts with ``platform:`` and says what this machine
-lacks that no install can give it. Any other skip or expected failure fails the run.
+Skips and expected failures fail the run, except those whose reason starts with ``platform:`` and names what
+this machine lacks and no installation can add.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A machine that runs tests may be busy: how long an example takes says nothing.
+# No deadline for an example: its time is meaningless on a busy machine.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
@@ -60,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
-    whole = 600  # seconds: what all of ./dev test may take at rest is enough for one test on a busy machine
+    whole = 600  # seconds: the limit for all of ./dev test on an idle machine
     parser.addoption("--limit", type=float, default=whole, help="after which a test fails that has no end")
     engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/support/engines.py
     parser.addoption("--engine", default=engines[0], choices=engines, help="what the tests' shared server is")
@@ -68,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """The long form has no limit. What a test leaves behind that does not end, either, is broken off, too."""
+    """Fail a test that exceeds the limit (none with --soak). The timer repeats, for stuck teardowns."""
     limit = 0.0 if item.config.getoption("--soak") else item.config.getoption("--limit")
     before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"no end after {limit:g} s"))
     signal.setitimer(signal.ITIMER_REAL, limit, limit)
@@ -80,7 +79,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_configure() -> None:
-    """Before the workers of a run start, which take it over."""
+    """Set the seed before the workers of the run start, so that they inherit it."""
     os.environ.setdefault("LEASEQ_SEED", str(secrets.randbelow(1_000_000)))
 
 

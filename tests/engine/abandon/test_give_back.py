@@ -17,7 +17,7 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed_queue: leaseq.Queue) -> None:
+def enqueue_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 1}, id="one")
 
 
@@ -38,7 +38,7 @@ def test_an_abandoned_item_waits_again_with_the_reason_kept(
     assert timed_queue.stats().counters["abandoned"] == 1
 
 
-def test_abandoning_costs_no_attempt_however_often(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_repeated_abandons_count_no_failures(timed_queue: leaseq.Queue, take: Take) -> None:
     for n in range(5):
         lease = take("ann")
         assert lease.attempt == n + 1
@@ -57,7 +57,7 @@ def test_an_abandon_sent_twice_counts_once(timed_queue: leaseq.Queue, take: Take
 
 
 @pytest.mark.parametrize("answers", [1, 2])
-def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
+def test_repeated_abandon_or_fail_succeeds_after_another_lease(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, answers: int
 ) -> None:
     """For instance if the first reply was lost, and somebody reserved the item before the second call."""
@@ -77,7 +77,7 @@ def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
     assert (timed_queue.get("one"), timed_queue.mine("cyd")) == (before, [lease])
 
 
-def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
+def test_expired_lease_can_be_abandoned_before_clear(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("ann")
@@ -88,7 +88,7 @@ def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
 
 @pytest.mark.parametrize("verb", ["abandon", "fail"])
 @pytest.mark.parametrize("ending", ["expired", "finished", "released", "regranted", "foreign"])
-def test_a_lease_that_is_over_moves_nothing(
+def test_ended_or_foreign_lease_is_refused(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, verb: str, ending: str
 ) -> None:
     lease = take("ann")
@@ -114,7 +114,7 @@ def test_a_lease_that_is_over_moves_nothing(
     assert timed_queue.stats().counters == stats
 
 
-def test_a_failed_item_waits_and_comes_back_ahead(
+def test_failed_item_is_scheduled_and_returns_to_front(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
     timed_queue.enqueue({}, id="two")
@@ -128,7 +128,7 @@ def test_a_failed_item_waits_and_comes_back_ahead(
     assert take("ann").id == "one"
 
 
-def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
+def test_retry_delay_doubles_up_to_maximum_with_jitter(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(max_attempts=100, retry_seconds=3, retry_max_seconds=40)
@@ -142,7 +142,7 @@ def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
     assert len({round(delay, 3) for delay in delays[4:]}) > 30, "delays have random jitter"
 
 
-def test_an_expiry_counts_as_a_failure_for_the_wait(
+def test_expiry_counts_as_failure_for_retry_delay(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     take("ann")
@@ -150,7 +150,9 @@ def test_an_expiry_counts_as_a_failure_for_the_wait(
     assert 3 <= seconds_until(clock, timed_queue.fail(take("bob"), "no").retry_at) <= 4
 
 
-def test_without_a_wait_it_is_back_at_once(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_failed_item_returns_immediately_without_retry_delay(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
+) -> None:
     timed_queue.configure(retry_seconds=0)
     lease = take("ann")
     first = timed_queue.fail(lease, "no")
@@ -159,7 +161,9 @@ def test_without_a_wait_it_is_back_at_once(timed_queue: leaseq.Queue, take: Take
     assert timed_queue.fail(lease, "no") == first
 
 
-def test_used_up_attempts_kill(timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+def test_item_dies_when_attempts_are_used_up(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
     for _ in range(2):
         assert timed_queue.fail(take("ann"), "no").retry_at is not None
         clock.tick(10)
@@ -170,7 +174,7 @@ def test_used_up_attempts_kill(timed_queue: leaseq.Queue, take: Take, clock: Clo
     assert (counters["failed"], counters["died"]) == (3, 1)
 
 
-def test_one_that_failed_for_good_is_dead_with_attempts_left(
+def test_fail_without_retry_kills_item_with_attempts_left(
     timed_queue: leaseq.Queue, take: Take, sets: Sets
 ) -> None:
     timed_queue.configure(max_attempts=5)
@@ -184,7 +188,7 @@ def test_one_that_failed_for_good_is_dead_with_attempts_left(
 
 
 @pytest.mark.parametrize("max_attempts", [1, 3])
-def test_a_fail_sent_twice_counts_once_and_says_the_same(
+def test_repeated_fail_counts_once_and_returns_same_result(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, max_attempts: int
 ) -> None:
     timed_queue.configure(max_attempts=max_attempts)

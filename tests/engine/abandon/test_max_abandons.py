@@ -1,4 +1,4 @@
-"""An item that this many people gave back is dead."""
+"""`max_abandons`: an item dies when this many people have abandoned it."""
 
 from __future__ import annotations
 
@@ -11,75 +11,82 @@ from tests.support.leases import take
 
 
 @pytest.fixture
-def two(timed_queue: leaseq.Queue) -> leaseq.Queue:
+def limited_queue(timed_queue: leaseq.Queue) -> leaseq.Queue:
     timed_queue.configure(max_abandons=2)
     timed_queue.enqueue({}, id="a")
     return timed_queue
 
 
-def test_it_dies_and_says_why(two: leaseq.Queue, sets: Sets) -> None:
-    two.abandon(take(two, "ann"), "too dark")
-    two.abandon(take(two, "bob"), "no idea", again=False)
+def test_item_dies_at_limit_with_reasons_in_history(limited_queue: leaseq.Queue, sets: Sets) -> None:
+    limited_queue.abandon(take(limited_queue, "ann"), "too dark")
+    limited_queue.abandon(take(limited_queue, "bob"), "no idea", again=False)
     assert sets()["dead"] == ["a"]
-    item = two.get("a")
+    item = limited_queue.get("a")
     assert (item.state, item.failures, [g.reason for g in item.history]) == (
         "dead",
         0,
         ["too dark", "no idea"],
     )
-    assert [(e.what, e.person) for e in two.journal()][-2:] == [("abandoned", "bob"), ("died", "bob")]
-    assert two.stats().counters["died"] == 1
-    assert two.reserve("cyd") is None
+    assert [(e.what, e.person) for e in limited_queue.journal()][-2:] == [
+        ("abandoned", "bob"),
+        ("died", "bob"),
+    ]
+    assert limited_queue.stats().counters["died"] == 1
+    assert limited_queue.reserve("cyd") is None
 
 
-def test_people_count_and_not_how_often_they_did(two: leaseq.Queue) -> None:
+def test_limit_counts_people_not_abandons(limited_queue: leaseq.Queue) -> None:
     for _ in range(5):
-        two.abandon(take(two, "ann"))
-    two.abandon(take(two, "ann"), again=False)
-    assert two.get("a").state == "inbound"
+        limited_queue.abandon(take(limited_queue, "ann"))
+    limited_queue.abandon(take(limited_queue, "ann"), again=False)
+    assert limited_queue.get("a").state == "inbound"
 
 
-def test_a_lost_lease_counts_for_nothing(two: leaseq.Queue, clock: Clock) -> None:
-    two.abandon(take(two, "ann"))
-    two.release(take(two, "bob").id)
-    take(two, "cyd")
+def test_release_and_expiry_do_not_count_as_abandons(limited_queue: leaseq.Queue, clock: Clock) -> None:
+    limited_queue.abandon(take(limited_queue, "ann"))
+    limited_queue.release(take(limited_queue, "bob").id)
+    take(limited_queue, "cyd")
     clock.tick(301)
-    two.clear()
-    assert two.get("a").state == "inbound"
+    limited_queue.clear()
+    assert limited_queue.get("a").state == "inbound"
 
 
-def test_sent_twice_it_counts_once(two: leaseq.Queue) -> None:
+def test_repeated_abandon_counts_once(limited_queue: leaseq.Queue) -> None:
     for person in ("ann", "bob"):
-        lease = take(two, person)
-        two.abandon(lease)
-        two.abandon(lease)
-    assert two.stats().counters["died"] == 1
+        lease = take(limited_queue, person)
+        limited_queue.abandon(lease)
+        limited_queue.abandon(lease)
+    assert limited_queue.stats().counters["died"] == 1
 
 
-def test_revived_it_begins_anew(two: leaseq.Queue) -> None:
+def test_revive_resets_abandon_count(limited_queue: leaseq.Queue) -> None:
     for person in ("ann", "bob"):
-        two.abandon(take(two, person), again=False)
-    two.revive("a")
-    two.abandon(take(two, "ann"))
-    assert two.get("a").state == "inbound"
-    two.abandon(take(two, "bob"))
-    assert two.get("a").state == "dead"
+        limited_queue.abandon(take(limited_queue, person), again=False)
+    limited_queue.revive("a")
+    limited_queue.abandon(take(limited_queue, "ann"))
+    assert limited_queue.get("a").state == "inbound"
+    limited_queue.abandon(take(limited_queue, "bob"))
+    assert limited_queue.get("a").state == "dead"
 
 
-def test_all_of_it_that_waits_dies_and_what_is_held_may_be_finished(two: leaseq.Queue) -> None:
-    two.configure(answers=3)
-    anns, bobs = take(two, "ann"), take(two, "bob")
-    two.abandon(take(two, "cyd"))
-    two.abandon(bobs)
-    assert (two.stats().dead, two.stats().reserved, two.stats().inbound) == (2, 1, 0)
-    two.finish(anns, {"by": "ann"})
-    assert [a.person for a in two.get("a").answers] == ["ann"]
-    two.revive("a")
-    assert {take(two, "cyd").id, take(two, "dan").id} == {"a"}
-    assert two.reserve("ann") is None, "ann, who answered, does not get it again"
+def test_waiting_assignments_die_and_held_assignment_can_be_finished(limited_queue: leaseq.Queue) -> None:
+    limited_queue.configure(answers=3)
+    anns, bobs = take(limited_queue, "ann"), take(limited_queue, "bob")
+    limited_queue.abandon(take(limited_queue, "cyd"))
+    limited_queue.abandon(bobs)
+    assert (limited_queue.stats().dead, limited_queue.stats().reserved, limited_queue.stats().inbound) == (
+        2,
+        1,
+        0,
+    )
+    limited_queue.finish(anns, {"by": "ann"})
+    assert [a.person for a in limited_queue.get("a").answers] == ["ann"]
+    limited_queue.revive("a")
+    assert {take(limited_queue, "cyd").id, take(limited_queue, "dan").id} == {"a"}
+    assert limited_queue.reserve("ann") is None, "ann, who answered, does not get it again"
 
 
-def test_without_a_limit_it_never_dies_of_it(timed_queue: leaseq.Queue) -> None:
+def test_item_without_limit_survives_any_number_of_abandons(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     for n in range(50):
         timed_queue.abandon(take(timed_queue, f"p{n}"), again=n % 2 == 0)

@@ -18,7 +18,7 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed_queue: leaseq.Queue) -> None:
+def enqueue_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 1}, id="one")
 
 
@@ -52,13 +52,15 @@ def test_a_finished_item_is_not_revived(timed_queue: leaseq.Queue, take: Take, s
     assert sets()["finished"] == ["one"]
 
 
-def test_reviving_what_is_held_changes_nothing(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_revive_of_held_item_changes_nothing(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     assert timed_queue.revive("one").state == "reserved"
     assert timed_queue.mine("ann") == [lease]
 
 
-def test_release_takes_the_lease_away(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_release_ends_lease_and_returns_item_to_queue(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
+) -> None:
     timed_queue.enqueue({}, id="two")
     lease = take("ann")
     item = timed_queue.release("one", by="meg")
@@ -72,7 +74,7 @@ def test_release_takes_the_lease_away(timed_queue: leaseq.Queue, take: Take, set
     assert take("bob").id == "one"
 
 
-def test_release_takes_it_from_one_person_alone(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_release_for_person_keeps_leases_of_others(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(answers=2)
     take("ann")
     bobs_lease = take("bob")
@@ -82,7 +84,7 @@ def test_release_takes_it_from_one_person_alone(timed_queue: leaseq.Queue, take:
     assert timed_queue.mine("bob") == [bobs_lease]
 
 
-def test_releasing_what_nobody_holds_changes_nothing(timed_queue: leaseq.Queue) -> None:
+def test_release_of_unheld_item_changes_nothing(timed_queue: leaseq.Queue) -> None:
     before = timed_queue.get("one")
     assert timed_queue.release("one") == before
     assert timed_queue.stats().counters["released"] == 0
@@ -96,7 +98,7 @@ def test_releasing_what_nobody_holds_changes_nothing(timed_queue: leaseq.Queue) 
         ("fail", "dead: revive it first"),
     ],
 )
-def test_assign_says_what_to_do_with_an_item_that_does_not_wait(
+def test_assign_refuses_item_that_is_not_waiting(
     timed_queue: leaseq.Queue, take: Take, verb: str | None, message: str
 ) -> None:
     timed_queue.configure(max_attempts=1)
@@ -108,7 +110,7 @@ def test_assign_says_what_to_do_with_an_item_that_does_not_wait(
 
 
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled", "finished", "dead"])
-def test_remove_forgets_an_item_whole(
+def test_remove_deletes_all_data_of_item(
     timed_queue: leaseq.Queue, take: Take, server: Server, state: str
 ) -> None:
     lease = take("ann")
@@ -142,7 +144,7 @@ def test_remove_forgets_an_item_whole(
 
 
 @pytest.mark.parametrize("move", ["get", "revive", "release", "remove"])
-def test_an_item_that_is_not_there(timed_queue: leaseq.Queue, move: str) -> None:
+def test_missing_item_raises_item_not_found(timed_queue: leaseq.Queue, move: str) -> None:
     with pytest.raises(leaseq.ItemNotFound) as error:
         getattr(timed_queue, move)("nobody")
     assert (error.value.queue, error.value.id) == (timed_queue.name, "nobody")
@@ -167,7 +169,7 @@ def test_a_pause_stops_reserve_and_nothing_else(timed_queue: leaseq.Queue, take:
     assert take("bob").id == "two"
 
 
-def test_a_pause_holds_when_the_policy_changes(timed_queue: leaseq.Queue) -> None:
+def test_pause_survives_policy_change(timed_queue: leaseq.Queue) -> None:
     timed_queue.pause()
     timed_queue.configure(lease_seconds=10)
     assert timed_queue.reserve("bob") is None
@@ -176,7 +178,7 @@ def test_a_pause_holds_when_the_policy_changes(timed_queue: leaseq.Queue) -> Non
     assert timed_queue.reserve("bob") is not None
 
 
-def test_pausing_twice_counts_once_and_a_new_reason_counts(timed_queue: leaseq.Queue) -> None:
+def test_pause_with_same_reason_writes_no_second_event(timed_queue: leaseq.Queue) -> None:
     for reason in ("a", "a", "b", None, None):
         timed_queue.pause(reason)
     for _ in range(2):
@@ -185,7 +187,7 @@ def test_pausing_twice_counts_once_and_a_new_reason_counts(timed_queue: leaseq.Q
     assert [kind for kind, _ in events] == ["paused", "paused", "paused", "resumed"]
 
 
-def test_a_queue_that_is_not_there_is_not_paused(timed_queue: leaseq.Queue, server: Server) -> None:
+def test_pause_and_resume_of_missing_queue_are_refused(timed_queue: leaseq.Queue, server: Server) -> None:
     queue = leaseq.Queue(server.client, f"{timed_queue.name}.no")
     for move in (queue.pause, queue.resume):
         with pytest.raises(leaseq.QueueNotFound):
@@ -193,7 +195,7 @@ def test_a_queue_that_is_not_there_is_not_paused(timed_queue: leaseq.Queue, serv
     assert not queue.exists()
 
 
-def test_the_events_of_a_removal_name_the_leases_that_it_ended(timed_queue: leaseq.Queue) -> None:
+def test_remove_events_contain_tokens_of_ended_leases(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="two leases", priority=0)
     leases = [not_none(timed_queue.reserve(person)) for person in ("ann", "bob")]

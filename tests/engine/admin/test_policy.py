@@ -12,7 +12,7 @@ from leaseq.policy import TEXTS
 from tests.conftest import Server
 
 
-def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
+def test_new_queue_has_default_policy(queue: leaseq.Queue) -> None:
     policy = queue.configure()
     assert queue.exists()
     assert policy == queue.policy == Policy()
@@ -40,7 +40,7 @@ def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
     ],
 )
 @pytest.mark.parametrize("exists", [True, False])
-def test_each_field_is_kept_and_the_others_stay(
+def test_configure_stores_field_and_keeps_others(
     queue: leaseq.Queue, server: Server, change: dict[str, Any], exists: bool
 ) -> None:
     before = queue.configure(max_attempts=9, title="before") if exists else Policy()
@@ -49,17 +49,19 @@ def test_each_field_is_kept_and_the_others_stay(
     assert leaseq.Queue(server.client, queue.name).policy == expected
 
 
-def test_a_field_goes_back_to_none(queue: leaseq.Queue) -> None:
+def test_configure_resets_field_to_none(queue: leaseq.Queue) -> None:
     queue.configure(renewals=3, form={"show": ["a"]})
     assert queue.configure(renewals=None, form=None) == Policy()
 
 
-def test_reading_the_policy_of_no_queue_makes_none(queue: leaseq.Queue) -> None:
+def test_reading_policy_of_missing_queue_creates_no_queue(queue: leaseq.Queue) -> None:
     assert queue.policy == Policy()
     assert not queue.exists()
 
 
-def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server: Server) -> None:
+def test_changes_of_different_fields_by_two_clients_are_both_kept(
+    queue: leaseq.Queue, server: Server
+) -> None:
     queue.configure(title="one")
     other = leaseq.Queue(server.client, queue.name)
     queue.configure(holds=2)
@@ -67,36 +69,38 @@ def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server:
     assert queue.policy == Policy(title="one", holds=2, max_attempts=5)
 
 
-def before_making(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let another program act after the check whether the queue exists, and before this one creates it."""
+def run_before_create(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]
+) -> None:
+    """Run an action after the check whether the queue exists, and before this client creates it."""
     make = queue._create
 
     def create_late(*arguments: Any) -> bool:
-        act()
+        action()
         return make(*arguments)
 
     monkeypatch.setattr(queue, "_create", create_late)
 
 
-def test_a_change_counts_though_another_made_the_queue_meanwhile(
+def test_configure_applies_when_another_client_creates_queue_first(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = leaseq.Queue(server.client, queue.name)
-    before_making(queue, monkeypatch, lambda: other.enqueue({}))
+    run_before_create(queue, monkeypatch, lambda: other.enqueue({}))
     queue.configure(holds=7)
     assert other.policy.holds == 7
 
 
-def test_a_first_enqueue_leaves_a_policy_alone_that_was_set_meanwhile(
+def test_first_enqueue_keeps_policy_set_by_another_client(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = leaseq.Queue(server.client, queue.name)
-    before_making(queue, monkeypatch, lambda: other.configure(holds=7))
+    run_before_create(queue, monkeypatch, lambda: other.configure(holds=7))
     assert queue.enqueue({}).added
     assert queue.policy.holds == 7
 
 
-def test_who_changed_it_is_in_the_journal_and_no_change_is_none(queue: leaseq.Queue) -> None:
+def test_journal_has_policy_changes_but_no_unchanged_configure(queue: leaseq.Queue) -> None:
     queue.configure(by="meg")
     queue.configure(by="joe", holds=2)
     queue.configure(by="joe", holds=2)
@@ -109,7 +113,7 @@ def test_who_changed_it_is_in_the_journal_and_no_change_is_none(queue: leaseq.Qu
     ]
 
 
-def test_a_refused_change_changes_nothing_of_the_call(queue: leaseq.Queue) -> None:
+def test_refused_configure_changes_no_field(queue: leaseq.Queue) -> None:
     queue.configure(holds=2)
     with pytest.raises(leaseq.Invalid):
         queue.configure(holds=3, max_attempts=0)
@@ -118,7 +122,7 @@ def test_a_refused_change_changes_nothing_of_the_call(queue: leaseq.Queue) -> No
     assert queue.policy == Policy(holds=2)
 
 
-def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Queue, server: Server) -> None:
+def test_existing_queues_are_listed_by_name(queue: leaseq.Queue, server: Server) -> None:
     names = [f"{queue.name}.{suffix}" for suffix in "cab"]
     for name in names:
         leaseq.Queue(server.client, name).configure()
@@ -126,7 +130,7 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
     assert [n for n in leaseq.queues(server.client) if n.startswith(queue.name)] == sorted(names)
 
 
-def test_a_name_that_was_lost_is_entered_again_by_who_knew_it(queue: leaseq.Queue, server: Server) -> None:
+def test_client_restores_lost_name_of_known_queue(queue: leaseq.Queue, server: Server) -> None:
     """A cluster's failover can lose the latest names without losing their queues."""
     first_client, second_client = leaseq.connect(server.url), leaseq.connect(server.url)
     gone_name = f"{queue.name}.gone"
@@ -143,9 +147,7 @@ def test_a_name_that_was_lost_is_entered_again_by_who_knew_it(queue: leaseq.Queu
         client.close()
 
 
-def test_a_name_that_was_lost_is_entered_again_by_a_change_of_the_policy(
-    queue: leaseq.Queue, server: Server
-) -> None:
+def test_configure_restores_lost_queue_name(queue: leaseq.Queue, server: Server) -> None:
     queue.configure()
     server.redis.srem(QUEUES, queue.name)
     other = leaseq.connect(server.url)
@@ -156,12 +158,12 @@ def test_a_name_that_was_lost_is_entered_again_by_a_change_of_the_policy(
     last.close()
 
 
-def test_a_lease_is_kept_to_the_microsecond(timed_queue: leaseq.Queue) -> None:
+def test_lease_seconds_are_rounded_to_microseconds(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.configure(lease_seconds=1.00000049).lease_seconds == 1
     assert timed_queue.policy.lease_seconds == 1
 
 
-def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(queue: leaseq.Queue) -> None:
+def test_find_policy_returns_none_only_for_missing_queue(queue: leaseq.Queue) -> None:
     assert queue.find_policy() is None
     queue.configure(lease_seconds=7)
     policy = queue.find_policy()
@@ -170,9 +172,7 @@ def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(
     assert policy.lease_seconds == 7
 
 
-def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
-    queue: leaseq.Queue, server: Server
-) -> None:
+def test_configure_with_outdated_expected_policy_is_refused(queue: leaseq.Queue, server: Server) -> None:
     """Two people edit the same settings: the second gets the current policy in the error, and may then
     overwrite it."""
     queue.configure(title="one", form={"show": ["ä"]}, retry_seconds=0.5, instructions="a\nb")
@@ -199,7 +199,7 @@ def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
         {"instructions": "new"},
     ],
 )
-def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
+def test_policy_version_changes_with_field_and_reverts_with_old_value(
     queue: leaseq.Queue, change: dict[str, Any]
 ) -> None:
     before = queue.configure(holds=2)
@@ -213,9 +213,7 @@ def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_queue_that_is_older_than_a_text_field_has_its_default(
-    queue: leaseq.Queue, server: Server, name: str
-) -> None:
+def test_missing_text_field_has_default_value(queue: leaseq.Queue, server: Server, name: str) -> None:
     queue.configure(holds=2)
     assert server.redis.hdel(Keys(queue.name).ledger, name) == 1
     policy = queue.policy
@@ -225,7 +223,7 @@ def test_a_queue_that_is_older_than_a_text_field_has_its_default(
         queue.configure(expected=policy, holds=4)
 
 
-def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Queue) -> None:
+def test_configure_with_expected_refuses_missing_queue_and_bad_version(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.QueueNotFound):
         queue.configure(expected=Policy(), holds=2)
     assert not queue.exists()
@@ -234,7 +232,7 @@ def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Q
             queue.configure(expected=version, holds=2)  # type: ignore[arg-type]
 
 
-def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
+def test_values_at_limits_are_accepted(queue: leaseq.Queue) -> None:
     upper_limits = {"lease_seconds": 604_800, "retry_max_seconds": 604_800, "holds": 100, "answers": 100}
     lower_limits = {"lease_seconds": 0.1, "retry_max_seconds": 0, "holds": 1, "answers": 1, "bands": (7, 7)}
     for limits in (upper_limits, lower_limits):
@@ -242,12 +240,12 @@ def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
         assert {name: getattr(policy, name) for name in limits} == limits
 
 
-def test_a_form_may_say_all_that_there_is_of_a_field_it_shows(queue: leaseq.Queue) -> None:
+def test_form_accepts_every_property_of_shown_field(queue: leaseq.Queue) -> None:
     form = {"show": [{"field": "scan", "kind": "image", "label": "The scan", "beside": True}]}
     assert queue.configure(form=form).form == form
 
 
-def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Queue) -> None:
+def test_create_only_refuses_existing_queue(queue: leaseq.Queue) -> None:
     assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
     with pytest.raises(leaseq.QueueExists, match="there is already a queue") as error:
         queue.configure(create_only=True, holds=3)
@@ -258,7 +256,7 @@ def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Que
     assert [event.what for event in queue.journal()] == ["created"]
 
 
-def test_of_two_who_make_a_queue_at_once_one_does(
+def test_create_only_is_refused_when_another_client_creates_queue_first(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = queue._create
@@ -273,7 +271,7 @@ def test_of_two_who_make_a_queue_at_once_one_does(
     assert queue.policy == Policy(holds=7)
 
 
-def test_a_text_that_an_older_queue_lacks_has_its_default(queue: leaseq.Queue, server: Server) -> None:
+def test_missing_title_does_not_affect_other_fields(queue: leaseq.Queue, server: Server) -> None:
     queue.configure(title="One", instructions="Read it", holds=2)
     server.redis.hdel(Keys(queue.name).ledger, "title")
     assert queue.policy == Policy(instructions="Read it", holds=2)

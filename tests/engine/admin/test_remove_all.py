@@ -36,7 +36,7 @@ def dead(timed_queue: leaseq.Queue, clock: Clock) -> list[str]:
         ({"limit": 2}, [0, 1]),
     ],
 )
-def test_those_that_a_filter_names(
+def test_remove_all_removes_filtered_items(
     timed_queue: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
 ) -> None:
     timed_queue.enqueue({}, id="waits")
@@ -50,7 +50,7 @@ def test_those_that_a_filter_names(
 
 
 @pytest.mark.parametrize("state", leaseq.STATES)
-def test_each_state_by_itself(timed_queue: leaseq.Queue, state: leaseq.State) -> None:
+def test_remove_all_removes_only_items_of_given_state(timed_queue: leaseq.Queue, state: leaseq.State) -> None:
     timed_queue.configure(holds=9, max_attempts=1)
     timed_queue.enqueue({}, delay=60)
     timed_queue.enqueue_many([{}, {}, {}, {}])
@@ -65,7 +65,7 @@ def test_each_state_by_itself(timed_queue: leaseq.Queue, state: leaseq.State) ->
             timed_queue.finish(held_lease, {})
 
 
-def test_more_than_one_read_and_an_item_with_several_answers(timed_queue: leaseq.Queue) -> None:
+def test_remove_all_reads_several_pages_and_counts_each_item_once(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(300))
     take(timed_queue, "ann")  # its second assignment waits, too

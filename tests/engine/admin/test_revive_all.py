@@ -26,7 +26,9 @@ def dead(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> list[str]:
     return [f"item-{n}" for n in range(6)]
 
 
-def test_all_of_them_the_longest_dead_first(timed_queue: leaseq.Queue, sets: Sets, dead: list[str]) -> None:
+def test_revive_all_revives_longest_dead_items_first(
+    timed_queue: leaseq.Queue, sets: Sets, dead: list[str]
+) -> None:
     assert timed_queue.revive_all(by="meg") == 6
     assert (sets()["inbound"], sets()["dead"]) == (dead, [])
     assert all(item.failures == 0 for item in timed_queue.items("inbound"))
@@ -51,7 +53,7 @@ def test_all_of_them_the_longest_dead_first(timed_queue: leaseq.Queue, sets: Set
         ({"error": "404", "limit": 1}, [4]),
     ],
 )
-def test_those_that_a_filter_names(
+def test_revive_all_revives_filtered_items(
     timed_queue: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
 ) -> None:
     assert timed_queue.revive_all(**wanted) == len(indexes)
@@ -59,7 +61,9 @@ def test_those_that_a_filter_names(
     assert sets()["dead"] == [id for id in dead if id not in sets()["inbound"]]
 
 
-def test_what_ran_out_has_no_error_but_a_person(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_expired_item_is_selected_by_person_not_by_error(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.configure(max_attempts=1, lease_seconds=5)
     timed_queue.enqueue({}, id="one")
     take("ann")
@@ -73,7 +77,7 @@ def test_what_ran_out_has_no_error_but_a_person(timed_queue: leaseq.Queue, take:
     assert timed_queue.revive_all(person="ann") == 1
 
 
-def test_of_several_who_had_it_the_last_one_counts(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_person_filter_matches_last_holder_only(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(max_attempts=1)
     timed_queue.enqueue({}, id="one")
     timed_queue.abandon(take("ann"), again=False)
@@ -95,7 +99,7 @@ def test_an_item_of_several_answers_counts_once(timed_queue: leaseq.Queue, take:
     assert (timed_queue.stats().dead, timed_queue.stats().inbound) == (0, 4)
 
 
-def test_an_item_that_dies_again_meanwhile_stays_dead(
+def test_item_that_dies_again_during_revive_all_stays_dead(
     timed_queue: leaseq.Queue, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a program that fails every item immediately would keep the call running."""
@@ -105,18 +109,18 @@ def test_an_item_that_dies_again_meanwhile_stays_dead(
     assert timed_queue.stats().dead == 2
     revive = timed_queue.revive
 
-    def and_fail_again(id: str, *, by: str | None = None) -> leaseq.Item:
+    def revive_and_fail(id: str, *, by: str | None = None) -> leaseq.Item:
         item = revive(id, by=by)
         timed_queue.fail(take("bot"), "torn again")
         return item
 
-    monkeypatch.setattr(timed_queue, "revive", and_fail_again)
+    monkeypatch.setattr(timed_queue, "revive", revive_and_fail)
     assert timed_queue.revive_all() == 1
     assert timed_queue.stats().counters["failed"] == 2
     assert timed_queue.get("one").state == "dead"
 
 
-def test_more_than_one_look_takes(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_revive_all_reads_several_pages(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(max_attempts=1, holds=100)
     timed_queue.enqueue_many([{"n": n} for n in range(600)])
     for n in range(600):
@@ -127,13 +131,13 @@ def test_more_than_one_look_takes(timed_queue: leaseq.Queue, take: Take) -> None
     assert timed_queue.revive_all(limit=1_000) == 200
 
 
-def test_what_others_do_meanwhile_is_passed_over(
+def test_items_changed_by_others_during_revive_all_are_skipped(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue, dead: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the list was read, others remove one, revive and finish one, and revive one."""
+    """After the list was read, others remove one item, and revive and finish another."""
     revive = timed_queue.revive
 
-    def after_others(id: str, *, by: str | None = None) -> leaseq.Item:
+    def revive_after_others(id: str, *, by: str | None = None) -> leaseq.Item:
         if id == dead[0]:
             same_queue.remove(dead[1])
             same_queue.revive(dead[2])
@@ -143,7 +147,7 @@ def test_what_others_do_meanwhile_is_passed_over(
             same_queue.finish(lease, {})
         return revive(id, by=by)
 
-    monkeypatch.setattr(timed_queue, "revive", after_others)
+    monkeypatch.setattr(timed_queue, "revive", revive_after_others)
     assert timed_queue.revive_all() == 4
     assert [item.id for item in timed_queue.items("inbound")] == [dead[0], *dead[3:]]
     assert timed_queue.get(dead[2]).state == "finished"

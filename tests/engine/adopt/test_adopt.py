@@ -49,7 +49,7 @@ def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
     assert sorted(g.token for g in item.history) == [1, 2]
 
 
-def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
+def test_adopted_answer_keeps_its_finish_time(
     timed_queue: leaseq.Queue, stale: leaseq.Lease, clock: Clock
 ) -> None:
     (late_answer,) = timed_queue.get("one").late_answers
@@ -69,7 +69,7 @@ def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
     assert list(timed_queue.answers(since=until)) == []
 
 
-def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(
+def test_adoption_writes_released_finished_and_adopted_events(
     timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
     bobs = timed_queue.mine("bob")[0]
@@ -81,7 +81,7 @@ def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(
     ]
 
 
-def test_an_answer_in_the_place_of_another_ends_no_lease_and_finishes_nothing(
+def test_adoption_for_finished_item_writes_only_adopted_event(
     timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
     timed_queue.finish(timed_queue.mine("bob")[0], {"by": "bob"})
@@ -90,7 +90,7 @@ def test_an_answer_in_the_place_of_another_ends_no_lease_and_finishes_nothing(
     assert [event.what for event in timed_queue.journal()[len(before) :]] == ["adopted"]
 
 
-def test_the_holder_s_answer_is_kept_after_an_adoption(
+def test_holder_answer_after_adoption_is_kept_as_late_answer(
     timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
     bobs = timed_queue.mine("bob")[0]
@@ -99,7 +99,7 @@ def test_the_holder_s_answer_is_kept_after_an_adoption(
     assert answers(timed_queue.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
 
 
-def test_adopting_twice_is_adopting_once(timed_queue: leaseq.Queue, stale: leaseq.Lease) -> None:
+def test_repeated_adoption_changes_nothing(timed_queue: leaseq.Queue, stale: leaseq.Lease) -> None:
     first = timed_queue.adopt("one", stale.token)
     assert timed_queue.adopt("one", stale.token) == first
     assert timed_queue.stats().counters["finished"] == 1
@@ -107,7 +107,9 @@ def test_adopting_twice_is_adopting_once(timed_queue: leaseq.Queue, stale: lease
 
 
 @pytest.mark.parametrize("state", ["inbound", "scheduled", "dead", "finished"])
-def test_from_any_state(timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets, state: str) -> None:
+def test_late_answer_is_adopted_in_any_item_state(
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets, state: str
+) -> None:
     lease = timed_queue.mine("bob")[0]
     timed_queue.configure(max_attempts=2 if state == "dead" else 9)
     if state == "inbound":
@@ -122,7 +124,7 @@ def test_from_any_state(timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Se
     assert timed_queue.stats().counters["finished"] == 1
 
 
-def test_the_answer_that_it_had_is_kept_and_can_be_taken_again(
+def test_replaced_answer_is_kept_and_can_be_adopted_again(
     timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
     bobs = timed_queue.mine("bob")[0]
@@ -132,7 +134,7 @@ def test_the_answer_that_it_had_is_kept_and_can_be_taken_again(
     assert timed_queue.stats().counters["finished"] == 1
 
 
-def test_also_where_both_are_of_one_grant(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_late_answer_replaces_answer_of_same_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue({}, id="one")
     lease = take("ann")
     timed_queue.finish(lease, {"v": 1})
@@ -140,7 +142,7 @@ def test_also_where_both_are_of_one_grant(timed_queue: leaseq.Queue, take: Take)
     assert answers(timed_queue.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
 
 
-def test_an_adopted_answer_keeps_what_its_grant_was(
+def test_adopted_answer_keeps_attempt_and_reserve_time_of_lease(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -156,7 +158,9 @@ def test_an_adopted_answer_keeps_what_its_grant_was(
     assert (grant.attempt, grant.reserved_at) == (2, lease.reserved_at)
 
 
-def test_of_two_with_one_token_the_latest_is_meant(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_newest_of_several_late_answers_with_same_token_is_adopted(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     timed_queue.enqueue({}, id="one")
     lease = take("ann")
     timed_queue.finish(lease, {"v": 1})
@@ -165,7 +169,9 @@ def test_of_two_with_one_token_the_latest_is_meant(timed_queue: leaseq.Queue, ta
     assert answers(timed_queue.adopt("one", lease.token)) == ([{"v": 3}], [{"v": 2}, {"v": 1}])
 
 
-def test_a_token_without_a_late_answer(timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
+def test_token_without_late_answer_is_refused(
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets
+) -> None:
     before = sets()
     with pytest.raises(leaseq.Invalid, match="none has the token 99") as error:
         timed_queue.adopt("one", 99)
@@ -178,13 +184,15 @@ def test_a_token_without_a_late_answer(timed_queue: leaseq.Queue, stale: leaseq.
         timed_queue.adopt("new", 1)
 
 
-def test_the_drafts_of_the_item_go(timed_queue: leaseq.Queue, stale: leaseq.Lease, server: Server) -> None:
+def test_adoption_deletes_drafts_of_item(
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, server: Server
+) -> None:
     timed_queue.save_draft(timed_queue.mine("bob")[0], {"half": 1})
     timed_queue.adopt("one", stale.token)
     assert not server.redis.exists(Keys(timed_queue.name).drafts)
 
 
-def test_adopting_one_of_several_answers_leaves_the_others_drafts_and_the_due_date(
+def test_adoption_with_several_answers_keeps_other_drafts_and_due_date(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(answers=3)
@@ -201,7 +209,7 @@ def test_adopting_one_of_several_answers_leaves_the_others_drafts_and_the_due_da
     assert timed_queue.stats().overdue == 1
 
 
-def test_no_answer_is_adopted_of_somebody_who_is_about_to_give_another(
+def test_adoption_is_refused_while_same_person_holds_item(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(answers=2)
@@ -222,7 +230,7 @@ def test_no_answer_is_adopted_of_somebody_who_is_about_to_give_another(
     assert timed_queue.reserve("ann") is None
 
 
-def test_a_late_answer_is_adopted_though_the_history_does_not_reach_so_far_back(
+def test_late_answer_is_adopted_after_its_lease_left_history(
     timed_queue: leaseq.Queue, stale: leaseq.Lease, take: Take
 ) -> None:
     timed_queue.release("one")

@@ -26,7 +26,7 @@ def changes(queue: leaseq.Queue) -> list[Any]:
     return [(event.id, event.person, json.loads(event.detail or "")) for event in events]
 
 
-def test_only_what_is_named_changes(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_change_affects_only_given_fields(timed_queue: leaseq.Queue, sets: Sets) -> None:
     timed_queue.enqueue({"n": 1}, id="a", priority=100, requires=["fr"], due=DUE)
     before = timed_queue.get("a")
     assert timed_queue.change("a", priority=10, by="meg").priority == 10
@@ -46,7 +46,7 @@ def test_only_what_is_named_changes(timed_queue: leaseq.Queue, sets: Sets) -> No
     ]
 
 
-def test_what_is_so_already_is_no_change(timed_queue: leaseq.Queue, server: Server) -> None:
+def test_change_to_same_values_writes_nothing(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.enqueue({"n": 1}, id="a", priority=7, requires=["fr"], due=DUE)
     timed_queue.enqueue({}, id="plain")
     before = server_contents.everything(server.redis, timed_queue.name)
@@ -56,7 +56,7 @@ def test_what_is_so_already_is_no_change(timed_queue: leaseq.Queue, server: Serv
     assert server_contents.everything(server.redis, timed_queue.name) == before
 
 
-def test_it_goes_among_those_of_its_new_priority_by_its_age(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_changed_priority_places_item_by_age(timed_queue: leaseq.Queue, sets: Sets) -> None:
     for n, priority in enumerate([10, 100, 10, 100, 10, 100]):
         timed_queue.enqueue({}, id=f"{n}", priority=priority)
     for id in "351":  # in any order
@@ -67,7 +67,7 @@ def test_it_goes_among_those_of_its_new_priority_by_its_age(timed_queue: leaseq.
     assert [take(timed_queue, f"person {n}").id for n in range(7)] == list("0134562")
 
 
-def test_what_was_out_before_stays_ahead_of_what_was_not(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_changed_priority_keeps_order_of_returned_items(timed_queue: leaseq.Queue, sets: Sets) -> None:
     for id in "abcd":
         timed_queue.enqueue({}, id=id, priority=10 if id in "cd" else 100)
     first, second = take(timed_queue, "ann"), take(timed_queue, "bob")
@@ -79,7 +79,7 @@ def test_what_was_out_before_stays_ahead_of_what_was_not(timed_queue: leaseq.Que
     assert sets()["inbound"] == ["a", "c", "b"], "in the order in which they came back"
 
 
-def test_the_due_date_is_that_of_the_list_and_of_the_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_changed_due_date_updates_by_due_and_overdue_count(timed_queue: leaseq.Queue, clock: Clock) -> None:
     now = datetime.fromtimestamp(clock.now / 1e6, UTC)
     timed_queue.enqueue({}, id="a")
     timed_queue.change("a", due=now - timedelta(hours=1))
@@ -92,7 +92,7 @@ def test_the_due_date_is_that_of_the_list_and_of_the_item(timed_queue: leaseq.Qu
     assert timed_queue.stats().overdue == 0
 
 
-def test_other_skills_are_of_the_people_who_may_have_it(timed_queue: leaseq.Queue) -> None:
+def test_changed_skills_decide_eligibility(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.enqueue({}, id="b", requires=["fr"])
     timed_queue.change("a", requires=["fr"])
@@ -103,7 +103,7 @@ def test_other_skills_are_of_the_people_who_may_have_it(timed_queue: leaseq.Queu
     assert take(timed_queue, "ann").id == "b"
 
 
-def test_one_that_waits_is_woken(timed_queue: leaseq.Queue, start: Start) -> None:
+def test_changed_skills_wake_waiting_reserve(timed_queue: leaseq.Queue, start: Start) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr"])
     future = start("ann", timed_queue)
     timed_queue.change("a", requires=[])
@@ -112,7 +112,7 @@ def test_one_that_waits_is_woken(timed_queue: leaseq.Queue, start: Start) -> Non
     assert lease.id == "a"
 
 
-def test_a_delay_schedules_it_and_none_lets_it_in(
+def test_delay_schedules_item_and_zero_delay_unschedules_item(
     timed_queue: leaseq.Queue, sets: Sets, clock: Clock
 ) -> None:
     for id in "ab":
@@ -129,12 +129,12 @@ def test_a_delay_schedules_it_and_none_lets_it_in(
     assert [one[2] for one in changes(timed_queue)] == [{"delay": seconds} for seconds in (60, 30, 60, 0)]
 
 
-def test_the_shortest_delay_is_one(timed_queue: leaseq.Queue) -> None:
+def test_delay_of_one_microsecond_schedules_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     assert timed_queue.change("a", delay=0.000_001).state == "scheduled"
 
 
-def test_one_that_failed_may_be_tried_at_once(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_zero_delay_ends_retry_delay_of_failed_item(timed_queue: leaseq.Queue, sets: Sets) -> None:
     timed_queue.configure(retry_seconds=1000)
     for id in "ab":
         timed_queue.enqueue({}, id=id)
@@ -143,7 +143,7 @@ def test_one_that_failed_may_be_tried_at_once(timed_queue: leaseq.Queue, sets: S
     assert sets()["inbound"] == ["a", "b"]
 
 
-def test_what_is_scheduled_comes_in_with_its_new_priority(
+def test_scheduled_item_is_released_with_changed_priority(
     timed_queue: leaseq.Queue, sets: Sets, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="waits")
@@ -154,7 +154,7 @@ def test_what_is_scheduled_comes_in_with_its_new_priority(
     assert sets()["inbound"] == ["due", "waits"]
 
 
-def test_one_that_is_assigned_stays_theirs(timed_queue: leaseq.Queue) -> None:
+def test_assigned_item_stays_assigned_after_change(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.assign("a", "bob")
     item = timed_queue.change("a", priority=10, requires=["fr"])
@@ -163,7 +163,7 @@ def test_one_that_is_assigned_stays_theirs(timed_queue: leaseq.Queue) -> None:
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_one_that_is_assigned_and_let_in_is_ahead_of_what_never_left(timed_queue: leaseq.Queue) -> None:
+def test_assigned_item_with_zero_delay_precedes_unassigned_items(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="later", delay=60)
     timed_queue.assign("later", "bob")
     timed_queue.enqueue({}, id="waits")
@@ -178,7 +178,7 @@ STATES: dict[str, Callable[[leaseq.Queue], object]] = {
 
 
 @pytest.mark.parametrize("message", STATES)
-def test_what_does_not_wait_is_refused(timed_queue: leaseq.Queue, server: Server, message: str) -> None:
+def test_change_refuses_non_waiting_item(timed_queue: leaseq.Queue, server: Server, message: str) -> None:
     timed_queue.enqueue({}, id="a")
     STATES[message](timed_queue)
     before = server_contents.everything(server.redis, timed_queue.name)
@@ -190,7 +190,7 @@ def test_what_does_not_wait_is_refused(timed_queue: leaseq.Queue, server: Server
         timed_queue.change("b", priority=10)
 
 
-def test_a_dead_item_is_put_right_before_it_is_revived(
+def test_dead_item_can_be_changed_before_revive(
     timed_queue: leaseq.Queue, server: Server, sets: Sets
 ) -> None:
     timed_queue.configure(max_attempts=1)
@@ -236,7 +236,7 @@ BAD: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), BAD)
-def test_bad_input_is_refused_by_name(
+def test_bad_input_is_refused_with_field_name(
     timed_queue: leaseq.Queue, server: Server, field: str, value: object
 ) -> None:
     timed_queue.enqueue({}, id="a")
@@ -256,7 +256,7 @@ def test_an_unknown_field_and_a_bad_id_are_refused(timed_queue: leaseq.Queue) ->
         call("", priority=10)
 
 
-def test_there_are_rows_for_so_many_sets_of_skills(timed_queue: leaseq.Queue) -> None:
+def test_number_of_different_skill_sets_is_limited(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(leaseq.NewItem({}, id=f"{n}", requires=(f"s{n}",)) for n in range(500))
     timed_queue.enqueue({}, id="a")
     with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
@@ -265,7 +265,7 @@ def test_there_are_rows_for_so_many_sets_of_skills(timed_queue: leaseq.Queue) ->
     assert timed_queue.change("a", requires=["s7"]).requires == ("s7",)
 
 
-def test_a_request_that_comes_again_is_not_carried_out_twice(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_repeated_request_is_applied_once(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
     state_since = timed_queue.change("a", priority=200).state_since
@@ -290,7 +290,7 @@ def server_field(queue: leaseq.Queue, field: str) -> str:
     return str(value.decode())
 
 
-def test_a_repeated_enqueue_of_the_first_payload_is_a_duplicate_still(timed_queue: leaseq.Queue) -> None:
+def test_dedupe_compares_with_original_payload_after_change(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(dedupe_seconds=60)
     timed_queue.enqueue({"n": 1}, id="a")
     timed_queue.change("a", payload={"n": 2})

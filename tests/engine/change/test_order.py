@@ -28,7 +28,7 @@ def band(priority: int) -> int:
     moves=st.lists(st.tuples(st.integers(0, 11), PRIORITIES), max_size=12),
     together=st.booleans(),
 )
-def test_within_a_band_the_oldest_is_first(
+def test_oldest_item_is_first_within_band(
     server: Server, priorities: list[int], moves: list[tuple[int, int]], together: bool
 ) -> None:
     queue = leaseq.Queue(server.client, f"order.{next(numbers)}", clock=Clock())
@@ -45,9 +45,11 @@ def test_within_a_band_the_oldest_is_first(
     assert [int(take(queue, f"person {n}").id) for n in range(len(order))] == order
 
 
-@pytest.mark.parametrize("gone", [False, True])
-def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, sets: Sets, gone: bool) -> None:
-    """Eva declined three items that came back later than 0: ahead of them, 0 would be hidden from her."""
+@pytest.mark.parametrize("held_by_others", [False, True])
+def test_changed_item_is_placed_behind_passed_over_items(
+    timed_queue: leaseq.Queue, sets: Sets, held_by_others: bool
+) -> None:
+    """Eva is barred from three items returned later than 0: ahead of them, 0 would be hidden from her."""
     timed_queue.enqueue({}, id="0", requires=["fr"])
     timed_queue.abandon(take(timed_queue, "ann", "fr"))
     timed_queue.enqueue({}, id="low", priority=200)
@@ -57,16 +59,18 @@ def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, set
     assert take(timed_queue, "eva").id == "4"
     timed_queue.finish(timed_queue.mine("eva")[0], {}, then_reserve=True)
     assert timed_queue.mine("eva")[0].id == "low", "eva passed over the others"
-    for person in ("fay", "gus", "hal") if gone else ():
+    for person in ("fay", "gus", "hal") if held_by_others else ():
         take(timed_queue, person)
     timed_queue.change("0", priority=10, requires=())
-    assert sets()["inbound"] == (["0"] if gone else ["1", "2", "3", "0"])
+    assert sets()["inbound"] == (["0"] if held_by_others else ["1", "2", "3", "0"])
     timed_queue.finish(timed_queue.mine("eva")[0], {})
     assert take(timed_queue, "eva").id == "0"
 
 
-def test_several_go_behind_it_one_by_one(server: Server, timed_queue: leaseq.Queue, sets: Sets) -> None:
-    """Each gets the next free microsecond after these."""
+def test_several_changed_items_get_consecutive_scores(
+    server: Server, timed_queue: leaseq.Queue, sets: Sets
+) -> None:
+    """Each gets the next free microsecond after the passed-over items."""
     for n in range(3):
         timed_queue.enqueue({}, id=f"{n}")
     leases = [take(timed_queue, person) for person in ("ann", "bob", "cyd")]
@@ -85,7 +89,7 @@ def test_several_go_behind_it_one_by_one(server: Server, timed_queue: leaseq.Que
     assert timed_queue.mine("eva")[0].id == "2"
 
 
-def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
+def test_changed_item_joins_returned_items_when_no_score_is_free(
     timed_queue: leaseq.Queue, sets: Sets, server: Server
 ) -> None:
     timed_queue.enqueue({}, id="old", priority=200)
@@ -99,7 +103,7 @@ def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
     assert server.redis.zscore(Keys(timed_queue.name).inbound + ":high:returned", "old") is not None
 
 
-def test_nobody_s_look_is_forgotten_while_there_are_cursors(
+def test_passed_over_scores_are_kept_while_cursors_exist(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     """For very many shelves, one score is kept for all of them; without cursors, none."""
@@ -119,7 +123,7 @@ def test_nobody_s_look_is_forgotten_while_there_are_cursors(
     assert not server.redis.exists(key)
 
 
-def test_it_goes_behind_the_score_that_stands_for_all_shelves(
+def test_changed_item_is_placed_behind_score_for_all_shelves(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="a")
@@ -135,7 +139,7 @@ def test_it_goes_behind_the_score_that_stands_for_all_shelves(
     assert score == clock.now + 10
 
 
-def test_cursors_without_that_score_count_for_every_shelf(
+def test_cursors_without_stored_score_count_for_every_shelf(
     timed_queue: leaseq.Queue, server: Server, sets: Sets
 ) -> None:
     """Such cursors were written by an earlier version."""

@@ -16,7 +16,7 @@ from tests.engine.clear.alerts import alert_events, fill, raised_alerts
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_all_that_waits_counts(timed_queue: leaseq.Queue) -> None:
+def test_waiting_counts_all_waiting_items(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(alerts=("waiting>3",))
     timed_queue.enqueue_many(
         [NewItem({}, priority=1), NewItem({}, priority=200), NewItem({}, requires=("fr",)), NewItem({})]
@@ -25,7 +25,9 @@ def test_all_that_waits_counts(timed_queue: leaseq.Queue) -> None:
     assert alert_events(timed_queue) == [("alert.raised", "waiting", 3, 4)]
 
 
-def test_the_oldest_that_waits(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_oldest_measures_age_of_oldest_waiting_item(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.configure(alerts=("oldest>100",))
     fill(timed_queue, 1)
     clock.tick(100)
@@ -48,7 +50,7 @@ def test_the_oldest_that_waits(timed_queue: leaseq.Queue, take: Take, clock: Clo
     assert len(alert_events(timed_queue)) == 2
 
 
-def test_items_that_are_dead(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_dead_measures_age_of_longest_dead_item(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.configure(alerts=("dead>100",), max_attempts=1)
     timed_queue.enqueue_many([NewItem({}, id="first"), NewItem({}, id="second")])
     timed_queue.fail(take("ann"), "cut off")
@@ -64,7 +66,9 @@ def test_items_that_are_dead(timed_queue: leaseq.Queue, take: Take, clock: Clock
     )
 
 
-def test_nobody_works_while_something_waits(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_idle_measures_time_without_work_while_items_wait(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.configure(alerts=("idle>100",))
     timed_queue.clear()
     clock.tick(1_000)
@@ -91,7 +95,7 @@ def test_nobody_works_while_something_waits(timed_queue: leaseq.Queue, take: Tak
     assert alert_events(timed_queue)[1:] == [("alert.resolved", "idle", 100, 0)]
 
 
-def test_a_lease_between_two_looks_ends_the_idle_time(
+def test_lease_between_two_checks_resets_idle_time(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(alerts=("idle>100",))
@@ -105,7 +109,7 @@ def test_a_lease_between_two_looks_ends_the_idle_time(
     assert alert_events(timed_queue) == []
 
 
-def test_a_pause_is_not_idle(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_pause_does_not_count_as_idle_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(alerts=("idle>100",))
     fill(timed_queue, 1)
     timed_queue.clear()
@@ -122,7 +126,7 @@ def test_a_pause_is_not_idle(timed_queue: leaseq.Queue, clock: Clock) -> None:
     assert raised_alerts(timed_queue) == ["idle>100"]
 
 
-def test_idle_time_is_forgotten_with_its_rule(
+def test_idle_time_is_deleted_with_its_alert_rule(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     timed_queue.configure(alerts=("idle>100",))
@@ -140,7 +144,7 @@ def test_idle_time_is_forgotten_with_its_rule(
 
 
 @pytest.mark.parametrize("name", ["bridge", "webhooks"])
-def test_a_consumer_of_the_journal_that_is_behind(
+def test_journal_consumer_lag_raises_alert(
     timed_queue: leaseq.Queue, server: Server, clock: Clock, name: str
 ) -> None:
     journal = Keys(timed_queue.name).journal
@@ -167,7 +171,7 @@ def test_a_consumer_of_the_journal_that_is_behind(
     assert alert_events(timed_queue)[1:] == [("alert.resolved", name, 60, 0)]
 
 
-def test_what_a_consumer_has_read_and_not_acknowledged_is_behind_too(
+def test_unacknowledged_entries_count_as_consumer_lag(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     journal = Keys(timed_queue.name).journal

@@ -18,7 +18,7 @@ from tests.engine.clear.alerts import alert_events, fill, raised_alerts, remove
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_it_is_raised_once_and_resolved_once(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_alert_is_raised_once_and_resolved_once(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(alerts=("waiting>10",))
     fill(timed_queue, 10)
     timed_queue.clear()
@@ -75,7 +75,7 @@ def test_a_rule_that_is_removed_resolves_its_alert(timed_queue: leaseq.Queue, se
     )
 
 
-def test_a_rule_with_another_limit_is_another_rule(timed_queue: leaseq.Queue) -> None:
+def test_rule_with_changed_limit_raises_separate_alert(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(alerts=("waiting>1",))
     fill(timed_queue, 5)
     timed_queue.clear()
@@ -93,7 +93,7 @@ def test_a_rule_with_another_limit_is_another_rule(timed_queue: leaseq.Queue) ->
     ]
 
 
-def test_several_at_one_look_have_one_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_alerts_raised_in_same_check_have_same_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(alerts=("oldest>10", "waiting>1"))
     assert timed_queue.policy.alerts == ("waiting>1", "oldest>10")
     fill(timed_queue, 2)
@@ -106,7 +106,7 @@ def test_several_at_one_look_have_one_time(timed_queue: leaseq.Queue, clock: Clo
     assert (events[0].id, events[0].person, events[0].token) == (None, None, None)
 
 
-def test_several_clear_jobs_raise_it_once(queue: leaseq.Queue, server: Server) -> None:
+def test_several_clear_jobs_raise_alert_once(queue: leaseq.Queue, server: Server) -> None:
     queue.configure(alerts=("waiting>1",))
     fill(queue, 2)
     jobs = [leaseq.Queue(leaseq.connect(server.url), queue.name) for _ in range(4)]
@@ -139,7 +139,7 @@ def test_a_raised_alert_of_a_newer_version_is_left_alone(timed_queue: leaseq.Que
     server.redis.delete(ledger)  # other tests read all queues
 
 
-def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(
+def test_alert_is_raised_by_clear_that_returns_items(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(alerts=("waiting>1",), lease_seconds=10)
@@ -150,7 +150,7 @@ def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(
     assert raised_alerts(timed_queue) == ["waiting>1"]
 
 
-def test_the_time_of_an_alert_is_the_servers(queue: leaseq.Queue) -> None:
+def test_alert_time_is_server_time(queue: leaseq.Queue) -> None:
     queue.configure(alerts=("waiting>1",))
     fill(queue, 2)
     queue.clear()

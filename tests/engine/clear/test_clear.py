@@ -19,7 +19,7 @@ def fill(queue: leaseq.Queue, count: int) -> None:
     queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(count))
 
 
-def test_nothing_to_do(timed_queue: leaseq.Queue) -> None:
+def test_clear_without_work_changes_nothing(timed_queue: leaseq.Queue) -> None:
     no_changes = Cleared(returned=0, released=0, died=0, more=False)
     fill(timed_queue, 1)
     assert timed_queue.clear() == no_changes
@@ -29,7 +29,7 @@ def test_nothing_to_do(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.journal() == before
 
 
-def test_it_returns_what_ran_out_in_that_order(
+def test_clear_returns_expired_items_in_expiry_order(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
     fill(timed_queue, 4)
@@ -50,7 +50,7 @@ def test_it_returns_what_ran_out_in_that_order(
     assert timed_queue.mine("ann") == []
 
 
-def test_it_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_clear_releases_due_items(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
     timed_queue.enqueue_many(NewItem({}, id=str(n), delay=n, priority=n) for n in (160, 3, 200, 100))
     clock.tick(170)
     assert timed_queue.clear() == Cleared(returned=0, released=3, died=0, more=False)
@@ -58,7 +58,9 @@ def test_it_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock, sets: 
     assert sets()["scheduled"] == ["200"]
 
 
-def test_it_kills_what_ran_out_too_often(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_clear_kills_expired_items_without_attempts_left(
+    timed_queue: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
     timed_queue.configure(max_attempts=1)
     fill(timed_queue, 3)
     for n in range(3):
@@ -69,7 +71,7 @@ def test_it_kills_what_ran_out_too_often(timed_queue: leaseq.Queue, clock: Clock
 
 
 @pytest.mark.parametrize("limit", [1, 3, 40, 41, 99])
-def test_it_does_at_most_so_much_and_says_whether_there_is_more(
+def test_clear_respects_limit_and_reports_remaining_work(
     timed_queue: leaseq.Queue, clock: Clock, limit: int
 ) -> None:
     fill(timed_queue, 60)
@@ -85,7 +87,7 @@ def test_it_does_at_most_so_much_and_says_whether_there_is_more(
     assert not result.more
 
 
-def test_what_is_due_by_the_next_call_is_more_to_do(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_more_is_true_for_item_due_at_next_call(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """A change takes a microsecond: items that are due after it are not left to the next round of the clear
     job."""
     due = clock.now + 60_000_000
@@ -95,7 +97,7 @@ def test_what_is_due_by_the_next_call_is_more_to_do(timed_queue: leaseq.Queue, c
     assert timed_queue.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=False)
 
 
-def test_two_at_once_move_each_item_once(
+def test_two_clear_jobs_return_each_item_once(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue, clock: Clock, sets: Sets
 ) -> None:
     fill(timed_queue, 10)
@@ -110,7 +112,7 @@ def test_two_at_once_move_each_item_once(
     assert timed_queue.stats().counters["expired"] == 10
 
 
-def test_a_shorter_lease_granted_later_is_seen_in_time(
+def test_shorter_lease_granted_later_expires_first(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     fill(timed_queue, 2)
@@ -123,7 +125,9 @@ def test_a_shorter_lease_granted_later_is_seen_in_time(
     assert timed_queue.clear().returned == 1
 
 
-def test_a_lease_renewed_in_time_is_left_alone(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_renewed_lease_is_not_cleared_before_expiry(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     fill(timed_queue, 1)
     lease = take("ann")
     for _ in range(5):
@@ -134,7 +138,7 @@ def test_a_lease_renewed_in_time_is_left_alone(timed_queue: leaseq.Queue, take: 
     assert timed_queue.clear().returned == 1
 
 
-def test_what_is_left_of_an_enqueue_that_the_server_broke_off_does_not_stop_it(
+def test_clear_skips_entry_without_record_of_interrupted_enqueue(
     timed_queue: leaseq.Queue, server: Server, clock: Clock, sets: Sets
 ) -> None:
     """The record is written last, so an entry without a record was never acknowledged."""
@@ -146,14 +150,14 @@ def test_what_is_left_of_an_enqueue_that_the_server_broke_off_does_not_stop_it(
     assert sets()["scheduled"] == []
 
 
-def test_the_same_for_reserve(timed_queue: leaseq.Queue, server: Server, take: Take) -> None:
+def test_reserve_skips_entry_without_record(timed_queue: leaseq.Queue, server: Server, take: Take) -> None:
     fill(timed_queue, 1)
     server.redis.zadd(Keys(timed_queue.name).inbound, {"broken": 1})
     assert take("ann").id == "000"
     assert timed_queue.stats().inbound == 0
 
 
-def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
+def test_reserve_with_several_answers_skips_entry_without_record(
     timed_queue: leaseq.Queue, server: Server
 ) -> None:
     timed_queue.configure(answers=2)
@@ -165,7 +169,7 @@ def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
     assert timed_queue.stats().inbound == 1, "the second answer of the complete item"
 
 
-def test_a_queue_whose_journal_somebody_removed_is_cleared_all_the_same(
+def test_clear_works_after_journal_is_deleted(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     timed_queue.configure(keep_finished_seconds=1)

@@ -1,4 +1,4 @@
-"""The length of the journal: clear trims it, and so does enqueue where no clear job runs."""
+"""The length of the journal: clear trims it; if no clear job runs, enqueue does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from tests.engine.clear.test_retention import GROUP, acknowledge, group, read
 from tests.engine.script_rewrites import rewrite
 
 
-def short_journal(queue: leaseq.Queue, move: str) -> None:
+def short_journal(queue: leaseq.Queue, script_name: str) -> None:
     """Rewrite a script so that a journal of 500 entries is long, and one of 2,000 too long."""
-    rewrite(queue, move, "ENTRIES = 1000000, MAX_ENTRIES = 4000000", "ENTRIES = 500, MAX_ENTRIES = 2000")
+    rewrite(
+        queue, script_name, "ENTRIES = 1000000, MAX_ENTRIES = 4000000", "ENTRIES = 500, MAX_ENTRIES = 2000"
+    )
 
 
-def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
+def test_clear_trims_read_entries_and_bounds_journal_length(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     short_journal(timed_queue, "clear")
@@ -53,7 +55,7 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
 
 
 @pytest.mark.parametrize("read_by", ["nobody", "all"])
-def test_one_call_takes_only_so_many_entries_off(
+def test_single_clear_trims_limited_number_of_entries(
     timed_queue: leaseq.Queue, clock: Clock, server: Server, read_by: str
 ) -> None:
     short_journal(timed_queue, "clear")

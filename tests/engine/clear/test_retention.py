@@ -1,5 +1,5 @@
-"""The clear job forgets finished items that are older than the policy keeps them, completely, but none that a
-consumer of the journal has not read; the journal keeps what its consumers have not read."""
+"""Retention: clear deletes finished items that are older than the policy allows, with all their data, once
+every consumer of the journal has read their events."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def acknowledge(server: Server, queue: leaseq.Queue, entries: list[bytes]) -> No
     server.redis.xack(Keys(queue.name).journal, GROUP, *entries)
 
 
-def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_clear_forgets_only_items_past_retention_time(daily: leaseq.Queue, clock: Clock, sets: Sets) -> None:
     finish(daily, "a", "b")
     clock.tick(DAY / 2)
     finish(daily, "c")
@@ -64,7 +64,7 @@ def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Cloc
     assert daily.clear().forgotten == 1
 
 
-def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
+def test_forgotten_item_leaves_no_data(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
     daily.enqueue({"n": 1}, id="gone-item", due=codec.to_datetime(clock.now), requires=["fr"])
     lease = not_none(daily.reserve("ann", skills=["fr"]))
     daily.save_draft(lease, {"half": 1})
@@ -88,7 +88,7 @@ def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server
     assert daily.enqueue({"n": 1}, id="gone-item").added
 
 
-def test_the_limit_holds_and_more_is_true(daily: leaseq.Queue, clock: Clock) -> None:
+def test_clear_limit_applies_to_forgotten_items(daily: leaseq.Queue, clock: Clock) -> None:
     finish(daily, *(f"{n:03}" for n in range(150)))
     clock.tick(DAY + 1)
     assert daily.clear(limit=100) == leaseq.Cleared(0, 0, 0, more=True, forgotten=100)
@@ -96,7 +96,9 @@ def test_the_limit_holds_and_more_is_true(daily: leaseq.Queue, clock: Clock) -> 
     assert daily.stats().finished == 0
 
 
-def test_leases_that_ran_out_come_first(daily: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_leases_are_cleared_before_items_are_forgotten(
+    daily: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     finish(daily, "a", "b")
     daily.enqueue_many([{}, {}])
     take("bob"), take("bob")
@@ -105,7 +107,7 @@ def test_leases_that_ran_out_come_first(daily: leaseq.Queue, clock: Clock, take:
 
 
 @pytest.mark.parametrize("before", [None, 10 * DAY])
-def test_a_policy_that_changes_counts_at_once(
+def test_changed_retention_applies_immediately(
     timed_queue: leaseq.Queue, clock: Clock, before: float | None
 ) -> None:
     timed_queue.configure(keep_finished_seconds=before)
@@ -120,7 +122,7 @@ def test_a_policy_that_changes_counts_at_once(
     assert timed_queue.clear().forgotten == 0
 
 
-def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock) -> None:
+def test_script_examines_item_with_missing_answers_once(daily: leaseq.Queue, clock: Clock) -> None:
     """Calls the script directly: ``clear`` repeats it until nothing is left to do."""
     daily.configure(answers=2)
     daily.enqueue({})
@@ -130,7 +132,7 @@ def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock
     assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
 
 
-def test_an_item_with_several_answers_goes_when_the_last_is_old(
+def test_item_with_several_answers_is_forgotten_when_last_answer_is_old(
     daily: leaseq.Queue, clock: Clock, sets: Sets
 ) -> None:
     daily.configure(answers=2)
@@ -147,7 +149,7 @@ def test_an_item_with_several_answers_goes_when_the_last_is_old(
     assert [daily.get("b").state, *sets()["finished"]] == ["inbound", "b"]
 
 
-def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock) -> None:
+def test_more_is_false_for_item_with_missing_answers(daily: leaseq.Queue, clock: Clock) -> None:
     daily.configure(answers=3)
     daily.enqueue({})
     daily.finish(not_none(daily.reserve("ann")), {})
@@ -156,7 +158,7 @@ def test_what_may_not_go_yet_is_no_more_to_do(daily: leaseq.Queue, clock: Clock)
     assert daily.clear(limit=1) == leaseq.Cleared(1, 0, 0, more=False, forgotten=0)
 
 
-def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
+def test_item_is_kept_until_each_answer_is_old(daily: leaseq.Queue, clock: Clock) -> None:
     daily.configure(answers=2)
     daily.enqueue({}, id="a")
     daily.finish(not_none(daily.reserve("ann")), {})
@@ -171,7 +173,7 @@ def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
 
 @pytest.mark.not_on("cluster")  # its statistics are for one node
 @pytest.mark.parametrize("later_ids", [(), ("b", "c")], ids=["all-go", "some-stay"])
-def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
+def test_clear_cost_is_bounded_and_minimal_without_work(
     daily: leaseq.Queue, clock: Clock, server: Server, later_ids: tuple[str, ...]
 ) -> None:
     finish(daily, *(f"{n:03}" for n in range(100)))
@@ -184,7 +186,7 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
 
 
 @pytest.mark.not_on("cluster")  # its statistics are for one node
-def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
+def test_clear_cost_is_bounded_for_items_abandoned_by_many_people(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     daily.configure(holds=40)
@@ -200,7 +202,7 @@ def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
     assert not list(server.redis.scan_iter(match=f"*{{{daily.name}}}:later:*", count=10_000))
 
 
-def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
+def test_item_is_kept_until_consumer_acknowledges_its_events(
     daily: leaseq.Queue, clock: Clock, server: Server, sets: Sets
 ) -> None:
     group(server, daily)
@@ -218,7 +220,9 @@ def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
     assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=2)
 
 
-def test_the_slowest_of_several_consumers_counts(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
+def test_item_is_kept_until_slowest_consumer_reads_its_events(
+    daily: leaseq.Queue, clock: Clock, server: Server
+) -> None:
     server.redis.xgroup_create(Keys(daily.name).journal, "a-slow-one", "0")
     server.redis.xgroup_create(Keys(daily.name).journal, "z-quick-one", "$")
     finish(daily, "a")
@@ -229,7 +233,7 @@ def test_the_slowest_of_several_consumers_counts(daily: leaseq.Queue, clock: Clo
     assert daily.clear().forgotten == 1
 
 
-def test_a_late_answer_that_was_not_read_holds_its_item_back(
+def test_item_is_kept_until_consumer_reads_late_answer(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     group(server, daily)

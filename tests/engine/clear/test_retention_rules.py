@@ -29,7 +29,9 @@ def kill(queue: leaseq.Queue, *ids: str) -> None:
         queue.fail(take(queue, "ann"), "no")
 
 
-def test_the_latest_stay_and_the_others_go(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_clear_keeps_latest_finished_items_by_count(
+    timed_queue: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
     timed_queue.configure(keep_finished_count=2)
     finish(timed_queue, "a", "b")
     assert timed_queue.clear() == NOTHING
@@ -45,14 +47,14 @@ def test_the_latest_stay_and_the_others_go(timed_queue: leaseq.Queue, clock: Clo
     assert sets()["finished"] == ["e", "f"]
 
 
-def test_none_is_kept_where_the_count_is_0(timed_queue: leaseq.Queue) -> None:
+def test_keep_finished_count_of_zero_keeps_no_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(keep_finished_count=0)
     finish(timed_queue, "a", "b")
     assert timed_queue.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
     assert timed_queue.clear().forgotten == 1
 
 
-def test_what_either_of_age_and_count_names_goes(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_item_past_age_or_count_is_forgotten(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
     timed_queue.configure(keep_finished_count=2, keep_finished_seconds=DAY)
     finish(timed_queue, "a", "b", "c")
     assert timed_queue.clear().forgotten == 1
@@ -62,7 +64,7 @@ def test_what_either_of_age_and_count_names_goes(timed_queue: leaseq.Queue, cloc
     assert sets()["finished"] == ["d"]
 
 
-def test_a_count_that_changes_holds_at_once(timed_queue: leaseq.Queue) -> None:
+def test_changed_keep_finished_count_applies_immediately(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(keep_finished_count=100)
     finish(timed_queue, "a", "b", "c")
     assert timed_queue.clear() == NOTHING
@@ -73,7 +75,7 @@ def test_a_count_that_changes_holds_at_once(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.clear() == NOTHING
 
 
-def test_an_item_with_several_answers_goes_whole(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_item_with_several_answers_is_forgotten_as_whole(timed_queue: leaseq.Queue, sets: Sets) -> None:
     timed_queue.configure(keep_finished_count=1, answers=2)
     timed_queue.enqueue({}, id="a")
     timed_queue.finish(take(timed_queue, "ann"), {})
@@ -87,9 +89,7 @@ def test_an_item_with_several_answers_goes_whole(timed_queue: leaseq.Queue, sets
         timed_queue.get("a")
 
 
-def test_what_a_consumer_has_not_read_stays_beyond_the_count(
-    timed_queue: leaseq.Queue, server: Server
-) -> None:
+def test_unread_item_is_kept_beyond_count(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.configure(keep_finished_count=0)
     server.redis.xgroup_create(Keys(timed_queue.name).journal, "bridge", "0")
     finish(timed_queue, "a")
@@ -98,7 +98,7 @@ def test_what_a_consumer_has_not_read_stays_beyond_the_count(
     assert timed_queue.clear().forgotten == 1
 
 
-def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
+def test_dead_item_past_retention_time_leaves_no_data(
     timed_queue: leaseq.Queue, clock: Clock, server: Server, sets: Sets
 ) -> None:
     timed_queue.configure(keep_dead_seconds=DAY)
@@ -118,9 +118,7 @@ def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
     assert timed_queue.clear().forgotten == 1
 
 
-def test_a_dead_item_stays_until_every_follower_has_read_of_it(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_dead_item_is_kept_until_follower_reads_its_events(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(keep_dead_seconds=DAY)
     timed_queue.follow("audit")
     kill(timed_queue, "a")
@@ -130,7 +128,7 @@ def test_a_dead_item_stays_until_every_follower_has_read_of_it(
     assert timed_queue.clear().forgotten == 1
 
 
-def test_a_revived_item_begins_anew(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_revive_restarts_retention_time_of_dead_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(keep_dead_seconds=DAY)
     kill(timed_queue, "a")
     clock.tick(DAY - 1)
@@ -144,7 +142,7 @@ def test_a_revived_item_begins_anew(timed_queue: leaseq.Queue, clock: Clock) -> 
 
 
 @pytest.mark.parametrize("keep_finished", [None, 2 * DAY])
-def test_answers_of_a_dead_item_stay_as_long_as_answers_do(
+def test_answers_of_dead_item_are_kept_as_long_as_finished_items(
     timed_queue: leaseq.Queue, clock: Clock, keep_finished: float | None
 ) -> None:
     timed_queue.configure(answers=2, keep_dead_seconds=DAY, keep_finished_seconds=keep_finished)
@@ -159,7 +157,7 @@ def test_answers_of_a_dead_item_stay_as_long_as_answers_do(
 
 
 @pytest.mark.not_on("cluster")  # its statistics are for one node
-def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
+def test_clear_cost_is_bounded_and_minimal_without_work(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     timed_queue.configure(keep_finished_count=1, keep_dead_seconds=DAY)
@@ -172,10 +170,10 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     assert command_counts(server.redis, timed_queue.clear) == {"evalsha": 1, "hmget": 1}
 
 
-def test_a_queue_of_before_these_fields_goes_on(
+def test_ledger_field_of_older_version_keeps_its_format(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    """Its ledger has the field as an older version writes it, and keeps that form."""
+    """The ledger keeps the form in which an older version wrote the field."""
     timed_queue.configure(keep_finished_seconds=DAY)
     finish(timed_queue, "a")
     server.redis.hset(Keys(timed_queue.name).ledger, "forget", "0 0")
@@ -185,7 +183,7 @@ def test_a_queue_of_before_these_fields_goes_on(
     assert timed_queue.clear().forgotten == 1
 
 
-def test_of_several_answers_the_last_decides_to_the_microsecond(
+def test_last_answer_decides_retention_to_microsecond(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     timed_queue.configure(answers=2, keep_finished_seconds=DAY)

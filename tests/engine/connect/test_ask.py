@@ -39,7 +39,7 @@ def test_a_broken_connection_is_replaced(server: Server, key: str) -> None:
     assert server.client.ask(("HGET", key, "a")) == [b"1"]
 
 
-def test_a_server_that_is_away_is_named() -> None:
+def test_unavailable_server_is_named_in_error() -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         with EmbeddedServer(folder, fsync="no") as embedded_server:
             client = leaseq.connect(embedded_server.url)

@@ -27,28 +27,28 @@ from tests.support.waiting import eventually
         "redis+sentinel://user:secret@one/mymaster?sentinel_password=other&socket_timeout=2",
     ],
 )
-def test_a_client_is_made_without_a_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connect_opens_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("it connected"))
     client = leaseq.connect(url)
     assert client.url == url
     leaseq.Queue(client, "q")
 
 
-def test_how_long_it_waits_for_a_server_is_an_option_of_a_sentinel_s_url_too() -> None:
+def test_socket_timeout_of_sentinel_url_is_used() -> None:
     client = leaseq.connect("redis+sentinel://one/mymaster?socket_timeout=2")
     assert connection_of(client).wait_milliseconds == 1_600
     client = leaseq.connect("redis+sentinel://one/mymaster")
     assert connection_of(client).wait_milliseconds == 4_000, "80 % of the default of five seconds"
 
 
-def test_where_no_sentinel_answers_the_error_says_so() -> None:
+def test_error_reports_that_no_sentinel_answers() -> None:
     queue = leaseq.Queue(leaseq.connect("redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster"), "q")
     for _ in range(2):
         with pytest.raises(leaseq.ServerUnavailable, match="2 of 2 sentinels did not answer"):
             queue.stats()
 
 
-def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
+def test_cluster_url_connects_immediately() -> None:
     with pytest.raises(leaseq.ServerUnavailable, match=r"127\.0\.0\.1:1"):
         leaseq.connect("redis+cluster://:hunter2@127.0.0.1:1")
 
@@ -105,7 +105,7 @@ def test_a_password_is_never_shown(url: str) -> None:
         assert "hunter2" not in str(error.value)
 
 
-def test_nor_where_the_url_is_bad() -> None:
+def test_password_is_not_shown_in_error_for_bad_url() -> None:
     for url in (
         "redis://:hunter2#@localhost",
         "redis+sentinel://:hunter2@one:x/m",
@@ -130,7 +130,7 @@ def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
 
 @pytest.mark.not_on("cluster")
 def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
-    def ids() -> set[str]:  # not a count: links of other tests may end at any time
+    def ids() -> set[str]:  # not a count: connections of other tests may end at any time
         return {one["id"] for one in server.redis.client_list()}
 
     client = leaseq.connect(server.url)
@@ -143,7 +143,7 @@ def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
     eventually(lambda: not opened & ids(), "it is closed")
 
 
-def test_no_redis_exception_leaves_translating(server: Server) -> None:
+def test_translating_converts_redis_exceptions(server: Server) -> None:
     with pytest.raises(leaseq.ServerRefused, match="the server refused"), server.client.translating():
         server.redis.execute_command("HGET", "leaseq:{x}:y")  # a missing argument
     with pytest.raises(leaseq.ServerUnavailable), server.client.translating():
@@ -170,7 +170,7 @@ def test_threads_share_a_client(queue: leaseq.Queue) -> None:
     assert queue.stats().counters["reserved"] == 80
 
 
-def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
+def test_interrupted_call_leaves_no_reply_for_next_call(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For instance by Ctrl-C, between the request and the reply."""
@@ -186,7 +186,7 @@ def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
     assert queue.get("one").id == "one"
 
 
-def test_a_fork_s_child_has_links_of_its_own(queue: leaseq.Queue) -> None:
+def test_forked_child_uses_its_own_connections(queue: leaseq.Queue) -> None:
     """Two processes that share a socket would read each other's replies."""
     queue.configure(holds=100)
     queue.enqueue_many([{}] * 200)

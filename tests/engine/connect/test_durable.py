@@ -26,7 +26,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def disk(folder: Path) -> Iterator[EmbeddedServer]:
+def fsync_server(folder: Path) -> Iterator[EmbeddedServer]:
     """A server that fsyncs each write, as `leaseq up` runs it."""
     with EmbeddedServer(folder) as embedded:
         yield embedded
@@ -51,11 +51,11 @@ def durable_queue(url: str, name: str, durability: leaseq.Durable) -> leaseq.Que
     return queue
 
 
-def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+def test_writes_wait_for_fsync_and_reads_do_not(fsync_server: EmbeddedServer) -> None:
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     server = raw(queue)
 
-    def day() -> None:
+    def make_changes() -> None:
         queue.enqueue_many([{}] * 3)
         lease = queue.reserve("ann")
         assert lease is not None
@@ -70,10 +70,10 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         queue.pause()
         queue.resume()
 
-    day()  # scripts that are not loaded yet are sent twice
-    assert calls(server, "waitaof", day) == 13
+    make_changes()  # scripts that are not loaded yet are sent twice
+    assert calls(server, "waitaof", make_changes) == 13
 
-    def look() -> None:
+    def inspect() -> None:
         queue.stats()
         queue.items("finished")
         queue.journal()
@@ -82,33 +82,33 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         _ = queue.policy
         queue.clear()
 
-    assert calls(server, "waitaof", look) == 0
+    assert calls(server, "waitaof", inspect) == 0
 
 
-def test_what_was_acknowledged_survives_kill_9(disk: EmbeddedServer) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+def test_acknowledged_changes_survive_kill_9(fsync_server: EmbeddedServer) -> None:
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     queue.enqueue_many([{}] * 20)
     lease = queue.reserve("ann")
     for n in range(20):
         assert lease is not None
         lease = queue.finish(lease, {"n": n}, then_reserve=True).next
-    assert disk.pid is not None
-    os.kill(disk.pid, signal.SIGKILL)
-    disk.stop()
-    disk.start()
+    assert fsync_server.pid is not None
+    os.kill(fsync_server.pid, signal.SIGKILL)
+    fsync_server.stop()
+    fsync_server.start()
     assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(20)]
 
 
-def test_a_server_that_forgot_the_scripts_gets_them_again_and_waits(disk: EmbeddedServer) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+def test_reloaded_script_waits_for_fsync(fsync_server: EmbeddedServer) -> None:
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     server = raw(queue)
     server.script_flush()
     assert calls(server, "waitaof", lambda: queue.enqueue({}, id="one")) >= 1
     assert queue.stats().counters["enqueued"] == 1
 
 
-def test_without_the_policy_nothing_waits_and_it_is_read_now_and_then(disk: EmbeddedServer) -> None:
-    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+def test_non_durable_queue_sends_no_wait_and_caches_policy(fsync_server: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
     queue.enqueue({})
     server = raw(queue)
     queue.reserve("ann")
@@ -120,26 +120,26 @@ def test_without_the_policy_nothing_waits_and_it_is_read_now_and_then(disk: Embe
 
 
 @pytest.fixture
-def other(disk: EmbeddedServer) -> leaseq.Queue:
+def other(fsync_server: EmbeddedServer) -> leaseq.Queue:
     """A queue of a client that cached the policy before another client made the queue durable."""
-    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    queue = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
     queue.enqueue({})
     queue.reserve("ann")
-    durable_queue(disk.url, "q", "fsync")
+    durable_queue(fsync_server.url, "q", "fsync")
     return queue
 
 
-def test_another_program_follows_a_changed_policy(
-    disk: EmbeddedServer, other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+def test_other_client_applies_changed_durable(
+    fsync_server: EmbeddedServer, other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     _ = other.policy  # the cached policy has expired
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
-    durable_queue(disk.url, "q", "server")
+    durable_queue(fsync_server.url, "q", "server")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
 
 
-def test_what_is_known_of_a_policy_counts_for_seconds(
+def test_cached_policy_is_used_until_cache_expires(
     other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
@@ -156,10 +156,10 @@ def test_what_is_known_of_a_policy_counts_for_seconds(
         ({"appendfsync": "no"}, "appendfsync always"),
     ],
 )
-def test_a_server_that_may_lose_it_is_refused(
-    disk: EmbeddedServer, settings: dict[str, str], message: str
+def test_fsync_is_refused_on_server_that_may_lose_writes(
+    fsync_server: EmbeddedServer, settings: dict[str, str], message: str
 ) -> None:
-    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+    queue = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
     queue.configure(title="before")
     for name, value in settings.items():
         raw(queue).config_set(name, value)
@@ -170,17 +170,17 @@ def test_a_server_that_may_lose_it_is_refused(
     assert (queue.policy.durable, queue.policy.title) == ("server", "before")
 
 
-def test_a_server_without_a_replica_is_refused(disk: EmbeddedServer) -> None:
-    queue = leaseq.Queue(leaseq.connect(disk.url), "q")
+def test_replica_durability_without_replica_is_refused(fsync_server: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
     with pytest.raises(leaseq.Invalid, match="connected replica") as error:
         queue.configure(durable="replica")
     assert error.value.field == "durable"
     assert not queue.exists()
 
 
-def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None:
-    admin = leaseq.Queue(leaseq.connect(disk.url), "q")
-    url = f"unix://low:pw@{disk.url.removeprefix('unix://')}"
+def test_fsync_is_refused_without_permission_to_read_configuration(fsync_server: EmbeddedServer) -> None:
+    admin = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
+    url = f"unix://low:pw@{fsync_server.url.removeprefix('unix://')}"
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
     queue = leaseq.Queue(leaseq.connect(url), "q")
     with pytest.raises(leaseq.Invalid, match=r"\+config\|get"):
@@ -200,8 +200,8 @@ def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None
             queue.configure(durable=durability)
 
 
-def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedServer) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+def test_error_reports_write_made_without_append_only_file(fsync_server: EmbeddedServer) -> None:
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     raw(queue).config_set("appendonly", "no")
     with pytest.raises(leaseq.ServerRefused, match=r"made this change.*appendonly.*may be sent again"):
         queue.enqueue({}, id="one")
@@ -209,10 +209,10 @@ def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedS
     assert not queue.enqueue({}, id="one").added
 
 
-def test_a_server_that_confirms_too_early_by_now_is_refused(
-    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+def test_reserve_is_refused_after_appendfsync_is_lowered(
+    fsync_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     queue.enqueue({}, id="one")
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
@@ -228,13 +228,13 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
     assert queue.enqueue({}).added
 
 
-def test_who_may_not_read_the_configuration_asks_once(
-    disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+def test_forbidden_configuration_is_requested_once(
+    fsync_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server logs each refused command."""
-    admin = durable_queue(disk.url, "q", "fsync")
+    admin = durable_queue(fsync_server.url, "q", "fsync")
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
-    queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
+    queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{fsync_server.url.removeprefix('unix://')}"), "q")
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     queue.enqueue_many([{} for _ in range(3)])
     queue.reserve("ann")
@@ -242,8 +242,8 @@ def test_who_may_not_read_the_configuration_asks_once(
     assert counts["config|get"] == 1
 
 
-def test_full_memory_keeps_nobody_from_finishing(disk: EmbeddedServer) -> None:
-    queue = durable_queue(disk.url, "q", "fsync")
+def test_finish_works_with_full_memory(fsync_server: EmbeddedServer) -> None:
+    queue = durable_queue(fsync_server.url, "q", "fsync")
     queue.enqueue({})
     lease = not_none(queue.reserve("ann"))
     raw(queue).config_set("maxmemory", "1")

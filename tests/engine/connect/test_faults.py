@@ -1,4 +1,4 @@
-"""A server without the scripts, a server that went away, or a full one."""
+"""Faults of a server: scripts flushed, unavailable, memory full, read-only, or access denied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def raw(client: leaseq.Client) -> redis.Redis:
     return client.redis
 
 
-def test_a_server_that_forgot_the_scripts_gets_them_again(queue: leaseq.Queue, server: Server) -> None:
+def test_flushed_scripts_are_loaded_again(queue: leaseq.Queue, server: Server) -> None:
     queue.enqueue_many([{}, {}])
     server.redis.script_flush()
     lease = queue.reserve("ann")
@@ -44,7 +44,7 @@ def test_a_server_that_forgot_the_scripts_gets_them_again(queue: leaseq.Queue, s
     assert [e.what for e in queue.journal()][-3:] == ["finished", "reserved", "abandoned"]
 
 
-def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(own_server: EmbeddedServer) -> None:
+def test_unavailable_server_is_named_and_work_resumes_after_restart(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
@@ -68,7 +68,7 @@ def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(own_ser
     assert queue.stats().finished == 1
 
 
-def test_work_goes_on_however_often_it_was_tried_in_vain(own_server: EmbeddedServer) -> None:
+def test_client_recovers_after_many_failed_calls(own_server: EmbeddedServer) -> None:
     queue = leaseq.Queue(leaseq.connect(own_server.url), "q")
     queue.enqueue({})
     own_server.stop()
@@ -79,14 +79,14 @@ def test_work_goes_on_however_often_it_was_tried_in_vain(own_server: EmbeddedSer
     assert queue.reserve("ann") is not None
 
 
-def test_work_goes_on_however_often_the_link_was_cut(server: Server, queue: leaseq.Queue) -> None:
+def test_client_recovers_after_many_closed_connections(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue({})
     for _ in range(150):
         server.redis.client_kill_filter(_type="normal", skipme=True)
         assert queue.reserve("ann") is not None
 
 
-def test_a_new_client_to_nowhere() -> None:
+def test_missing_socket_raises_server_unavailable() -> None:
     queue = leaseq.Queue(leaseq.connect("unix:///nowhere/server.sock"), "q")
     with pytest.raises(leaseq.ServerUnavailable, match=r"/nowhere/server\.sock"):
         queue.reserve("ann")
@@ -109,7 +109,7 @@ def test_restarting_the_server_loses_nothing(own_server: EmbeddedServer) -> None
     assert queue.policy.title == "kept"
 
 
-def test_with_full_memory_people_go_on_working_and_nothing_enters(own_server: EmbeddedServer) -> None:
+def test_full_memory_refuses_new_items_but_allows_work(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue_many([{"n": n} for n in range(20)])
@@ -145,7 +145,7 @@ def test_with_full_memory_people_go_on_working_and_nothing_enters(own_server: Em
     assert queue.stats().finished == 3
 
 
-def test_a_read_only_server_refuses(own_server: EmbeddedServer) -> None:
+def test_reserve_on_read_only_server_is_refused(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
@@ -157,7 +157,7 @@ def test_a_read_only_server_refuses(own_server: EmbeddedServer) -> None:
     assert queue.reserve("ann") is not None
 
 
-def test_a_wrong_password_is_refused_and_not_repeated(own_server: EmbeddedServer) -> None:
+def test_wrong_password_is_refused_without_retry(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     raw(client).acl_setuser("worker", enabled=True, passwords=["+right"], keys=["*"], categories=["+@all"])
     path = own_server.url.removeprefix("unix://")
@@ -180,7 +180,7 @@ def test_a_wrong_password_is_refused_and_not_repeated(own_server: EmbeddedServer
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))
 
 
-def test_a_user_who_may_not_unlink_deletes_no_part_of_a_queue(own_server: EmbeddedServer) -> None:
+def test_delete_without_unlink_permission_leaves_queue_unchanged(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
@@ -191,7 +191,7 @@ def test_a_user_who_may_not_unlink_deletes_no_part_of_a_queue(own_server: Embedd
     assert take(queue, "ann").id == "one", "the queue is as it was"
 
 
-def test_a_user_with_only_what_the_moves_need_can_work_a_queue(own_server: EmbeddedServer) -> None:
+def test_minimal_acl_rules_allow_all_queue_operations(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split())
     limited_client = leaseq.connect(f"unix://minimal:pw@{own_server.url.removeprefix('unix://')}")
@@ -235,7 +235,7 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(own_server: Embed
     wait_and_take(leaseq.Queue(limited_client, "waited-for"), "ann")
 
 
-def test_a_user_who_may_not_is_refused_and_nothing_moved(own_server: EmbeddedServer) -> None:
+def test_reserve_without_permission_is_refused_and_changes_nothing(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     leaseq.Queue(client, "q").enqueue({}, id="one")
     raw(client).execute_command("ACL", "SETUSER", "few", *MINIMAL.replace("+zadd ", "").split())

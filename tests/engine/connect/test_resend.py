@@ -1,4 +1,4 @@
-"""A move is sent again once after a broken link, even if its script had to be loaded before or after."""
+"""A command is sent again once after a broken connection, even if its script has to be loaded as well."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.proxy import CuttingProxy
 
-# The proxies are in front of a single server's socket. tests/conformance/engines breaks links of the others.
+# The proxies are in front of a single server's socket. tests/conformance/engines has tests of the others.
 pytestmark = pytest.mark.not_on("cluster", "sentinel")
 
 
@@ -46,13 +46,13 @@ def proxy(server: Server) -> Iterator[LoadCuttingProxy]:
 
 @pytest.fixture
 def unreliable_queue(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
-    """The queue over the link that breaks."""
+    """The queue, over a connection that the proxy can break."""
     client = leaseq.connect(proxy.url)
     yield leaseq.Queue(client, queue_name)
     client.close()
 
 
-def test_it_is_sent_twice_and_no_more(unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
+def test_command_is_sent_at_most_twice(unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
     unreliable_queue.configure()
     proxy.cut_each("enqueue")
     with pytest.raises(leaseq.ServerUnavailable):
@@ -61,7 +61,7 @@ def test_it_is_sent_twice_and_no_more(unreliable_queue: leaseq.Queue, proxy: Loa
     assert unreliable_queue.stats().counters["enqueued"] == 1
 
 
-def test_the_script_is_missing_and_then_the_reply_is_lost(
+def test_resend_works_after_missing_script_and_lost_reply(
     unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
 ) -> None:
     server.redis.script_flush()
@@ -71,7 +71,7 @@ def test_the_script_is_missing_and_then_the_reply_is_lost(
     assert (unreliable_queue.stats().inbound, unreliable_queue.stats().counters["enqueued"]) == (1, 1)
 
 
-def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None:
+def test_resend_works_after_server_restart(queue_name: str) -> None:
     """As after a restart of the server: acknowledged changes are on disk, and its scripts are gone."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as own:
         client = leaseq.connect(own.url)
@@ -84,7 +84,7 @@ def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None
         client.close()
 
 
-def test_the_script_is_missing_and_loading_it_breaks_the_link(
+def test_resend_works_when_loading_script_breaks_connection(
     unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
 ) -> None:
     unreliable_queue.enqueue({}, id="one")
@@ -94,7 +94,7 @@ def test_the_script_is_missing_and_loading_it_breaks_the_link(
     assert proxy.cuts == 1
     server.redis.script_flush()
     proxy.cut_load()
-    with pytest.raises(leaseq.ItemNotFound):  # the move itself was never sent twice
+    with pytest.raises(leaseq.ItemNotFound):  # the command itself was never sent twice
         unreliable_queue.remove("one")
     assert proxy.cuts == 2
 
@@ -115,7 +115,7 @@ class ForgettingProxy(CuttingProxy):
         return super()._answer(client, command, data)
 
 
-def test_the_script_is_forgotten_as_soon_as_it_is_loaded(server: Server, queue: leaseq.Queue) -> None:
+def test_call_succeeds_when_script_is_flushed_after_load(server: Server, queue: leaseq.Queue) -> None:
     """Another program may call SCRIPT FLUSH at any time."""
     queue.configure(lease_seconds=60)
     with (

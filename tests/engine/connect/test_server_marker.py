@@ -1,4 +1,4 @@
-"""The marker of a server: it exists as long as the server runs, and a program leaves one in each."""
+"""The marker that a program leaves in each server: it disappears when the server is restarted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def scripts(server: Server) -> int:
     return int(server.redis.info("memory")["number_of_cached_scripts"])
 
 
-def test_one_serves_all_scans_of_a_program(server: Server, client: leaseq.Client) -> None:
+def test_marker_is_loaded_once_per_program(server: Server, client: leaseq.Client) -> None:
     before = scripts(server)
     for _ in range(3):
         marker = ServerMarker(connection_of(client), KEY)
@@ -34,8 +34,8 @@ def test_one_serves_all_scans_of_a_program(server: Server, client: leaseq.Client
     assert scripts(server) == before + 1
 
 
-def test_a_server_that_was_restarted_gets_another(server: Server, client: leaseq.Client) -> None:
-    """Its text is unique: a server that comes back is not mistaken for the one that replaced it."""
+def test_restarted_server_gets_new_marker(server: Server, client: leaseq.Client) -> None:
+    """Each marker has a unique text, so a restarted server is not mistaken for the earlier one."""
     marker = ServerMarker(connection_of(client), KEY)
     marker.load()
     before = ServerMarker(connection_of(client), KEY, marker.text)

@@ -1,4 +1,4 @@
-"""A server does not answer, and the sentinels are asked whether it was replaced."""
+"""Reading the reply of a silent server, while sentinels are asked whether it was replaced."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from leaseq.engine import silence
 from leaseq.engine.aio import links
 from leaseq.engine.sentinel import SentinelConnection
 
-Answer = Callable[..., Any]
+ReadReply = Callable[..., Any]
 
 
-def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], bool]) -> Any:
+def read_in_event_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], bool]) -> Any:
     """The same function of `leaseq.aio`, with the same arguments."""
 
     async def async_read(seconds: float) -> Any:
@@ -29,9 +29,9 @@ def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], 
     return asyncio.run(links.read_reply(async_read, seconds, async_is_replaced))
 
 
-@pytest.fixture(params=[silence.read_reply, in_loop], ids=["thread", "task"])
-def answer(request: pytest.FixtureRequest) -> Answer:
-    reader: Answer = request.param
+@pytest.fixture(params=[silence.read_reply, read_in_event_loop], ids=["thread", "task"])
+def read_reply(request: pytest.FixtureRequest) -> ReadReply:
+    reader: ReadReply = request.param
     return reader
 
 
@@ -46,22 +46,22 @@ def silent_reader(times: int) -> Callable[..., str]:
     return read
 
 
-def test_whose_place_nobody_took_is_waited_for(answer: Answer) -> None:
-    assert answer(silent_reader(3), 5, lambda: False) == "an answer"
+def test_reply_of_silent_server_is_awaited_if_not_replaced(read_reply: ReadReply) -> None:
+    assert read_reply(silent_reader(3), 5, lambda: False) == "an answer"
 
 
-def test_whose_place_another_took_is_left(answer: Answer) -> None:
+def test_replaced_server_raises_connection_error(read_reply: ReadReply) -> None:
     with pytest.raises(rx.ConnectionError):
-        answer(silent_reader(3), 5, lambda: True)
+        read_reply(silent_reader(3), 5, lambda: True)
 
 
-def test_a_call_waits_for_its_timeout_and_no_longer(answer: Answer) -> None:
+def test_call_waits_no_longer_than_timeout(read_reply: ReadReply) -> None:
     with pytest.raises(rx.TimeoutError):
-        answer(silent_reader(3), 0, lambda: False)
+        read_reply(silent_reader(3), 0, lambda: False)
 
 
 @pytest.mark.parametrize(("timeout", "shortest"), [(0.3, 0.0), (0, 0.001)])
-def test_the_last_wait_ends_with_the_timeout(answer: Answer, timeout: float, shortest: float) -> None:
+def test_last_read_ends_at_timeout(read_reply: ReadReply, timeout: float, shortest: float) -> None:
     timeouts: list[float] = []
 
     def read(timeout: float) -> str:
@@ -70,11 +70,11 @@ def test_the_last_wait_ends_with_the_timeout(answer: Answer, timeout: float, sho
         raise rx.TimeoutError
 
     with pytest.raises(rx.TimeoutError):
-        answer(read, timeout, lambda: False)
+        read_reply(read, timeout, lambda: False)
     assert shortest <= timeouts[0] <= max(timeout, shortest)
 
 
-def test_who_was_asked_once_is_asked_again_sooner(answer: Answer) -> None:
+def test_later_checks_have_shorter_interval(read_reply: ReadReply) -> None:
     timeouts: list[float] = []
 
     def read(timeout: float) -> str:
@@ -82,7 +82,7 @@ def test_who_was_asked_once_is_asked_again_sooner(answer: Answer) -> None:
         raise rx.TimeoutError
 
     with pytest.raises(rx.ConnectionError):
-        answer(read, 5, lambda: len(timeouts) == 3)
+        read_reply(read, 5, lambda: len(timeouts) == 3)
     assert timeouts == [0.5, 0.2, 0.2]
 
 
@@ -93,7 +93,7 @@ class UnknownPrimary:
         raise MasterNotFoundError("no sentinel answers")
 
 
-def test_where_no_sentinel_names_a_primary_the_present_one_is_waited_for(
+def test_reply_is_awaited_when_no_sentinel_names_primary(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read = silent_reader(3)

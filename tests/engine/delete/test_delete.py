@@ -1,4 +1,4 @@
-"""Deleting a queue: nothing of it is left, nobody finds it, and a new queue of that name starts empty."""
+"""delete: all data of the queue are removed, and a new queue of that name starts empty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 
 class MissingPart:
-    """The entry point of another part, which can't be imported because a module is not installed."""
+    """An entry point that can't be imported because a module is not installed."""
 
     def __init__(self, module_name: str) -> None:
         self._module_name = module_name
@@ -30,7 +30,7 @@ class MissingPart:
 
 
 @pytest.mark.parametrize("module_name", ["flask", "leaseq.webapp"])
-def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
+def test_delete_ignores_packages_that_are_not_installed(
     timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
 ) -> None:
     monkeypatch.setattr("leaseq.queue.related_data.entry_points", lambda **_: [MissingPart(module_name)])
@@ -75,7 +75,7 @@ def keys_of(server: Server, name: str) -> set[str]:
     return {key.decode().rpartition(":")[2] for key in server_contents.everything(server.redis, name)}
 
 
-def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Server) -> None:
+def test_delete_leaves_only_last_token(full: leaseq.Queue, server: Server) -> None:
     server.redis.hset(WEBHOOK_STATE, f"follows {full.name}", 1)
     assert len(keys_of(server, full.name)) >= 15
     token = take(full, "ivy").token
@@ -88,14 +88,14 @@ def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Serv
     assert not server.redis.hexists(WEBHOOK_STATE, f"follows {full.name}")
 
 
-def test_of_a_queue_that_granted_nothing_nothing_stays(queue: leaseq.Queue, server: Server) -> None:
+def test_delete_of_queue_without_leases_leaves_nothing(queue: leaseq.Queue, server: Server) -> None:
     queue.enqueue({})
     queue.delete()
     assert not server_contents.everything(server.redis, queue.name)
     assert not queue.exists()
 
 
-def test_there_must_be_a_queue(queue: leaseq.Queue, server: Server) -> None:
+def test_delete_of_missing_queue_is_refused(queue: leaseq.Queue, server: Server) -> None:
     with pytest.raises(leaseq.QueueNotFound) as first_error:
         queue.delete()
     assert not first_error.value.deleted
@@ -107,7 +107,7 @@ def test_there_must_be_a_queue(queue: leaseq.Queue, server: Server) -> None:
     assert second_error.value.deleted
 
 
-def test_who_holds_an_item_of_it_is_told(full: leaseq.Queue) -> None:
+def test_calls_with_lease_of_deleted_queue_are_refused(full: leaseq.Queue) -> None:
     lease = take(full, "ivy")
     full.delete()
     calls: list[Callable[[], object]] = [
@@ -124,9 +124,7 @@ def test_who_holds_an_item_of_it_is_told(full: leaseq.Queue) -> None:
     assert full.reserve("ivy") is None
 
 
-def test_a_new_one_of_its_name_shares_nothing_and_grants_higher_tokens(
-    full: leaseq.Queue, server: Server
-) -> None:
+def test_new_queue_of_same_name_starts_empty_with_higher_tokens(full: leaseq.Queue, server: Server) -> None:
     old_lease = take(full, "ivy")
     full.delete()
     full.enqueue({"n": 2}, id="high")
@@ -145,7 +143,7 @@ def test_a_new_one_of_its_name_shares_nothing_and_grants_higher_tokens(
     assert take(full, "ann").token == new_lease.token + 1
 
 
-def test_only_the_policy_that_is_expected(queue: leaseq.Queue) -> None:
+def test_delete_with_outdated_expected_policy_is_refused(queue: leaseq.Queue) -> None:
     before = queue.configure(lease_seconds=5)
     after = queue.configure(title="Other")
     with pytest.raises(leaseq.PolicyChanged) as error:
@@ -157,7 +155,7 @@ def test_only_the_policy_that_is_expected(queue: leaseq.Queue) -> None:
         queue.delete(expected=after)
 
 
-def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
+def test_delete_keeps_other_queues(queue: leaseq.Queue, server: Server) -> None:
     """A name is no pattern, and names that begin or end alike are different queues."""
     other_queues = [leaseq.Queue(server.client, name) for name in (f"{queue.name}2", f"a{queue.name}")]
     for any_queue in (queue, *other_queues):
@@ -168,7 +166,7 @@ def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
     assert [server_contents.everything(server.redis, any_queue.name) for any_queue in other_queues] == before
 
 
-def test_who_waits_is_woken_and_told(queue: leaseq.Queue, start: Start) -> None:
+def test_delete_ends_waiting_reserves(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     futures = [start(f"p{n}") for n in range(3)]
     queue.delete()
@@ -177,7 +175,7 @@ def test_who_waits_is_woken_and_told(queue: leaseq.Queue, start: Start) -> None:
             future.result(5)
 
 
-def test_more_who_wait_than_one_call_wakes(queue: leaseq.Queue, server: Server) -> None:
+def test_delete_wakes_waiters_in_batches(queue: leaseq.Queue, server: Server) -> None:
     queue.configure()
     channel = Keys(queue.name).wake
     subscription = server.pubsub(channel)
@@ -216,7 +214,7 @@ def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> 
     return queue
 
 
-def test_what_was_broken_off_is_finished_by_the_next(
+def test_interrupted_delete_is_completed_by_next_delete(
     half_deleted_queue: leaseq.Queue, server: Server
 ) -> None:
     assert len(server_contents.everything(server.redis, half_deleted_queue.name)) > 2
@@ -232,33 +230,33 @@ def test_what_was_broken_off_is_finished_by_the_next(
         half_deleted_queue.delete()
 
 
-def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
+def test_restart_during_key_scan_leaves_no_keys(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a restart, the cursor of SCAN means another place, so keys could be missed."""
-    scan_keys, look_count = full._scan_keys, 0
+    scan_keys, scan_count = full._scan_keys, 0
 
-    def look(cursor: int) -> tuple[int, list[str]]:
-        nonlocal look_count
-        look_count += 1
-        if look_count != 2:
+    def scan(cursor: int) -> tuple[int, list[str]]:
+        nonlocal scan_count
+        scan_count += 1
+        if scan_count != 2:
             return scan_keys(cursor)
         server.redis.script_flush()
         return 0, []
 
-    monkeypatch.setattr(full, "_scan_keys", look)
+    monkeypatch.setattr(full, "_scan_keys", scan)
     full.delete()
     assert [*server_contents.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
 
 
-def test_a_new_one_finishes_it_first(half_deleted_queue: leaseq.Queue, server: Server) -> None:
+def test_enqueue_completes_interrupted_delete_first(half_deleted_queue: leaseq.Queue, server: Server) -> None:
     half_deleted_queue.enqueue({"n": "new"}, id="new")
     assert [item.id for item in half_deleted_queue.items("inbound")] == ["new"]
     assert take(half_deleted_queue, "ann").token == 2
     assert half_deleted_queue.name in leaseq.queues(server.client)
 
 
-def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue: leaseq.Queue) -> None:
+def test_delayed_delete_step_does_not_affect_new_queue(half_deleted_queue: leaseq.Queue) -> None:
     """The caller was delayed while another one completed the deletion and created the queue again."""
     half_deleted_queue.configure(title="New")
     half_deleted_queue.enqueue({}, id="new")
@@ -268,7 +266,7 @@ def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue
     assert half_deleted_queue.get("new").state == "inbound"
 
 
-def test_a_queue_of_another_schema_stays(unreadable_queue: leaseq.Queue, server: Server) -> None:
+def test_unreadable_queue_is_not_deleted(unreadable_queue: leaseq.Queue, server: Server) -> None:
     before = server_contents.everything(server.redis, unreadable_queue.name)
     with pytest.raises(leaseq.QueueUnreadable):
         unreadable_queue.delete()

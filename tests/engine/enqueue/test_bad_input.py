@@ -28,7 +28,7 @@ def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
 
 
 @pytest.mark.parametrize(("call", "field", "value"), CASES)
-def test_it_is_refused_by_name_and_nothing_changes(
+def test_bad_input_is_refused_with_field_name_and_changes_nothing(
     busy: leaseq.Queue, server: Server, call: Call, field: str, value: object
 ) -> None:
     before = server_contents.everything(server.redis, busy.name)
@@ -43,15 +43,13 @@ def test_it_is_refused_by_name_and_nothing_changes(
 @pytest.mark.parametrize(
     "name", ["", "A", "a b", "ä", "x" * 65, "a/b", "a\n", "{a}", "a:b", "@a", 5, None, b"a", "\ud800"]
 )
-def test_a_bad_name_of_a_queue(server: Server, name: Any) -> None:
+def test_bad_queue_name_is_refused(server: Server, name: Any) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         leaseq.Queue(server.client, name)
     assert error.value.field == "queue"
 
 
-def test_a_lease_of_another_queue_moves_nothing_here(
-    busy: leaseq.Queue, server: Server, clock: Clock
-) -> None:
+def test_lease_of_another_queue_is_refused(busy: leaseq.Queue, server: Server, clock: Clock) -> None:
     other = leaseq.Queue(server.client, f"{busy.name}.other", clock=clock)
     other.enqueue({}, id="held")
     foreign_lease = other.reserve("ann")
@@ -78,18 +76,18 @@ def test_a_lease_of_another_queue_moves_nothing_here(
 @pytest.mark.parametrize(
     "value", [nested(64), {"n": 10**300}, {"big": "x" * 262_134}, {"": None}, "\U0001f600", -0.0]
 )
-def test_what_is_just_within_the_limits_is_taken(timed_queue: leaseq.Queue, value: object) -> None:
+def test_payloads_at_limits_are_accepted(timed_queue: leaseq.Queue, value: object) -> None:
     item = timed_queue.enqueue(value)
     assert timed_queue.get(item.id).payload == value
 
 
 @pytest.mark.parametrize("due", [datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 12, 31, tzinfo=UTC)])
-def test_dates_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, due: datetime) -> None:
+def test_due_dates_at_limits_are_accepted(timed_queue: leaseq.Queue, due: datetime) -> None:
     assert timed_queue.get(timed_queue.enqueue({}, due=due).id).due == due
 
 
 @pytest.mark.parametrize("person", ["a", "a" * 64, "Ω", "a b"])
-def test_names_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, person: str) -> None:
+def test_person_names_at_limits_are_accepted(timed_queue: leaseq.Queue, person: str) -> None:
     timed_queue.enqueue({})
     lease = timed_queue.reserve(person)
     assert lease is not None
@@ -97,14 +95,14 @@ def test_names_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, perso
 
 
 @pytest.mark.parametrize("id", ["x" * 200, "ü" * 200, " ", "a b", "日本", "{}", "*"])
-def test_ids_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, id: str) -> None:
+def test_ids_at_limits_are_accepted(timed_queue: leaseq.Queue, id: str) -> None:
     timed_queue.enqueue({}, id=id)
     assert timed_queue.reserve("ü" * 64) is not None
     assert timed_queue.mine("ü" * 64)[0].id == id
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         (
             {"payload": leaseq.NewItem({})},
@@ -116,12 +114,12 @@ def test_ids_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, id: str
         ({"delay": "x" * 99}, f"delay: a number from 0 to 315,360,000; this is '{'x' * 58}\u2026"),
     ],
 )
-def test_an_error_shows_what_was_passed(timed_queue: leaseq.Queue, fields: dict[str, Any], told: str) -> None:
+def test_error_shows_refused_value(timed_queue: leaseq.Queue, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         timed_queue.enqueue(**{"payload": {}, **fields})
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
-def test_an_error_shows_the_name_that_was_passed(timed_queue: leaseq.Queue, server: Server) -> None:
+def test_error_shows_refused_queue_name(timed_queue: leaseq.Queue, server: Server) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^queue: 1 to 64 characters .*; this is 'My Queue'$"):
         leaseq.Queue(server.client, "My Queue")

@@ -20,7 +20,7 @@ def hourly(timed_queue: leaseq.Queue) -> leaseq.Queue:
     return timed_queue
 
 
-def test_within_the_window_the_first_one_stands_for_all(hourly: leaseq.Queue, clock: Clock) -> None:
+def test_equal_payload_within_window_returns_first_item(hourly: leaseq.Queue, clock: Clock) -> None:
     assert hourly.enqueue({"text": "hello", "n": 1}, id="one") == Enqueued("one", added=True)
     clock.tick(HOUR - 1)
     assert hourly.enqueue({"n": 1, "text": "hello"}, id="two") == Enqueued("one", added=False)
@@ -30,7 +30,7 @@ def test_within_the_window_the_first_one_stands_for_all(hourly: leaseq.Queue, cl
     assert hourly.stats().counters["deduped"] == 2
 
 
-def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock) -> None:
+def test_window_starts_with_first_item(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
     clock.tick(HOUR - 1)
     assert not hourly.enqueue({"n": 1}).added  # does not extend the window
@@ -40,7 +40,7 @@ def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock
     assert hourly.enqueue({"n": 1}) == Enqueued("two", added=False)
 
 
-def test_the_window_is_over_at_its_very_end(hourly: leaseq.Queue, clock: Clock) -> None:
+def test_window_ends_exactly_after_dedupe_seconds(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
     clock.now = codec.microseconds(hourly.get("one").state_since) + HOUR * 1_000_000 - 1
     assert not hourly.enqueue({"n": 1}).added
@@ -48,7 +48,7 @@ def test_the_window_is_over_at_its_very_end(hourly: leaseq.Queue, clock: Clock) 
     assert hourly.enqueue({"n": 1}).added
 
 
-def test_it_counts_in_whatever_state_it_is(hourly: leaseq.Queue) -> None:
+def test_duplicates_of_scheduled_and_finished_items_are_detected(hourly: leaseq.Queue) -> None:
     hourly.enqueue({"n": 1}, id="one", delay=60)
     assert hourly.enqueue({"n": 1}) == Enqueued("one", added=False)
     hourly.enqueue({"n": 2}, id="two")
@@ -56,7 +56,7 @@ def test_it_counts_in_whatever_state_it_is(hourly: leaseq.Queue) -> None:
     assert hourly.enqueue({"n": 2}, id="again") == Enqueued("two", added=False)
 
 
-def test_what_was_removed_does_not_count(hourly: leaseq.Queue, clock: Clock) -> None:
+def test_removed_item_does_not_count_as_duplicate(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
     hourly.remove("one")
     assert hourly.enqueue({"n": 1}, id="two").added
@@ -66,7 +66,7 @@ def test_what_was_removed_does_not_count(hourly: leaseq.Queue, clock: Clock) -> 
     assert hourly.enqueue({"n": 1}, id="three") == Enqueued("three", added=True)
 
 
-def test_many_at_once(hourly: leaseq.Queue) -> None:
+def test_enqueue_many_counts_duplicates(hourly: leaseq.Queue) -> None:
     hourly.enqueue({"n": 0}, id="before")
     assert hourly.enqueue_many(
         [{"n": 0}, {"n": 1}, {"n": 1}, NewItem({"n": 2}, id="before")]
@@ -76,9 +76,7 @@ def test_many_at_once(hourly: leaseq.Queue) -> None:
     assert hourly.stats().inbound == 400
 
 
-def test_a_chunk_that_takes_longer_than_a_millisecond_of_the_queue_s_time(
-    hourly: leaseq.Queue, clock: Clock
-) -> None:
+def test_dedupe_works_for_chunk_spanning_two_milliseconds(hourly: leaseq.Queue, clock: Clock) -> None:
     clock.now += 900  # items take a microsecond each: the chunk's last ones enter in the next millisecond
     assert hourly.enqueue_many({"n": n} for n in range(250)) == EnqueuedMany(250, 0)
     assert hourly.enqueue_many({"n": n} for n in range(250)) == EnqueuedMany(0, 250)
@@ -101,19 +99,23 @@ def test_a_chunk_that_takes_longer_than_a_millisecond_of_the_queue_s_time(
         ("Z\u00fcrich \U0001f600", "Z\u00fcrich \U0001f600", True),
     ],
 )
-def test_what_is_equal(hourly: leaseq.Queue, one: leaseq.Json, other: leaseq.Json, same: bool) -> None:
+def test_payloads_are_compared_as_json_values(
+    hourly: leaseq.Queue, one: leaseq.Json, other: leaseq.Json, same: bool
+) -> None:
     hourly.enqueue(one)
     assert hourly.enqueue(other).added is not same
 
 
-def test_extras_are_kept_with_the_item_that_stays(hourly: leaseq.Queue) -> None:
+def test_duplicate_does_not_change_fields_of_first_item(hourly: leaseq.Queue) -> None:
     hourly.enqueue({"n": 1}, id="one", priority=7, requires=["fr"], max_attempts=9)
     hourly.enqueue({"n": 1}, priority=200)
     item = hourly.get("one")
     assert (item.priority, item.requires, item.max_attempts, item.payload) == (7, ("fr",), 9, {"n": 1})
 
 
-def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_queue: leaseq.Queue) -> None:
+def test_running_client_applies_changed_dedupe_seconds(
+    hourly: leaseq.Queue, same_queue: leaseq.Queue
+) -> None:
     hourly.configure(dedupe_seconds=0)
     assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(2, 0)
     hourly.configure(dedupe_seconds=HOUR)
@@ -125,7 +127,7 @@ def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_qu
     assert same_queue.get(same_queue.enqueue({"n": 1}, id="plain").id).payload == {"n": 1}
 
 
-def test_without_the_rule_nothing_is_computed_and_nothing_kept(
+def test_digest_is_neither_computed_nor_stored_without_dedupe(
     timed_queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr("leaseq.engine.digest.digest")
@@ -133,18 +135,18 @@ def test_without_the_rule_nothing_is_computed_and_nothing_kept(
     assert not [key for key in server_contents.everything(server.redis, timed_queue.name) if b":seen:" in key]
 
 
-def test_what_is_kept_for_it_goes_by_itself(hourly: leaseq.Queue, server: Server) -> None:
+def test_dedupe_keys_expire(hourly: leaseq.Queue, server: Server) -> None:
     hourly.enqueue_many([{"n": 1}, {"n": 2}])
     keys = list(server.redis.scan_iter(match=f"leaseq:{{{hourly.name}}}:seen:*", count=10_000))
     assert len(keys) == 2
     assert all(0 < server.redis.pttl(key) <= HOUR * 1000 for key in keys)
 
 
-@pytest.mark.parametrize("was_there", [True, False])
-def test_the_same_request_gets_the_same_answer_and_counts_once(
-    hourly: leaseq.Queue, was_there: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("exists", [True, False])
+def test_repeated_request_returns_same_result_and_counts_once(
+    hourly: leaseq.Queue, exists: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if was_there:
+    if exists:
         hourly.enqueue({"n": 1}, id="first")
     monkeypatch.setattr("leaseq.engine.ids.request_id", lambda: "same")
     first_reply = hourly.enqueue({"n": 1}, id="one")

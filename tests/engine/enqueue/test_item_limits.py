@@ -57,7 +57,9 @@ def test_late_answers_may_fill_the_megabyte_exactly(
     assert (stored_bytes() == 1_048_576) == (excess == 0)
 
 
-def test_the_latest_history_is_kept(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
+def test_history_keeps_latest_leases_within_size_limit(
+    timed_queue: leaseq.Queue, take: Take, server: Server
+) -> None:
     timed_queue.enqueue({}, id="a")
     for n in range(80):
         timed_queue.abandon(take("ann"), f"{n} " + "ü" * 1_900)
@@ -70,7 +72,7 @@ def test_the_latest_history_is_kept(timed_queue: leaseq.Queue, take: Take, serve
 
 
 @pytest.mark.parametrize("state", ["inbound", "finished"])
-def test_a_page_of_large_items_is_whole_though_no_call_is_long(
+def test_page_of_large_items_is_complete_with_small_replies(
     server: Server, queue_name: str, clock: Clock, state: leaseq.State
 ) -> None:
     queue = leaseq.Queue(server.client, queue_name, clock=clock)

@@ -1,4 +1,4 @@
-"""A queue in which a person did everything that is possible."""
+"""A queue with every kind of record that a person can have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IDS = ("both", "late", "draft", "later", "never", "failed", "corrected", "held")
 
 @pytest.fixture
 def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """A queue in which the person did everything that is possible."""
+    """A queue with every kind of record of the person."""
     return fill(timed_queue, clock, NAME, OTHER)
 
 

@@ -1,4 +1,4 @@
-"""Erasing a person: their name is only left in the journal, and everything counts as before."""
+"""erase_person: the name remains only in the journal, and all else counts as before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
     }
 
 
-def test_the_name_is_left_in_the_journal_alone(full: leaseq.Queue, server: Server) -> None:
+def test_erased_name_remains_only_in_journal(full: leaseq.Queue, server: Server) -> None:
     before = server_contents.naming(server.redis, full.name, NAME)
     assert {"ledger", "history", "late", "drafts", "bars", "cursors", "rows", "items", "journal"} <= before
     assert any(key.startswith("later:") for key in before)
@@ -47,7 +47,7 @@ def test_the_name_is_left_in_the_journal_alone(full: leaseq.Queue, server: Serve
     assert full.erase_person(NAME, "erased-1") == leaseq.Erased(0, 0)
 
 
-def test_everything_counts_as_before_under_the_other_name(full: leaseq.Queue) -> None:
+def test_erase_keeps_answers_and_history_under_new_name(full: leaseq.Queue) -> None:
     before = {id: renamed_contents(full.get(id), NAME, "erased-1") for id in IDS[:-1]}
     finished_count = full.stats().finished
     full.erase_person(NAME, "erased-1")
@@ -57,7 +57,7 @@ def test_everything_counts_as_before_under_the_other_name(full: leaseq.Queue) ->
     assert people == {"erased-1", OTHER, "cyd"}
 
 
-def test_what_they_held_or_was_theirs_alone_is_anybodys(full: leaseq.Queue, clock: Clock) -> None:
+def test_held_and_assigned_items_of_erased_person_become_available(full: leaseq.Queue, clock: Clock) -> None:
     full.erase_person(NAME, "erased-1", by="meg")
     assert [event.person for event in full.latest_events() if event.what == "released"][:1] == ["meg"]
     assert full.mine(NAME) == []
@@ -77,7 +77,7 @@ def take_all(queue: leaseq.Queue, person: str) -> set[str]:
     return ids
 
 
-def test_who_has_the_other_name_is_given_nothing_twice(full: leaseq.Queue) -> None:
+def test_replacement_name_gets_no_answered_or_barred_items(full: leaseq.Queue) -> None:
     """If somebody worked under the new name, they would count as the same person."""
     full.erase_person(NAME, "erased-1")
     ids = take_all(full, "erased-1")
@@ -85,7 +85,7 @@ def test_who_has_the_other_name_is_given_nothing_twice(full: leaseq.Queue) -> No
     assert {"held", "later", "for"} <= ids
 
 
-def test_a_new_person_of_the_name_is_another(full: leaseq.Queue) -> None:
+def test_new_person_with_erased_name_is_separate_person(full: leaseq.Queue) -> None:
     full.erase_person(NAME, "erased-1")
     ids = take_all(full, NAME)
     assert {"never", "held", "for"} <= ids
@@ -94,7 +94,7 @@ def test_a_new_person_of_the_name_is_another(full: leaseq.Queue) -> None:
     assert {one.person for one in full.get("never").history} == {"erased-1", "erased-2"}
 
 
-def test_other_peoples_drafts_and_leases_stay(full: leaseq.Queue) -> None:
+def test_erase_keeps_drafts_and_leases_of_others(full: leaseq.Queue) -> None:
     leases = full.mine(OTHER)
     assert leases
     full.erase_person(NAME, "erased-1")
@@ -103,7 +103,7 @@ def test_other_peoples_drafts_and_leases_stay(full: leaseq.Queue) -> None:
     assert (item.has_draft, item.draft) == (True, {"of": "somebody"})
 
 
-def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
+def test_person_items_lists_all_items_of_person(full: leaseq.Queue) -> None:
     items = {one.id: one for one in full.person_items(NAME)}
     assert {id: one.relation for id, one in items.items()} == {
         **dict.fromkeys(("both", "corrected"), "answered"),
@@ -133,7 +133,9 @@ def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
         ("ann", "bob", "", "by"),
     ],
 )
-def test_bad_input(queue: leaseq.Queue, person: Any, to: Any, by: Any, field: str) -> None:
+def test_bad_input_is_refused_with_field_name(
+    queue: leaseq.Queue, person: Any, to: Any, by: Any, field: str
+) -> None:
     queue.enqueue({}, id="one")
     lease = take(queue, "ann")
     with pytest.raises(leaseq.Invalid) as error:
@@ -150,7 +152,9 @@ names = st.text("aA %.+-@=~:()[]^$é", min_size=1, max_size=6).filter(lambda nam
 
 @given(person=names, other=names)
 @settings(max_examples=25, suppress_health_check=[*HealthCheck])
-def test_whatever_the_names_are(server: Server, queue_name: str, person: str, other: str) -> None:
+def test_erase_does_not_affect_person_with_similar_name(
+    server: Server, queue_name: str, person: str, other: str
+) -> None:
     """Nothing changes for another person, whose name may have a common beginning or end."""
     if person == other:
         return
@@ -181,9 +185,7 @@ def test_whatever_the_names_are(server: Server, queue_name: str, person: str, ot
     queue.delete()
 
 
-def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
-    timed_queue: leaseq.Queue, server: Server
-) -> None:
+def test_unassigned_item_is_placed_by_time_of_erase(timed_queue: leaseq.Queue, server: Server) -> None:
     """Each entry of a shelf has a different time, although the clock stands still."""
     timed_queue.enqueue_many([NewItem({}, id=id) for id in ("before", "after", "theirs")])
     for person in ("bob", "cyd"):
@@ -197,7 +199,7 @@ def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
     assert len(set(scores.values())) == 3
 
 
-def test_how_far_others_looked_stays(queue: leaseq.Queue, server: Server) -> None:
+def test_erase_keeps_passed_over_scores_of_others(queue: leaseq.Queue, server: Server) -> None:
     """The rows of people whose names merely begin alike are kept."""
     queue.configure()
     key = Keys(queue.name).passed

@@ -13,7 +13,7 @@ from leaseq.server.datadir import DataDir
 
 
 @pytest.fixture(autouse=True)
-def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
     monkeypatch.delenv("LEASEQ_DATA", raising=False)
@@ -26,12 +26,12 @@ def running_server(path: Path, url: str) -> Iterator[None]:
         yield
 
 
-def test_the_server_of_the_up_that_runs_here(tmp_path: Path) -> None:
+def test_connect_finds_leaseq_up_of_current_directory(tmp_path: Path) -> None:
     with running_server(tmp_path / "leaseq-data", "redis://here:1/0"):
         assert leaseq.connect().url == "redis://here:1/0"
 
 
-def test_a_directory_that_is_named_goes_before_the_one_here(
+def test_leaseq_data_takes_precedence_over_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEASEQ_DATA", str(tmp_path / "elsewhere"))
@@ -42,14 +42,16 @@ def test_a_directory_that_is_named_goes_before_the_one_here(
             assert leaseq.connect().url == "redis://there:1/0"
 
 
-def test_a_server_that_is_named_goes_before_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_given_url_takes_precedence_over_data_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LEASEQ_REDIS_URL", "redis://named:1/0")
     with running_server(tmp_path / "leaseq-data", "redis://here:1/0"):
         assert leaseq.connect().url == "redis://named:1/0"
         assert leaseq.connect("redis://given:1/0").url == "redis://given:1/0"
 
 
-def test_where_there_is_none_the_error_says_what_was_looked_for(tmp_path: Path) -> None:
+def test_error_without_server_lists_searched_places(tmp_path: Path) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect()
     assert error.value.field == "url"
@@ -59,7 +61,7 @@ def test_where_there_is_none_the_error_says_what_was_looked_for(tmp_path: Path) 
     assert "set LEASEQ_DATA" in message
 
 
-def test_a_with_closes_the_client() -> None:
+def test_with_statement_closes_client() -> None:
     with leaseq.connect("redis://localhost:6379/0") as client:
         assert not client.closed
     assert client.closed

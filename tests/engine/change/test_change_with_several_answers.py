@@ -1,4 +1,4 @@
-"""change of an item with several answers, or one that somebody had before."""
+"""change of an item with several answers, or of an item that somebody held before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.leases import take
 PAST = datetime(2001, 1, 1, tzinfo=UTC)
 
 
-def test_what_waits_moves_and_what_is_held_stays(three: leaseq.Queue) -> None:
+def test_waiting_assignment_moves_and_held_assignment_stays(three: leaseq.Queue) -> None:
     three.enqueue({"n": 1}, id="a")
     lease = take(three, "ann")
     for n in range(2):
@@ -26,7 +26,7 @@ def test_what_waits_moves_and_what_is_held_stays(three: leaseq.Queue) -> None:
     assert take(three, "dan", "fr").id == "a"
 
 
-def test_all_of_it_is_scheduled_but_for_what_is_held(three: leaseq.Queue, clock: Clock) -> None:
+def test_delay_schedules_unheld_assignments(three: leaseq.Queue, clock: Clock) -> None:
     three.enqueue({}, id="a")
     three.abandon(take(three, "ann"))
     assert [item.assignment for item in three.items("inbound")] == [1, 2]
@@ -39,7 +39,7 @@ def test_all_of_it_is_scheduled_but_for_what_is_held(three: leaseq.Queue, clock:
     assert three.reserve("cyd") is None
 
 
-def test_a_due_date_counts_until_all_of_it_is_answered(three: leaseq.Queue) -> None:
+def test_item_is_overdue_until_all_answers_are_given(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     lease = take(three, "ann")
     three.change("a", due=PAST)
@@ -50,7 +50,7 @@ def test_a_due_date_counts_until_all_of_it_is_answered(three: leaseq.Queue) -> N
     assert three.stats().overdue == 0
 
 
-def test_the_payload_stays_once_somebody_holds_or_answered_it(three: leaseq.Queue) -> None:
+def test_payload_of_held_or_answered_item_cannot_be_changed(three: leaseq.Queue) -> None:
     three.enqueue({"n": 1}, id="a")
     lease = take(three, "ann")
     for _ in range(2):
@@ -64,7 +64,7 @@ def test_the_payload_stays_once_somebody_holds_or_answered_it(three: leaseq.Queu
         three.finish(lease, {})
 
 
-def test_after_it_came_back_the_payload_can_be_changed(three: leaseq.Queue) -> None:
+def test_payload_of_abandoned_item_can_be_changed(three: leaseq.Queue) -> None:
     three.enqueue({"n": 1}, id="a")
     three.abandon(take(three, "ann"))
     three.change("a", payload={"n": 2})
@@ -72,7 +72,7 @@ def test_after_it_came_back_the_payload_can_be_changed(three: leaseq.Queue) -> N
 
 
 @pytest.mark.parametrize("answers", [1, 3])
-def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
+def test_answer_to_earlier_payload_is_kept_as_late_answer(
     timed_queue: leaseq.Queue, clock: Clock, answers: int
 ) -> None:
     timed_queue.configure(answers=answers)
@@ -97,7 +97,7 @@ def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
     assert timed_queue.adopt("a", lease.token).answers[-1].result in ("old", "new")
 
 
-def test_with_the_payload_as_it_is_a_late_answer_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_late_answer_counts_when_payload_is_unchanged(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({"n": 1}, id="a")
     lease = take(timed_queue, "ann")
     clock.tick(301)

@@ -1,4 +1,4 @@
-"""Items that a person gave back: postponed, or declined permanently."""
+"""Items that a person abandoned: postponed (`again`), or barred from that person permanently."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def abc(timed_queue: leaseq.Queue) -> leaseq.Queue:
     return timed_queue
 
 
-def put_off(queue: leaseq.Queue) -> str:
+def postpone(queue: leaseq.Queue) -> str:
     lease = take(queue, "ann")
     queue.abandon(lease)
     return lease.id
 
 
-def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: leaseq.Queue) -> None:
-    ids = [put_off(abc) for _ in range(3)]
+def test_abandoned_items_return_to_same_person_in_abandon_order(abc: leaseq.Queue) -> None:
+    ids = [postpone(abc) for _ in range(3)]
     for _ in range(3):
         lease = take(abc, "ann")
         abc.finish(lease, {})
@@ -33,35 +33,33 @@ def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: le
     assert abc.reserve("ann") is None
 
 
-def test_they_come_in_that_order_however_urgent(timed_queue: leaseq.Queue) -> None:
+def test_abandoned_items_return_in_abandon_order_despite_priority(timed_queue: leaseq.Queue) -> None:
     for id, priority in (("later", 200), ("sooner", 1)):
         timed_queue.enqueue({}, id=id, priority=priority)
         timed_queue.abandon(take(timed_queue, "ann"))
     assert take(timed_queue, "ann").id == "later"
 
 
-def test_they_keep_that_order_while_something_else_comes_first(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_new_item_comes_before_abandoned_items(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(holds=2)
     timed_queue.enqueue_many([leaseq.NewItem({}, id="one"), leaseq.NewItem({}, id="another")])
     for lease in [take(timed_queue, "ann"), take(timed_queue, "ann")]:
         timed_queue.abandon(lease)
         clock.tick(1)
     timed_queue.enqueue({}, id="new")
-    assert [take(timed_queue, "ann").id, put_off(timed_queue)] == ["new", "one"]
+    assert [take(timed_queue, "ann").id, postpone(timed_queue)] == ["new", "one"]
 
 
-def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
-    assert [put_off(abc) for _ in range(9)] == ["a", "b", "c"] * 3
+def test_items_can_be_abandoned_repeatedly_in_rotation(abc: leaseq.Queue) -> None:
+    assert [postpone(abc) for _ in range(9)] == ["a", "b", "c"] * 3
 
 
-def test_others_get_it_first_ahead_of_what_never_left(abc: leaseq.Queue) -> None:
+def test_abandoned_item_is_first_for_other_people(abc: leaseq.Queue) -> None:
     abc.abandon(take(abc, "ann"))
     assert take(abc, "bob").id == "a"
 
 
-def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: Clock) -> None:
+def test_abandon_without_again_bars_item_from_this_person_only(abc: leaseq.Queue, clock: Clock) -> None:
     for _ in range(3):
         abc.abandon(take(abc, "ann"), again=False)
     assert abc.reserve("ann") is None
@@ -76,7 +74,7 @@ def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: C
     assert take(abc, "ann").id == "new"
 
 
-def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed_queue: leaseq.Queue) -> None:
+def test_postponed_item_returns_after_abandon_by_another_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"))
     bobs = take(timed_queue, "bob")
@@ -89,7 +87,7 @@ def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed_queue: 
     assert take(timed_queue, "ann").id == "a"
 
 
-def test_what_lies_between_what_they_passed_over_is_not_skipped(timed_queue: leaseq.Queue) -> None:
+def test_returned_items_behind_barred_items_are_not_skipped(timed_queue: leaseq.Queue) -> None:
     for id in "abcdefg":
         timed_queue.enqueue({}, id=id)
     for _ in "abc":
@@ -103,14 +101,14 @@ def test_what_lies_between_what_they_passed_over_is_not_skipped(timed_queue: lea
     assert ids == ["d", "e", "f", "g"]
 
 
-def test_the_last_word_counts(timed_queue: leaseq.Queue) -> None:
+def test_later_abandon_without_again_bars_postponed_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"))
     timed_queue.abandon(take(timed_queue, "ann"), again=False)
     assert timed_queue.reserve("ann") is None
 
 
-def test_a_revived_item_is_anybodys_again(timed_queue: leaseq.Queue) -> None:
+def test_revived_item_is_available_to_barred_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(max_attempts=1)
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"), again=False)
@@ -119,22 +117,22 @@ def test_a_revived_item_is_anybodys_again(timed_queue: leaseq.Queue) -> None:
     assert take(timed_queue, "ann").id == "a"
 
 
-def test_reviving_shows_again_all_that_was_looked_past(timed_queue: leaseq.Queue) -> None:
+def test_revive_returns_passed_over_item_to_barred_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2, max_attempts=1)
     timed_queue.enqueue({}, id="a")
     anns = take(timed_queue, "ann")
     timed_queue.abandon(take(timed_queue, "bob"), again=False)
     cyds = take(timed_queue, "cyd")
     timed_queue.fail(anns, "torn")
-    timed_queue.abandon(cyds)  # it was held when the rest died, so it waits
+    timed_queue.abandon(cyds)  # held when the other assignments died, so it waits
     assert timed_queue.reserve("bob") is None
     timed_queue.revive("a")
     assert take(timed_queue, "dan").id == "a"
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_reviving_shows_again_what_waits_of_it_too(timed_queue: leaseq.Queue) -> None:
-    """If an item has several answers, one given back may wait while the rest is dead."""
+def test_revive_clears_bars_for_waiting_assignments(timed_queue: leaseq.Queue) -> None:
+    """With several answers, an abandoned assignment may wait while the other ones are dead."""
     timed_queue.configure(answers=2, max_attempts=1)
     timed_queue.enqueue({}, id="a")
     for person in ("cyd", "eve"):
@@ -148,7 +146,7 @@ def test_reviving_shows_again_what_waits_of_it_too(timed_queue: leaseq.Queue) ->
     assert [take(timed_queue, person).id for person in ("cyd", "eve")] == ["a", "a"]
 
 
-def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed_queue: leaseq.Queue) -> None:
+def test_item_enqueued_again_after_remove_has_no_bars(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"), again=False)
     timed_queue.remove("a")
@@ -156,9 +154,7 @@ def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed_queue: leaseq.Que
     assert take(timed_queue, "ann").id == "a"
 
 
-def test_nothing_is_left_of_bars_and_put_off_items_when_they_are_removed(
-    abc: leaseq.Queue, server: Server
-) -> None:
+def test_remove_deletes_bars_and_postponed_entries(abc: leaseq.Queue, server: Server) -> None:
     for again in (True, False, True):
         abc.abandon(take(abc, "ann"), again=again)
     for id in "abc":
@@ -167,7 +163,7 @@ def test_nothing_is_left_of_bars_and_put_off_items_when_they_are_removed(
     assert not server.redis.exists(keys.bars, f"leaseq:{{{abc.name}}}:later::ann")
 
 
-def test_a_pause_is_no_way_round(abc: leaseq.Queue) -> None:
+def test_bar_survives_pause_and_resume(abc: leaseq.Queue) -> None:
     abc.abandon(take(abc, "ann"), again=False)
     abc.pause()
     abc.resume()
@@ -175,15 +171,15 @@ def test_a_pause_is_no_way_round(abc: leaseq.Queue) -> None:
     assert take(abc, "ann").id == "c"
 
 
-def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: leaseq.Queue) -> None:
-    """The two came back a microsecond apart."""
+def test_item_returned_just_after_barred_item_is_reserved(abc: leaseq.Queue) -> None:
+    """The two are returned a microsecond apart."""
     anns, bobs = take(abc, "ann"), take(abc, "bob")
     abc.abandon(anns, again=False)
     abc.abandon(bobs)
     assert take(abc, "ann").id == bobs.id
 
 
-def test_a_look_goes_on_where_the_one_before_ended(timed_queue: leaseq.Queue) -> None:
+def test_reserve_script_continues_at_saved_cursor(timed_queue: leaseq.Queue) -> None:
     """Calls the script directly: ``reserve`` repeats it until everything was searched."""
     timed_queue.configure(holds=100)
     timed_queue.enqueue_many([{}] * 101)
@@ -192,7 +188,7 @@ def test_a_look_goes_on_where_the_one_before_ended(timed_queue: leaseq.Queue) ->
     assert [timed_queue._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
 
 
-def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_reserve_finds_item_behind_250_barred_items(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """A call passes over at most a hundred entries; ``reserve`` hides that from the caller."""
     timed_queue.configure(holds=100)
     timed_queue.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(250))
@@ -203,7 +199,7 @@ def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock)
     timed_queue.enqueue({}, id="newer")
     lease = take(timed_queue, "ann")
     assert lease.id == "new"
-    for n in range(230):  # each comes back as a new entry after the cursor
+    for n in range(230):  # each is returned as a new entry after the cursor
         take(timed_queue, f"p{n % 3}")
     clock.tick(301)
     timed_queue.clear()
@@ -219,8 +215,8 @@ def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock)
     assert timed_queue.why_nothing("ann").reason == "not-eligible"
 
 
-def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Server) -> None:
-    """Many postponed items cost a person nothing after others did them."""
+def test_postponed_entries_are_deleted_after_items_are_finished(abc: leaseq.Queue, server: Server) -> None:
+    """Postponed items that others finished cost a person nothing."""
     for id in "abc":
         assert take(abc, "ann").id == id
         abc.abandon(take(abc, "ann"))
@@ -231,7 +227,7 @@ def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Se
 
 
 @pytest.mark.parametrize("person", ["a b", "=ann", "~", "-", "@ann", "x\u00e4:y", "a/b", "%a+"])
-def test_whatever_they_are_called(abc: leaseq.Queue, person: str) -> None:
+def test_bars_and_postponed_items_work_with_unusual_person_names(abc: leaseq.Queue, person: str) -> None:
     abc.abandon(take(abc, person), again=False)
     abc.abandon(take(abc, person))
     assert [take(abc, other).id for other in ("ann", f"{person}x")] == ["a", "b"]

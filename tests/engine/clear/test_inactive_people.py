@@ -1,5 +1,5 @@
-"""What the clear job forgets about people who are gone. It walks through their records: first a day after the
-queue's creation, then a day after each walk."""
+"""Records of inactive people, which clear deletes in walks of several steps: the first walk starts a day
+after the queue's creation, each further walk a day after the previous one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def walk(queue: leaseq.Queue) -> None:
         queue.clear()
 
 
-def put_off_by_ann(server: Server, queue: leaseq.Queue, row: str = "") -> int:
+def postponed_by_ann(server: Server, queue: leaseq.Queue, row: str = "") -> int:
     """Return how many postponed items of a row the server has for ann."""
     inbound = Keys(queue.name).inbound
     return int(server.redis.zcard(f"{inbound.removesuffix('inbound')}later:{row}:ann"))
@@ -28,7 +28,7 @@ def put_off_by_ann(server: Server, queue: leaseq.Queue, row: str = "") -> int:
 
 @pytest.mark.parametrize("count", [WINDOW - 1, WINDOW + 1])
 @pytest.mark.parametrize("microseconds", [0, 13, 26, 39])  # the time decides where a step begins
-def test_one_walk_forgets_all_that_others_did(
+def test_single_walk_deletes_postponed_entries_finished_by_others(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, count: int, microseconds: int
 ) -> None:
     timed_queue.enqueue_many([{}] * count)
@@ -36,13 +36,13 @@ def test_one_walk_forgets_all_that_others_did(
         timed_queue.abandon(take(timed_queue, "ann"))
     for _ in range(count):
         timed_queue.finish(take(timed_queue, "bob"), {})
-    assert put_off_by_ann(server, timed_queue) == count
+    assert postponed_by_ann(server, timed_queue) == count
     clock.now += (DAY + 1) * 1_000_000 + microseconds
     walk(timed_queue)
-    assert put_off_by_ann(server, timed_queue) == 0
+    assert postponed_by_ann(server, timed_queue) == 0
 
 
-def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
+def test_walk_reaches_last_of_many_postponed_entries(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.enqueue_many([{}] * WINDOW)
@@ -56,11 +56,11 @@ def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
     for _ in range(4):
         clock.now += DAY * 1_000_000 + 1
         walk(timed_queue)
-    assert put_off_by_ann(server, timed_queue) == WINDOW, "those that are still waiting"
+    assert postponed_by_ann(server, timed_queue) == WINDOW, "those that are still waiting"
 
 
 @pytest.mark.parametrize("early", [1, 0])
-def test_a_person_with_no_lease_is_forgotten_a_week_after_that_was_found(
+def test_person_is_forgotten_week_after_found_without_lease(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, early: int
 ) -> None:
     timed_queue.enqueue({})
@@ -74,7 +74,7 @@ def test_a_person_with_no_lease_is_forgotten_a_week_after_that_was_found(
 
 
 @pytest.mark.parametrize("early", [1, 0])
-def test_what_somebody_put_off_is_forgotten_ninety_days_after_they_were_found_away(
+def test_postponed_entries_of_person_are_deleted_after_90_idle_days(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, early: int
 ) -> None:
     timed_queue.enqueue({})
@@ -85,10 +85,10 @@ def test_what_somebody_put_off_is_forgotten_ninety_days_after_they_were_found_aw
     idle_since = int(cursors.split("idle\t")[1])
     clock.now = idle_since + 90 * DAY * 1_000_000 - early
     walk(timed_queue)
-    assert put_off_by_ann(server, timed_queue) == early
+    assert postponed_by_ann(server, timed_queue) == early
 
 
-def test_where_it_is_not_known_how_far_a_walk_was_a_new_one_begins(
+def test_walk_restarts_when_its_progress_is_lost(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.enqueue({})
@@ -107,7 +107,7 @@ def progress(server: Server, queue: leaseq.Queue) -> list[str]:
 
 
 @pytest.mark.parametrize("early", [1, 0])
-def test_a_walk_begins_a_day_after_the_one_before_and_no_earlier(
+def test_walk_starts_exactly_one_day_after_previous_walk(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, early: int
 ) -> None:
     """Even if clear has other work before that."""
@@ -120,8 +120,8 @@ def test_a_walk_begins_a_day_after_the_one_before_and_no_earlier(
     assert (progress(server, timed_queue) == before) == bool(early)
 
 
-def steps_through_looks(server: Server, queue: leaseq.Queue, clock: Clock) -> int:
-    """Return how many clear calls of a due walk examine looks, after those for people's records."""
+def count_cursor_steps(server: Server, queue: leaseq.Queue, clock: Clock) -> int:
+    """Return how many clear calls of a due walk examine cursors, after those for people's records."""
     queue.clear()
     states: list[str] = []
     while int(progress(server, queue)[0]) < clock.now + DAY * 1_000_000 and len(states) < 20:
@@ -131,29 +131,29 @@ def steps_through_looks(server: Server, queue: leaseq.Queue, clock: Clock) -> in
 
 
 @pytest.mark.parametrize(
-    ("count", "gone"),
+    ("count", "finished_by_bob"),
     [(WINDOW - 1, range(WINDOW - 1)), (WINDOW, range(WINDOW)), (WINDOW + 1, range(10, 10 + WINDOW // 2))],
 )
-def test_what_a_person_put_off_is_looked_at_once_where_few_of_it_can_be_left(
-    server: Server, timed_queue: leaseq.Queue, clock: Clock, count: int, gone: range
+def test_few_postponed_entries_are_examined_in_single_step(
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, count: int, finished_by_bob: range
 ) -> None:
     timed_queue.configure(holds=100)
     timed_queue.enqueue_many([{}] * count)
     for _ in range(count):
         timed_queue.abandon(take(timed_queue, "ann"))
     for n, lease in enumerate([take(timed_queue, "bob") for _ in range(count)]):
-        if n in gone:
+        if n in finished_by_bob:
             timed_queue.finish(lease, {})
         else:
             timed_queue.release(lease.id)
-    assert put_off_by_ann(server, timed_queue) == count
+    assert postponed_by_ann(server, timed_queue) == count
     clock.tick(DAY + 1)
-    assert steps_through_looks(server, timed_queue, clock) == 1
-    assert put_off_by_ann(server, timed_queue) == count - len(gone)
+    assert count_cursor_steps(server, timed_queue, clock) == 1
+    assert postponed_by_ann(server, timed_queue) == count - len(finished_by_bob)
 
 
 @pytest.mark.parametrize(("short_row", "long_row"), [("", "fr"), ("fr", "")])
-def test_one_walk_forgets_all_of_a_row_where_another_row_has_little(
+def test_single_walk_deletes_entries_of_long_and_short_rows(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, short_row: str, long_row: str
 ) -> None:
     rows = [*[long_row] * 3 * WINDOW, short_row]
@@ -163,8 +163,8 @@ def test_one_walk_forgets_all_of_a_row_where_another_row_has_little(
     for _ in rows:
         timed_queue.finish(take(timed_queue, "bob", "fr"), {})
     assert (
-        put_off_by_ann(server, timed_queue, short_row),
-        put_off_by_ann(server, timed_queue, long_row),
+        postponed_by_ann(server, timed_queue, short_row),
+        postponed_by_ann(server, timed_queue, long_row),
     ) == (
         1,
         3 * WINDOW,
@@ -172,12 +172,12 @@ def test_one_walk_forgets_all_of_a_row_where_another_row_has_little(
     clock.tick(DAY + 1)
     walk(timed_queue)
     assert (
-        put_off_by_ann(server, timed_queue, short_row),
-        put_off_by_ann(server, timed_queue, long_row),
+        postponed_by_ann(server, timed_queue, short_row),
+        postponed_by_ann(server, timed_queue, long_row),
     ) == (0, 0)
 
 
-def test_a_cursor_goes_at_once_where_what_waits_is_just_behind_it(
+def test_cursor_just_before_waiting_item_is_deleted(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.configure(holds=2)

@@ -1,4 +1,4 @@
-"""Abandon and fail with `then_reserve`: the item goes back and the next one comes, in one call."""
+"""abandon and fail with `then_reserve`: give an item back and reserve the next one in the same call."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def way(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def give_back(timed_queue: leaseq.Queue, way: str) -> GiveBack:
-    """The verb, followed by a reserve."""
+    """Return abandon or fail, with `then_reserve`."""
     if way == "fail":
         return partial(timed_queue.fail, then_reserve=True)
     return partial(timed_queue.abandon, again=way == "later", then_reserve=True)
 
 
-def test_the_next_item_comes_with_it(
+def test_then_reserve_returns_next_item(
     timed_queue: leaseq.Queue, take: Take, sets: Sets, give_back: GiveBack, way: str
 ) -> None:
     outcome = give_back(take("ann"), "torn page")
@@ -50,34 +50,36 @@ def test_the_next_item_comes_with_it(
     assert timed_queue.get("a").history[0].reason == "torn page"
 
 
-def test_without_it_none_comes(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_is_none_without_then_reserve(timed_queue: leaseq.Queue, take: Take) -> None:
     assert timed_queue.abandon(take("ann")) == leaseq.Abandoned("a", next=None)
     assert timed_queue.fail(take("ann"), "torn").next is None
     assert timed_queue.mine("ann") == []
 
 
-def test_none_where_the_queue_is_paused(timed_queue: leaseq.Queue, take: Take, give_back: GiveBack) -> None:
+def test_next_is_none_when_queue_is_paused(
+    timed_queue: leaseq.Queue, take: Take, give_back: GiveBack
+) -> None:
     lease = take("ann")
     timed_queue.pause()
     assert give_back(lease).next is None
     assert timed_queue.mine("ann") == []
 
 
-def test_none_where_nothing_waits_for_them(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_is_none_when_no_item_is_available(timed_queue: leaseq.Queue, take: Take) -> None:
     for id in "ab":
         timed_queue.remove(id)
     assert timed_queue.abandon(take("ann"), again=False, then_reserve=True).next is None
     assert timed_queue.fail(take("bob"), then_reserve=True).next is None
 
 
-def test_what_is_put_off_comes_again_where_nothing_else_waits(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_abandoned_item_is_next_when_nothing_else_waits(timed_queue: leaseq.Queue, take: Take) -> None:
     for id in "ab":
         timed_queue.remove(id)
     next_lease = not_none(timed_queue.abandon(take("ann"), then_reserve=True).next)
     assert (next_lease.id, next_lease.token, next_lease.attempt) == ("c", 2, 2)
 
 
-def test_the_last_failure_kills_it_and_the_next_one_comes(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_last_failure_kills_item_and_returns_next_item(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(max_attempts=1)
     outcome = timed_queue.fail(take("ann"), "torn", then_reserve=True)
     assert outcome.retry_at is None
@@ -86,7 +88,7 @@ def test_the_last_failure_kills_it_and_the_next_one_comes(timed_queue: leaseq.Qu
 
 
 @pytest.mark.parametrize("holds", [1, 2, 3])
-def test_sent_twice_it_gives_the_same_next(
+def test_repeated_request_returns_same_next_item(
     timed_queue: leaseq.Queue, take: Take, sets: Sets, give_back: GiveBack, holds: int
 ) -> None:
     timed_queue.configure(holds=holds)
@@ -102,7 +104,7 @@ def test_sent_twice_it_gives_the_same_next(
     assert counters["failed"] + counters["abandoned"] == 1
 
 
-def test_sent_again_with_a_reserve_it_brings_the_next(
+def test_repeated_call_with_then_reserve_added_returns_next_item(
     timed_queue: leaseq.Queue, take: Take, give_back: GiveBack, way: str
 ) -> None:
     """The first call had no `then_reserve`."""
@@ -116,7 +118,7 @@ def test_sent_again_with_a_reserve_it_brings_the_next(
     assert counters["failed"] + counters["abandoned"] == 1
 
 
-def test_a_lease_that_was_lost_brings_no_next(
+def test_stale_lease_is_refused_and_reserves_nothing(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, give_back: GiveBack
 ) -> None:
     stale = take("ann")
@@ -128,12 +130,12 @@ def test_a_lease_that_was_lost_brings_no_next(
     assert sets() == before
 
 
-def test_skills_count_for_the_next(timed_queue: leaseq.Queue, take: Take, give_back: GiveBack) -> None:
+def test_skills_apply_to_next_item(timed_queue: leaseq.Queue, take: Take, give_back: GiveBack) -> None:
     timed_queue.enqueue({}, id="french", requires=["fr"], priority=0)
     assert not_none(give_back(take("ann"), skills=("fr",)).next).id == "french"
 
 
-def test_with_more_in_hand_the_next_is_a_new_one(
+def test_next_is_new_item_below_holds_limit(
     timed_queue: leaseq.Queue, take: Take, give_back: GiveBack
 ) -> None:
     timed_queue.configure(holds=2)
@@ -143,9 +145,7 @@ def test_with_more_in_hand_the_next_is_a_new_one(
     assert timed_queue.mine("ann") == [b, next_lease]
 
 
-def test_with_full_hands_the_next_is_one_that_is_held(
-    timed_queue: leaseq.Queue, take: Take, give_back: GiveBack
-) -> None:
+def test_next_is_held_item_at_holds_limit(timed_queue: leaseq.Queue, take: Take, give_back: GiveBack) -> None:
     timed_queue.configure(holds=2)
     a, b = take("ann"), take("ann")
     timed_queue.configure(holds=1)
@@ -153,7 +153,7 @@ def test_with_full_hands_the_next_is_one_that_is_held(
 
 
 @pytest.mark.parametrize("wrong", [{"skills": "fr"}, {"skills": [""]}, {"request_id": ""}])
-def test_what_is_no_skill_or_request_is_refused(
+def test_invalid_skills_or_request_id_are_refused(
     timed_queue: leaseq.Queue, take: Take, sets: Sets, give_back: GiveBack, wrong: dict[str, object]
 ) -> None:
     lease = take("ann")

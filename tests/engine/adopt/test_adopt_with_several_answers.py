@@ -30,18 +30,18 @@ def stale_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.L
     return stale
 
 
-GIVES_IT_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
+LEASE_ENDINGS: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
     "inbound": lambda queue, lease: queue.abandon(lease),
     "scheduled": lambda queue, lease: (queue.configure(max_attempts=9), queue.fail(lease, "no")),
     "dead": lambda queue, lease: queue.fail(lease, "no"),
 }
 
 
-@pytest.mark.parametrize("state", GIVES_IT_BACK)
-def test_of_several_what_nobody_holds_or_answered_is_taken_first(
+@pytest.mark.parametrize("state", LEASE_ENDINGS)
+def test_adoption_takes_unheld_unanswered_assignment_first(
     timed_queue: leaseq.Queue, stale_lease: leaseq.Lease, sets: Sets, state: str
 ) -> None:
-    GIVES_IT_BACK[state](timed_queue, timed_queue.mine("cyd")[0])
+    LEASE_ENDINGS[state](timed_queue, timed_queue.mine("cyd")[0])
     assert timed_queue.get("a").state == state
     item = timed_queue.adopt("a", stale_lease.token, by="meg")
     assert answerers(item) == [("ann", True), ("bob", False)]
@@ -53,7 +53,7 @@ def test_of_several_what_nobody_holds_or_answered_is_taken_first(
     assert timed_queue.reserve("ann") is None
 
 
-def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
+def test_adoption_replaces_answer_when_other_assignments_are_held(
     timed_queue: leaseq.Queue, stale_lease: leaseq.Lease
 ) -> None:
     item = timed_queue.adopt("a", stale_lease.token)
@@ -66,9 +66,7 @@ def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
     assert (item.late_answers, item.attempts) == ((), len(item.history))
 
 
-def test_of_several_a_holder_keeps_the_item_where_another_waits(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_adoption_uses_next_assignment_and_holder_keeps_item(timed_queue: leaseq.Queue, take: Take) -> None:
     """The next assignment is created, as if this one was handed out."""
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
@@ -87,7 +85,7 @@ def test_of_several_a_holder_keeps_the_item_where_another_waits(
     assert len(timed_queue.get("a").answers) == 3
 
 
-def test_of_several_that_wait_the_first_is_taken(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_adoption_takes_first_waiting_assignment(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(answers=4)
     timed_queue.enqueue({}, id="a")
     stale = take("ann")
@@ -102,9 +100,7 @@ def test_of_several_that_wait_the_first_is_taken(timed_queue: leaseq.Queue, take
     )
 
 
-def test_of_several_a_person_s_second_answer_replaces_their_first(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_second_answer_of_person_replaces_first(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     lease = take("ann")
@@ -114,7 +110,7 @@ def test_of_several_a_person_s_second_answer_replaces_their_first(
     assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [2]
 
 
-def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(
+def test_adoption_takes_assignment_assigned_to_another_person_last(
     timed_queue: leaseq.Queue, take: Take
 ) -> None:
     timed_queue.configure(answers=4)
@@ -133,7 +129,7 @@ def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(
     assert timed_queue.reserve("eve") is None
 
 
-def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
+def test_repeated_replacement_of_adopted_answer_adds_no_attempts(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(answers=2)
@@ -157,9 +153,7 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
         assert (answerers(item), item.attempts) == (people, attempts)
 
 
-def test_of_several_the_attempts_stay_where_the_answers_were_given(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_adoption_in_reverse_order_keeps_attempts_and_history(timed_queue: leaseq.Queue, take: Take) -> None:
     """Even if the answers of later attempts are adopted elsewhere before those of earlier ones."""
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")

@@ -1,4 +1,4 @@
-"""Erasing a person while they keep working, or while the server is restarted."""
+"""erase_person when it is interrupted, while the person keeps working, or while the server is restarted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.leases import take
 
 
 @pytest.mark.parametrize("step", [1, 2, 4])
-def test_what_was_broken_off_is_finished_by_the_next(
+def test_interrupted_erase_is_completed_by_next_erase(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     for n in range(400):  # so that it takes several steps
@@ -39,7 +39,7 @@ def test_what_was_broken_off_is_finished_by_the_next(
     assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
 
 
-def test_who_comes_back_meanwhile_is_erased_once_more(
+def test_person_who_reserves_during_erase_is_erased_again(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(100):
@@ -84,19 +84,19 @@ def restarted_queue(full: leaseq.Queue, server: Server, monkeypatch: pytest.Monk
     return full
 
 
-def test_a_server_that_is_restarted_meanwhile_keeps_no_name(
-    restarted_queue: leaseq.Queue, server: Server
-) -> None:
+def test_restart_during_erase_leaves_no_name(restarted_queue: leaseq.Queue, server: Server) -> None:
     restarted_queue.erase_person(NAME, "erased-1")
     assert server_contents.naming(server.redis, restarted_queue.name, NAME) == {"journal"}
 
 
-def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted_queue: leaseq.Queue) -> None:
+def test_restart_during_person_items_omits_no_item(restarted_queue: leaseq.Queue) -> None:
     ids = [one.id for one in restarted_queue.person_items(NAME)]
     assert sorted(ids) == sorted([*IDS, "for", "elsewhere"])
 
 
-def test_who_never_stops_is_refused(full: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_erase_of_person_who_keeps_working_is_refused(
+    full: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for n in range(100):
         full.enqueue({"n": n, "long": "x" * 100})
     erase_person = full._commands.erase_person
@@ -111,7 +111,7 @@ def test_who_never_stops_is_refused(full: leaseq.Queue, monkeypatch: pytest.Monk
         full.erase_person(NAME, "erased-1")
 
 
-def test_a_lease_that_began_meanwhile_is_whole_until_the_next_round(queue: leaseq.Queue) -> None:
+def test_lease_granted_during_erase_round_stays_valid(queue: leaseq.Queue) -> None:
     queue.enqueue_many([NewItem({"long": "x" * 100}, id=f"{n}") for n in range(100)])
     commands = queue._commands
     step = commands.erase_person("ann", "erased-1", "", "", 20).rest[0].decode()

@@ -1,4 +1,4 @@
-"""Without a replica's confirmation there is no acknowledgement, and the links to that primary are closed."""
+"""`durable="replica"`: unconfirmed calls raise ServerUnavailable and close the connections to the primary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pair:
     def stop(self) -> None:
         os.kill(self._replica, signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         os.kill(self._replica, signal.SIGCONT)
 
 
@@ -50,11 +50,11 @@ def replicated_pair() -> Iterator[Pair]:
 def pair(replicated_pair: Pair) -> Iterator[Pair]:
     """A primary whose replica the test may stop."""
     yield replicated_pair
-    replicated_pair.go_on()
+    replicated_pair.resume()
     replicated_pair.primary.execute_command("WAIT", "1", "5000")
 
 
-def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
+def test_unconfirmed_finish_raises_unavailable_and_can_be_repeated(pair: Pair, queue_name: str) -> None:
     queue = pair.queue(queue_name)
     queue.enqueue({}, id="one")
     lease = not_none(queue.reserve("ann"))
@@ -63,34 +63,34 @@ def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
         with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*safe to send"):
             queue.finish(lease, {"x": 1})
     assert queue.get("one").state == "finished"
-    pair.go_on()
+    pair.resume()
     assert queue.finish(lease, {"x": 1}).replayed
     assert (queue.stats().finished, queue.stats().counters["finished"]) == (1, 1)
 
 
-def test_a_reserve_that_was_not_confirmed_gives_the_same_lease(pair: Pair, queue_name: str) -> None:
+def test_repeated_unconfirmed_reserve_returns_same_lease(pair: Pair, queue_name: str) -> None:
     queue = pair.queue(queue_name)
     queue.enqueue_many([{}, {}])
     pair.stop()
     with pytest.raises(leaseq.ServerUnavailable):
         queue.reserve("ann", request_id="r1")
     leases = queue.mine("ann")
-    pair.go_on()
+    pair.resume()
     repeated_lease = queue.reserve("ann", request_id="r1")
     assert repeated_lease is not None
     assert [(lease.id, lease.token) for lease in leases] == [(repeated_lease.id, repeated_lease.token)]
     assert queue.stats().reserved == 1
 
 
-def test_who_stops_waiting_is_not_kept_waiting(pair: Pair, queue_name: str) -> None:
+def test_durable_can_be_lowered_while_replica_is_stopped(pair: Pair, queue_name: str) -> None:
     queue = pair.queue(queue_name)
     pair.stop()
     queue.configure(durable="server")
     assert queue.enqueue({}).added
 
 
-def test_a_primary_with_too_few_replicas_is_left(pair: Pair, queue_name: str) -> None:
-    """As after a split: the old primary accepts no writes, and a new link may lead to the new primary."""
+def test_client_reconnects_when_primary_has_too_few_replicas(pair: Pair, queue_name: str) -> None:
+    """After a network split, the old primary accepts no writes; a new connection may reach the new one."""
     queue = pair.queue(queue_name)
     pair.primary.config_set("min-replicas-to-write", 2)
     try:
@@ -103,15 +103,15 @@ def test_a_primary_with_too_few_replicas_is_left(pair: Pair, queue_name: str) ->
     assert queue.enqueue({}, id="one").added
 
 
-def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str) -> None:
-    """Also idle links: the primary may have been replaced, and they would lead to the old one."""
+def test_all_connections_are_closed_after_missing_confirmation(pair: Pair, queue_name: str) -> None:
+    """Idle ones, too: the primary may have been replaced, and they would reach the old one."""
     queue = pair.queue(queue_name)
     queue.enqueue({})  # loads the script
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(queue.enqueue, {})
         eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
-        assert queue.stats().inbound == 2  # over another link
+        assert queue.stats().inbound == 2  # over another connection
         with pytest.raises(leaseq.ServerUnavailable, match="did not confirm"):
             future.result()
     before = pair.connections()
@@ -119,7 +119,7 @@ def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str)
     assert pair.connections() == before + 1
 
 
-def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
+def test_aborted_wait_raises_server_unavailable(
     pair: Pair, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a server does when it is demoted to a replica."""
@@ -137,8 +137,8 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
             future.result()
 
 
-def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_name: str) -> None:
-    """The primary may have been replaced, and a new link may lead to the new one."""
+def test_wait_for_replica_is_limited_with_long_socket_timeout(pair: Pair, queue_name: str) -> None:
+    """The primary may have been replaced, and a new connection may reach the new one."""
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
     with pair.primary.monitor() as monitor:
@@ -147,7 +147,7 @@ def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_n
     assert command == f"WAIT 1 {MAX_MILLISECONDS['replica']}"
 
 
-def test_a_replica_s_word_is_not_the_disk_s() -> None:
+def test_fsync_is_refused_when_only_disk_of_replica_confirms() -> None:
     answers: dict[str, Any] = {
         "CONFIG GET": {"appendonly": "yes", "appendfsync": "always"},
         "WAITAOF": [0, 1],

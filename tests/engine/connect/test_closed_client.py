@@ -1,4 +1,4 @@
-"""A closed client."""
+"""Calls on a closed client."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ def closed_client(server: Server, queue: leaseq.Queue) -> leaseq.Client:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_every_call_is_refused(closed_client: leaseq.Client, queue: leaseq.Queue, call: str) -> None:
+def test_every_call_on_closed_client_is_refused(
+    closed_client: leaseq.Client, queue: leaseq.Queue, call: str
+) -> None:
     with pytest.raises(leaseq.Invalid, match=r"client: .* was closed: connect again") as error:
         CALLS[call](closed_client, leaseq.Queue(closed_client, queue.name))
     assert error.value.field == "client"
     assert queue.stats().inbound == 0
 
 
-def test_closing_again_does_nothing(closed_client: leaseq.Client) -> None:
+def test_repeated_close_does_nothing(closed_client: leaseq.Client) -> None:
     closed_client.close()
     assert closed_client.closed
 
 
-def test_it_is_closed_in_a_fork_as_well(closed_client: leaseq.Client, queue: leaseq.Queue) -> None:
+def test_client_stays_closed_in_forked_process(closed_client: leaseq.Client, queue: leaseq.Queue) -> None:
     def ask() -> None:
         assert closed_client.closed
         with pytest.raises(leaseq.Invalid):
