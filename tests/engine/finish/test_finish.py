@@ -17,7 +17,7 @@ def items(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
 
 
-def test_an_answer_is_kept_whole(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_answer_is_stored_unchanged(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
     result = {"label": "ü", "note": "two\nlines\n\nand\ttabs", "n": [1, 2.5, None]}
     lease = take("ann")
     assert timed_queue.finish(lease, result) == leaseq.Finished("a", late=False, replayed=False)
@@ -33,12 +33,14 @@ def test_an_answer_is_kept_whole(timed_queue: leaseq.Queue, take: Take, sets: Se
 
 
 @pytest.mark.parametrize("result", [None, 0, "", [], {}, "text"])
-def test_any_json_is_an_answer_without_a_form(timed_queue: leaseq.Queue, take: Take, result: object) -> None:
+def test_any_json_result_is_accepted_without_form(
+    timed_queue: leaseq.Queue, take: Take, result: object
+) -> None:
     timed_queue.finish(take("ann"), result)
     assert timed_queue.get("a").answers[0].result == result
 
 
-def test_sent_twice_it_succeeds_twice_and_counts_once(
+def test_repeated_finish_succeeds_and_counts_once(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("ann")
@@ -52,7 +54,7 @@ def test_sent_twice_it_succeeds_twice_and_counts_once(
 
 
 @pytest.mark.parametrize("with_clear", [False, True])
-def test_an_answer_after_the_lease_ran_out_counts_while_nobody_has_the_item(
+def test_answer_after_expiry_counts_if_item_was_not_reserved_again(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, with_clear: bool
 ) -> None:
     lease = take("ann")
@@ -66,7 +68,7 @@ def test_an_answer_after_the_lease_ran_out_counts_while_nobody_has_the_item(
     assert sets() == {"inbound": ["b", "c"], "reserved": [], "scheduled": [], "finished": ["a"], "dead": []}
 
 
-def test_also_where_the_expiry_killed_the_item(
+def test_late_answer_counts_for_item_that_died_by_expiry(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
     timed_queue.configure(max_attempts=1)
@@ -79,7 +81,9 @@ def test_also_where_the_expiry_killed_the_item(
     assert sets()["finished"] == ["a"]
 
 
-def test_also_after_it_was_revived(timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+def test_late_answer_counts_for_revived_item(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
     timed_queue.configure(max_attempts=1)
     lease = take("ann")
     clock.tick(301)
@@ -90,7 +94,7 @@ def test_also_after_it_was_revived(timed_queue: leaseq.Queue, take: Take, clock:
     assert sets()["inbound"] == ["b", "c"]
 
 
-def test_once_somebody_else_was_granted_it_the_answer_is_refused_and_kept(
+def test_answer_after_grant_to_another_person_is_refused_and_kept(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     stale = take("ann")
@@ -124,7 +128,7 @@ def test_a_refused_answer_sent_twice_is_kept_once(
     assert timed_queue.stats().counters["late"] == 1
 
 
-def test_another_answer_with_the_same_token_is_kept_as_a_late_one(
+def test_different_answer_with_same_token_is_kept_as_late_answer(
     timed_queue: leaseq.Queue, take: Take
 ) -> None:
     lease = take("ann")
@@ -155,7 +159,7 @@ def test_an_answer_after_the_lease_was_ended_is_refused_and_kept(
 
 
 @pytest.mark.parametrize(("token", "person"), [(99, "ann"), (1, "bob"), (2**53, "ann")])
-def test_a_token_never_granted_to_that_person_is_refused_and_not_kept(
+def test_answer_with_token_never_granted_to_person_is_refused_and_not_kept(
     timed_queue: leaseq.Queue, take: Take, token: int, person: str
 ) -> None:
     take("ann")
@@ -165,14 +169,16 @@ def test_a_token_never_granted_to_that_person_is_refused_and_not_kept(
     assert timed_queue.get("a").late_answers == ()
 
 
-def test_an_item_that_was_removed(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_finish_of_removed_item_raises_item_not_found(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed_queue.remove("a")
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.finish(lease, {})
 
 
-def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_lease_of_removed_item_is_refused_for_new_item_with_same_id(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     lease = take("ann")
     timed_queue.remove("a")
     timed_queue.enqueue({"other": True}, id="a")
@@ -182,13 +188,13 @@ def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed_queue: leaseq.Q
     assert timed_queue.get("a").state == "inbound"
 
 
-def test_parts_of_a_lease_do_as_well(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_finish_accepts_id_token_and_person_instead_of_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     outcome = timed_queue.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
     assert not outcome.late
 
 
-def test_names_and_ids_with_marks_of_the_records_in_them(timed_queue: leaseq.Queue) -> None:
+def test_names_and_ids_may_contain_record_syntax(timed_queue: leaseq.Queue) -> None:
     for mark in (" w", " x1 n2 q3", "%d+", "finished 1 1", "p:ann", "g:a", "tick"):
         timed_queue.enqueue({"of": mark}, id=mark, priority=1)
         lease = timed_queue.reserve(mark)
@@ -199,7 +205,7 @@ def test_names_and_ids_with_marks_of_the_records_in_them(timed_queue: leaseq.Que
         assert timed_queue.get(mark).answers[0].person == mark
 
 
-def test_a_next_item_that_is_new_was_given_at_the_finish(
+def test_new_next_lease_is_reserved_at_time_of_finish(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(holds=2)
@@ -217,7 +223,7 @@ def test_a_next_item_that_is_new_was_given_at_the_finish(
     assert outcome.next.reserved_at == outcome.finished_at
 
 
-def test_a_finish_says_how_long_the_item_was_held(
+def test_finish_returns_held_seconds_and_finished_at(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("ann")

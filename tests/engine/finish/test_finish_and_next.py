@@ -19,7 +19,9 @@ def items(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
 
 
-def test_the_next_item_comes_with_it(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_finish_with_then_reserve_returns_lease_of_next_item(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
+) -> None:
     outcome = timed_queue.finish(take("ann"), {}, then_reserve=True)
     assert outcome.next is not None
     assert (outcome.next.id, outcome.next.person, outcome.next.token) == ("b", "ann", 2)
@@ -28,7 +30,7 @@ def test_the_next_item_comes_with_it(timed_queue: leaseq.Queue, take: Take, sets
     assert [e.what for e in timed_queue.journal()][-2:] == ["finished", "reserved"]
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case of the script runs only at a later time
 def test_the_next_item_is_the_oldest(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float
 ) -> None:
@@ -40,14 +42,16 @@ def test_the_next_item_is_the_oldest(
     assert ids == ["b", "c"]
 
 
-def test_none_where_nothing_waits(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_finish_returns_no_next_lease_if_no_item_waits(timed_queue: leaseq.Queue, take: Take) -> None:
     for _ in range(2):
         timed_queue.finish(take("ann"), {})
     assert timed_queue.finish(take("ann"), {}, then_reserve=True).next is None
     assert timed_queue.stats().finished == 3
 
 
-def test_none_where_the_queue_is_paused_and_the_answer_counts(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_finish_in_paused_queue_counts_and_returns_no_next_lease(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     lease = take("ann")
     timed_queue.pause()
     assert timed_queue.finish(lease, {}, then_reserve=True).next is None
@@ -55,7 +59,7 @@ def test_none_where_the_queue_is_paused_and_the_answer_counts(timed_queue: lease
 
 
 @pytest.mark.parametrize("holds", [1, 2, 3])
-def test_sent_twice_it_gives_the_same_next(
+def test_repeated_finish_returns_same_next_lease(
     timed_queue: leaseq.Queue, take: Take, sets: Sets, holds: int
 ) -> None:
     timed_queue.configure(holds=holds)
@@ -71,7 +75,7 @@ def test_sent_twice_it_gives_the_same_next(
     assert timed_queue.stats().counters["reserved"] == (3 if holds == 3 else 2)
 
 
-def test_with_more_in_hand_the_next_is_a_new_one(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_lease_is_new_below_holds_limit(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(holds=2)
     a, b = take("ann"), take("ann")
     outcome = timed_queue.finish(a, {}, then_reserve=True)
@@ -80,14 +84,14 @@ def test_with_more_in_hand_the_next_is_a_new_one(timed_queue: leaseq.Queue, take
     assert timed_queue.mine("ann") == [b, outcome.next]
 
 
-def test_with_full_hands_the_next_is_one_that_is_held(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_lease_is_held_one_at_holds_limit(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(holds=2)
     a, b = take("ann"), take("ann")
     timed_queue.configure(holds=1)
     assert timed_queue.finish(a, {}, then_reserve=True).next == b
 
 
-def test_a_late_answer_and_what_ran_out_for_others(
+def test_late_finish_reserves_expired_item_of_another_person_next(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     stale = take("ann")
@@ -96,11 +100,13 @@ def test_a_late_answer_and_what_ran_out_for_others(
     outcome = timed_queue.finish(stale, {}, then_reserve=True)
     assert outcome.late
     assert outcome.next is not None
-    assert (outcome.next.id, outcome.next.attempt) == ("b", 2), "bob's item came back, ahead of the others"
+    assert (outcome.next.id, outcome.next.attempt) == ("b", 2), (
+        "bob's item was returned to the front of the queue"
+    )
     assert timed_queue.stats().finished == 1
 
 
-def test_a_refused_answer_brings_no_next(
+def test_refused_finish_reserves_no_next_item(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
     stale = take("ann")
@@ -112,9 +118,7 @@ def test_a_refused_answer_brings_no_next(
     assert sets() == before
 
 
-def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_answer_not_matching_form_is_refused_and_lease_stays(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(form=FORM)
     lease = take("ann")
     with pytest.raises(leaseq.Invalid) as error:
@@ -128,7 +132,7 @@ def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
     assert timed_queue.finish(lease, {"ok": True}).id == "a"
 
 
-def test_a_form_changed_by_another_program_counts_at_once(
+def test_form_changed_by_another_program_applies_at_once(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
     lease = not_none(timed_queue.reserve("ann"))
@@ -139,7 +143,7 @@ def test_a_form_changed_by_another_program_counts_at_once(
     assert timed_queue.finish(lease, {"text": "free"}).id == "a"
 
 
-def test_one_form_after_another_counts_at_once(timed_queue: leaseq.Queue, same_queue: leaseq.Queue) -> None:
+def test_successive_form_changes_apply_at_once(timed_queue: leaseq.Queue, same_queue: leaseq.Queue) -> None:
     lease = not_none(timed_queue.reserve("ann"))
     for required_field, answer_field in (("one", "other"), ("other", "one")):
         same_queue.configure(form={"ask": {"type": "object", "required": [required_field]}})
@@ -148,9 +152,7 @@ def test_one_form_after_another_counts_at_once(timed_queue: leaseq.Queue, same_q
     assert timed_queue.finish(lease, {"other": 1}).id == "a"
 
 
-def test_sent_twice_it_succeeds_though_the_form_was_changed_meanwhile(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_repeated_finish_succeeds_after_form_was_changed(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed_queue.finish(lease, {"text": "free"})
     timed_queue.configure(form=FORM)

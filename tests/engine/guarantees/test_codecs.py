@@ -85,17 +85,17 @@ cursors = st.builds(
 
 
 @given(text=statuses)
-def test_a_status_comes_back_as_it_was(lua: Lua, text: str) -> None:
+def test_status_is_unchanged_after_parse_and_format(lua: Lua, text: str) -> None:
     assert lua("status", "again", text) == text
 
 
 @given(text=holdings)
-def test_holdings_come_back_as_they_were(lua: Lua, text: str) -> None:
+def test_holdings_are_unchanged_after_parse_and_format(lua: Lua, text: str) -> None:
     assert lua("holdings", "again", text) == text
 
 
 @given(text=cursors)
-def test_cursors_come_back_as_they_were(lua: Lua, text: str) -> None:
+def test_cursors_are_unchanged_after_parse_and_format(lua: Lua, text: str) -> None:
     assert lua("cursors", "again", text) == text
 
 
@@ -259,7 +259,7 @@ policies = st.builds(
 
 
 @given(policy=policies)
-def test_each_reads_the_rules_that_the_other_writes(lua: Lua, policy: Policy) -> None:
+def test_lua_and_python_read_policy_rules_of_each_other(lua: Lua, policy: Policy) -> None:
     rule_words = to_server(policy, sorted(RULES), "-")
     line = " ".join("=".join(pair) for pair in zip(rule_words[::2], rule_words[1::2], strict=True))
     stored_line = lua("rules", "again", line)
@@ -269,7 +269,7 @@ def test_each_reads_the_rules_that_the_other_writes(lua: Lua, policy: Policy) ->
     assert lua("rules", "again", stored_line) == stored_line
 
 
-def test_a_rule_that_has_its_default_is_left_out(lua: Lua) -> None:
-    """So that older programs can work with a queue that does not use a new field."""
+def test_policy_rule_with_default_value_is_not_stored(lua: Lua) -> None:
+    """Older programs can then work with a queue that does not use a new field."""
     line = " ".join(f"{name}={value}" for name, value in sorted(rule_defaults().items()))
     assert lua("rules", "again", line) == ""

@@ -29,7 +29,9 @@ def own_redis() -> Iterator[redis.Redis]:
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
     ):
-        patch.setattr(commands, "_CACHE_SECONDS", 3_600.0)  # else the time decides which move reads it
+        patch.setattr(
+            commands, "_CACHE_SECONDS", 3_600.0
+        )  # otherwise the time decides which call reads the policy
         client = leaseq.connect(embedded.url)
         assert isinstance(client.redis, redis.Redis)
         yield client.redis
@@ -68,42 +70,42 @@ def server_url(server: redis.Redis) -> str:
     return f"unix://{server.connection_pool.connection_kwargs['path']}"
 
 
-def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
-    """Return what each of the moves of guarantee 10 costs."""
+def costs_of_calls(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
+    """Return the commands that each call of guarantee 10 runs."""
     leases: list[leaseq.Lease] = []
-    calls_made = [command_counts(server, lambda: leases.append(not_none(queue.reserve("ann"))))]
-    calls_made.append(command_counts(server, lambda: queue.renew(leases[0])))
-    calls_made.append(
+    counts = [command_counts(server, lambda: leases.append(not_none(queue.reserve("ann"))))]
+    counts.append(command_counts(server, lambda: queue.renew(leases[0])))
+    counts.append(
         command_counts(
             server, lambda: leases.append(not_none(queue.finish(leases[0], {}, then_reserve=True).next))
         )
     )
-    calls_made.append(command_counts(server, lambda: queue.abandon(leases[1])))
-    calls_made.append(command_counts(server, queue.clear))
+    counts.append(command_counts(server, lambda: queue.abandon(leases[1])))
+    counts.append(command_counts(server, queue.clear))
     leases.append(not_none(queue.reserve("ann")))
-    calls_made.append(command_counts(server, lambda: queue.finish(leases[2], {})))
-    calls_made.append(command_counts(server, lambda: queue.enqueue({})))
-    calls_made.append(command_counts(server, queue.stats))
-    return calls_made
+    counts.append(command_counts(server, lambda: queue.finish(leases[2], {})))
+    counts.append(command_counts(server, lambda: queue.enqueue({})))
+    counts.append(command_counts(server, queue.stats))
+    return counts
 
 
-def test_a_move_costs_the_same_in_a_large_queue(own_redis: redis.Redis) -> None:
+def test_call_runs_same_commands_in_small_and_large_queue(own_redis: redis.Redis) -> None:
     small = filled_queue(own_redis, "small", 1_000, 10)
     large = filled_queue(own_redis, "large", 50_000, 1_500)
     for queue in (small, large):
-        a_day(own_redis, queue)  # loads every script, and creates this person's record
-    assert a_day(own_redis, large) == a_day(own_redis, small)
+        costs_of_calls(own_redis, queue)  # loads every script, and creates this person's record
+    assert costs_of_calls(own_redis, large) == costs_of_calls(own_redis, small)
 
 
 def test_reserve_renew_and_finish_take_few_commands(own_redis: redis.Redis) -> None:
-    a_day(own_redis, filled_queue(own_redis, "first", 10, 0))  # loads every script
+    costs_of_calls(own_redis, filled_queue(own_redis, "first", 10, 0))  # loads every script
     queue = filled_queue(own_redis, "few", 10, 0)
-    day = [sum(moves.values()) - 1 for moves in a_day(own_redis, queue)]
-    reserve, renew, finish_and_next = day[:3]
+    costs = [sum(counts.values()) - 1 for counts in costs_of_calls(own_redis, queue)]
+    reserve, renew, finish_and_next = costs[:3]
     assert reserve <= 8
     assert renew <= 11
     assert finish_and_next <= 10
-    nothing_to_clear = day[4]
+    nothing_to_clear = costs[4]
     assert nothing_to_clear <= 2
 
 
@@ -124,7 +126,7 @@ def crowded(own_redis: redis.Redis) -> leaseq.Queue:
 
 SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
     "reserve": lambda queue: queue.reserve("new"),
-    "reserve after all of one's leases ran out": lambda queue: queue.reserve("p7"),
+    "reserve after all of the person's leases expired": lambda queue: queue.reserve("p7"),
     "clear": lambda queue: queue.clear(1_000),
     "enqueue": lambda queue: queue.enqueue_many([{}] * 1_000),
     "page": lambda queue: queue.page("inbound", limit=500),
@@ -138,25 +140,27 @@ SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_every_script_is_bounded(own_redis: redis.Redis, crowded: leaseq.Queue, name: str) -> None:
+def test_every_script_runs_bounded_number_of_commands(
+    own_redis: redis.Redis, crowded: leaseq.Queue, name: str
+) -> None:
     assert commands_per_script(own_redis, lambda: SCRIPTS[name](crowded)) <= MOST
 
 
-def test_no_script_reads_much_of_the_journal(own_redis: redis.Redis, crowded: leaseq.Queue) -> None:
-    """A read of any number of entries is one command, which blocks the server meanwhile."""
+def test_journal_is_read_in_ranges_of_bounded_size(own_redis: redis.Redis, crowded: leaseq.Queue) -> None:
+    """A read of any number of entries is one command, which blocks the server until it is done."""
     entries = {event.cursor.partition(".")[0] for event in crowded.journal(limit=10_000)}
     assert len(entries) > 2_000
     assert command_counts(own_redis, lambda: crowded.journal(limit=10_000))["xrange"] > len(entries) / 1_000
 
 
-def test_a_reserve_takes_back_only_a_few(own_redis: redis.Redis, clock: Clock) -> None:
+def test_reserve_returns_at_most_eight_expired_items(own_redis: redis.Redis, clock: Clock) -> None:
     queue = filled_queue(own_redis, "few-back", 1, 50, clock)
     clock.tick(10_001)
     queue.reserve("somebody new")
     assert queue.stats().counters["expired"] == 8
 
 
-def test_a_look_at_alerts_that_finds_nothing_new_writes_nothing(own_redis: redis.Redis, clock: Clock) -> None:
+def test_alert_check_without_changes_writes_nothing(own_redis: redis.Redis, clock: Clock) -> None:
     """For a queue without rules there is no check at all: see nothing_to_clear above."""
     queue = filled_queue(own_redis, "alerts", 200, 0, clock)
     own_redis.xgroup_create(Keys(queue.name).journal, "bridge", 0)

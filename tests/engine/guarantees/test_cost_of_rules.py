@@ -36,7 +36,7 @@ def queue_with_history(server: redis.Redis, name: str, waiting_count: int, **pol
     return queue
 
 
-def a_day(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, dict[str, int]]:
+def costs_of_calls(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, dict[str, int]]:
     leases: list[leaseq.Lease] = []
 
     def take(lease: leaseq.Lease | None) -> None:
@@ -73,16 +73,20 @@ def a_day(server: redis.Redis, queue: leaseq.Queue, person: str) -> dict[str, di
 
 @pytest.mark.parametrize("answers", [1, 3])
 @pytest.mark.parametrize("person", ["ann", "newcomer"])
-def test_a_move_costs_the_same_in_a_large_queue(own_redis: redis.Redis, answers: int, person: str) -> None:  # noqa: F811
+def test_call_runs_same_commands_in_small_and_large_queue(
+    own_redis: redis.Redis,  # noqa: F811
+    answers: int,
+    person: str,
+) -> None:
     name = f"{answers}.{person}"
     small = queue_with_history(own_redis, f"small.{name}", 1_000, answers=answers)
     large = queue_with_history(own_redis, f"large.{name}", 20_000, answers=answers)
     for queue in (small, large):  # loads every script, and moves their cursors past these items
-        a_day(own_redis, queue, person)
-    assert a_day(own_redis, large, person) == a_day(own_redis, small, person)
+        costs_of_calls(own_redis, queue, person)
+    assert costs_of_calls(own_redis, large, person) == costs_of_calls(own_redis, small, person)
 
 
-def test_skipping_many_items_costs_a_person_once(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_many_passed_over_items_cost_person_commands_only_once(own_redis: redis.Redis) -> None:  # noqa: F811
     queue = queue_with_history(own_redis, "skips", 1_000)
     costs = {}
     for person in ("ann", "newcomer"):
@@ -116,7 +120,7 @@ def crowded(own_redis: redis.Redis) -> leaseq.Queue:  # noqa: F811
 SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
     "reserve": lambda queue: queue.reserve("new"),
     "reserve with sixteen skills": lambda queue: queue.reserve("able", skills=[f"t{m}" for m in range(16)]),
-    "reserve after much was passed over": lambda queue: queue.reserve("p8"),
+    "reserve after many items were passed over": lambda queue: queue.reserve("p8"),
     "why nothing": lambda queue: queue.why_nothing("p9", [f"t{m}" for m in range(16)]),
     "stats": lambda queue: queue.stats(),
     "inbound": lambda queue: queue.page("inbound", limit=500),
@@ -131,11 +135,15 @@ SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_every_script_is_bounded(own_redis: redis.Redis, crowded: leaseq.Queue, name: str) -> None:  # noqa: F811
+def test_every_script_runs_bounded_number_of_commands(
+    own_redis: redis.Redis,  # noqa: F811
+    crowded: leaseq.Queue,
+    name: str,
+) -> None:
     assert commands_per_script(own_redis, lambda: SCRIPTS[name](crowded)) <= MOST
 
 
-def test_an_item_with_a_hundred_answers_is_bounded_too(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_calls_on_item_with_100_answers_run_bounded_number_of_commands(own_redis: redis.Redis) -> None:  # noqa: F811
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "hundred", clock=Clock())
     queue.configure(lease_seconds=10_000, answers=100, max_abandons=200)
     queue.enqueue({}, id="a")
@@ -166,7 +174,7 @@ def test_an_item_with_a_hundred_answers_is_bounded_too(own_redis: redis.Redis) -
         assert commands_per_script(own_redis, call) <= 2 * MOST
 
 
-def test_a_look_past_what_they_may_not_have_is_bounded_too(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_reserve_past_declined_items_runs_bounded_number_of_commands(own_redis: redis.Redis) -> None:  # noqa: F811
     clock = Clock()
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "barred", clock=clock)
     queue.configure(holds=100)
@@ -180,7 +188,7 @@ def test_a_look_past_what_they_may_not_have_is_bounded_too(own_redis: redis.Redi
     assert commands_per_script(own_redis, lambda: queue.reserve("ann")) <= 400
 
 
-def test_a_look_beside_what_they_hold_is_bounded_too(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_reserve_past_held_items_runs_bounded_number_of_commands(own_redis: redis.Redis) -> None:  # noqa: F811
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "beside", clock=Clock())
     queue.configure(answers=100, holds=100, max_abandons=200)
     queue.enqueue_many([{}] * 30)
@@ -189,13 +197,13 @@ def test_a_look_beside_what_they_hold_is_bounded_too(own_redis: redis.Redis) -> 
     leases = [take(queue, f"p{n}") for n in range(25) for _ in range(30)]
     for lease in leases:
         queue.abandon(lease)
-    for _ in range(2):  # first entries beside theirs, then those thereby postponed
+    for _ in range(2):  # first other assignments of held items, then the items thereby postponed
         assert commands_per_script(own_redis, lambda: queue.reserve("ann")) <= 2 * MOST
     # Each examined item of the 750 that they postponed takes one ZSCORE.
     assert command_counts(own_redis, lambda: queue.reserve("ann"))["zscore"] == 400
 
 
-def test_what_others_did_of_what_they_put_off_is_passed_over_in_several_calls(
+def test_reserve_skips_postponed_items_finished_by_others_in_several_calls(
     own_redis: redis.Redis,  # noqa: F811
 ) -> None:
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "others-did", clock=Clock())
@@ -211,7 +219,7 @@ def test_what_others_did_of_what_they_put_off_is_passed_over_in_several_calls(
 
 
 @pytest.mark.parametrize(("people", "items_each"), [(600, 1), (1, 600)])
-def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
+def test_clear_examines_bounded_number_of_postponed_items(
     own_redis: redis.Redis,  # noqa: F811
     clock: Clock,
     people: int,
@@ -222,7 +230,7 @@ def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
     for n in range(people):
         for _ in range(items_each):
             queue.abandon(take(queue, f"person {n}"))
-    clock.tick(86_400 + 1)  # a walk is due
+    clock.tick(86_400 + 1)  # clear is due to examine the data of people
     for _ in range(100):
         counts = command_counts(own_redis, queue.clear)
         assert sum(counts.values()) <= 200
@@ -230,12 +238,12 @@ def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
     (next_step,) = own_redis.hmget(Keys(queue.name).ledger, "tidy")
     assert next_step is not None
     assert int(next_step.split()[0]) >= clock.now + 86_400_000_000, (
-        "the walk is over, and the next is due tomorrow"
+        "all people were examined, and the next round is due tomorrow"
     )
 
 
 @pytest.mark.parametrize(("shelves", "people_count"), [(3, 2), (4, 1)])
-def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
+def test_clear_examines_next_person_until_300_commands_have_run(
     own_redis: redis.Redis,  # noqa: F811
     clock: Clock,
     shelves: int,
@@ -252,19 +260,21 @@ def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
             queue.abandon(take(queue, person, "fr"))
     clock.tick(86_400 + 1)
     walk = [command_counts(own_redis, queue.clear) for _ in range(9)]
-    counts = next(step for step in walk if "zscore" in step)  # after the steps through their records
+    counts = next(
+        step for step in walk if "zscore" in step
+    )  # after the calls that examine the records of people
     assert counts["zscore"] == people_count * len(items), "each examined item takes one"
     assert sum(counts.values()) <= people_count * 300 + 10
 
 
-def test_where_nothing_is_for_some_people_only_no_rows_are_read(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_reserve_reads_no_rows_if_no_item_is_restricted(own_redis: redis.Redis) -> None:  # noqa: F811
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "no-rows", clock=Clock())
     queue.configure(answers=2)
     queue.enqueue_many([{}] * 2)
     assert "hgetall" not in command_counts(own_redis, lambda: take(queue, "ann"))
 
 
-def test_a_page_that_is_full_reads_no_more_rows(own_redis: redis.Redis) -> None:  # noqa: F811
+def test_full_page_reads_no_further_rows(own_redis: redis.Redis) -> None:  # noqa: F811
     def cost(rows: int) -> dict[str, int]:
         queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), f"rows.{rows}", clock=Clock())
         queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(rows))

@@ -24,7 +24,7 @@ Take = Callable[[str], leaseq.Lease]
 # 1. Conservation
 
 
-def test_conservation_nothing_is_lost_whatever_people_do(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_conservation_random_calls_lose_no_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     chance = random.Random(7)
     timed_queue.configure(holds=2, lease_seconds=30, retry_seconds=5, max_attempts=2)
     ids = [f"{n:03}" for n in range(80)]
@@ -66,7 +66,7 @@ print(json.dumps(mine))
 """
 
 
-def test_one_holder_among_processes(queue: leaseq.Queue, server: Server) -> None:
+def test_one_holder_competing_processes_finish_each_item_once(queue: leaseq.Queue, server: Server) -> None:
     queue.enqueue_many(NewItem({}, id=str(n)) for n in range(2_000))
     workers = [
         subprocess.Popen(
@@ -80,7 +80,7 @@ def test_one_holder_among_processes(queue: leaseq.Queue, server: Server) -> None
     assert queue.stats().counters["finished"] == 2_000
 
 
-def test_one_holder_among_threads_of_one_client(queue: leaseq.Queue) -> None:
+def test_one_holder_threads_of_one_client_get_distinct_items(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=str(n)) for n in range(50))
     ids: list[str] = []
     start = threading.Barrier(8)
@@ -100,7 +100,7 @@ def test_one_holder_among_threads_of_one_client(queue: leaseq.Queue) -> None:
     assert sorted(ids, key=int) == [str(n) for n in range(50)]
 
 
-def test_one_person_in_many_windows_holds_one_item(queue: leaseq.Queue) -> None:
+def test_one_holder_concurrent_reserves_of_one_person_get_one_item(queue: leaseq.Queue) -> None:
     queue.enqueue_many([{}] * 20)
     leases: list[leaseq.Lease | None] = []
     threads = [threading.Thread(target=lambda: leases.append(queue.reserve("ann"))) for _ in range(8)]
@@ -116,7 +116,7 @@ def test_one_person_in_many_windows_holds_one_item(queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("move", ["renew", "finish", "abandon", "fail", "save_draft"])
-def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
+def test_fencing_stale_token_or_wrong_person_is_refused(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, move: str
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -139,9 +139,7 @@ def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
     assert timed_queue.mine("bob") == [new_lease]
 
 
-def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_fencing_tokens_grow_in_order_of_granting(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many([{}] * 5)
     leases = [take(f"p{n}") for n in range(5)]
     timed_queue.remove(leases[0].id)
@@ -155,7 +153,7 @@ def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(
 # 4. Return
 
 
-def test_return_needs_no_clear_job_however_many_ran_out(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_return_of_many_expired_items_needs_no_clear_job(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(200))
     for n in range(200):
         timed_queue.reserve(f"gone {n}")
@@ -165,7 +163,7 @@ def test_return_needs_no_clear_job_however_many_ran_out(timed_queue: leaseq.Queu
 
 
 @pytest.mark.parametrize("step", [0.05, 0.5, 60, 86_400])
-def test_return_is_on_time_though_the_server_s_clock_steps_back(
+def test_return_is_on_time_if_server_clock_steps_back(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, step: float
 ) -> None:
     """The step hides the time since the queue's last move, which is zero here."""
@@ -198,7 +196,7 @@ def nothing_renewed(queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("look", [nothing_reserved, nothing_cleared, nothing_renewed])
-def test_return_is_on_time_after_a_step_back_though_nothing_else_happens(
+def test_return_is_on_time_if_clock_steps_back_in_unchanged_queue(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, look: Callable[[leaseq.Queue], None]
 ) -> None:
     """A call that changes nothing must not stop the queue's time at the step."""
@@ -214,7 +212,7 @@ def test_return_is_on_time_after_a_step_back_though_nothing_else_happens(
     assert take("bob").attempt == 2
 
 
-def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
+def test_return_is_early_if_clock_steps_forward_and_late_answer_counts(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -234,7 +232,7 @@ def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
 # 5. Order
 
 
-def test_order_holds_though_the_clock_steps_back(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_order_is_kept_if_clock_steps_back(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     for n in range(6):
         timed_queue.enqueue({}, id=str(n))
         clock.tick(-0.03 if n % 2 else -100)
@@ -246,7 +244,7 @@ def test_order_holds_though_the_clock_steps_back(timed_queue: leaseq.Queue, cloc
 # 6. No answer lost: finish/, adopt/ and renew/test_drafts.py have the rest.
 
 
-def test_no_answer_lost_of_three_who_typed_for_one_item(
+def test_no_answer_lost_of_three_released_leases_of_one_item(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -267,7 +265,7 @@ def test_no_answer_lost_of_three_who_typed_for_one_item(
 # 8. Server time
 
 
-def test_server_time_counts_and_never_the_client_s(
+def test_server_time_is_used_instead_of_client_time(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.time", lambda: 5.0)

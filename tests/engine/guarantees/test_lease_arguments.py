@@ -14,7 +14,7 @@ import leaseq
 from tests.conftest import Server
 
 START = datetime(2026, 11, 22, tzinfo=UTC)
-TAKERS: dict[str, Callable[..., object]] = {
+CALLS: dict[str, Callable[..., object]] = {
     "renew": leaseq.Queue.renew,
     "save_draft": lambda queue, *lease, **parts: queue.save_draft(*lease or [None], {}, **parts),
     "finish": lambda queue, *lease, **parts: queue.finish(*lease or [None], {}, **parts),
@@ -25,20 +25,20 @@ TAKERS: dict[str, Callable[..., object]] = {
 }
 
 
-@pytest.mark.parametrize("verb", TAKERS)
-def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str) -> None:
+@pytest.mark.parametrize("verb", CALLS)
+def test_none_from_reserve_is_refused_as_lease(queue: leaseq.Queue, verb: str) -> None:
     queue.configure()
     lease = queue.reserve("ann")
     assert lease is None
     for arguments in ([lease], []):
         with pytest.raises(leaseq.Invalid) as error:
-            TAKERS[verb](queue, *arguments)
+            CALLS[verb](queue, *arguments)
         assert error.value.field == "lease"
         assert "None" in error.value.limit
         assert "reserve" in error.value.limit
 
 
-def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
+def test_finish_of_none_without_result_names_lease(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match="lease"):
         queue.finish(None)  # type: ignore[call-overload]
 
@@ -67,7 +67,12 @@ WRONG: dict[str, tuple[list[Any], dict[str, Any], str, str]] = {
     "an id alone": ([], {"id": "one"}, "token", "this call has id= only"),
     "a part that is None": ([], PARTS | {"token": None}, "token", "this call has id= and person= only"),
     "an id in the lease's place": (["one"], {}, "lease", "this is a str"),
-    "an id there, and the other parts": (["one"], {"token": 7, "person": "ann"}, "lease", "this is a str"),
+    "an id in the lease's place, and the other parts": (
+        ["one"],
+        {"token": 7, "person": "ann"},
+        "lease",
+        "this is a str",
+    ),
     "the outcome of a finish": ([leaseq.Finished("one", False, False)], {}, "lease", "this is a Finished"),
     "a lease of another queue": ([replace(LEASE, queue="other")], {}, "lease", "one of queue 'other'"),
     "an id with a line break": ([], PARTS | {"id": "a\nb"}, "id", "printable"),
@@ -79,25 +84,25 @@ WRONG: dict[str, tuple[list[Any], dict[str, Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("verb", TAKERS)
+@pytest.mark.parametrize("verb", CALLS)
 @pytest.mark.parametrize("case", WRONG)
-def test_a_lease_that_is_named_wrongly(server: Server, verb: str, case: str) -> None:
+def test_invalid_lease_arguments_are_refused(server: Server, verb: str, case: str) -> None:
     lease, parts, field, message = WRONG[case]
     with pytest.raises(leaseq.Invalid, match=re.escape(message)) as error:
-        TAKERS[verb](leaseq.Queue(server.client, "reviews"), *lease, **parts)
+        CALLS[verb](leaseq.Queue(server.client, "reviews"), *lease, **parts)
     assert error.value.field == field
 
 
-@pytest.mark.parametrize("verb", TAKERS)
-def test_a_part_that_no_lease_has(queue: leaseq.Queue, verb: str) -> None:
+@pytest.mark.parametrize("verb", CALLS)
+def test_unknown_keyword_argument_raises_type_error(queue: leaseq.Queue, verb: str) -> None:
     """As for any Python function, an unknown argument is a TypeError."""
     for lease, parts in (([], PARTS), ([replace(LEASE, queue=queue.name)], {})):
         with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
-            TAKERS[verb](queue, *lease, **parts, tokn=7)
+            CALLS[verb](queue, *lease, **parts, tokn=7)
 
 
 @pytest.mark.parametrize(("verb", "name"), [("finish", "result"), ("save_draft", "draft")])
-def test_what_is_to_be_kept_has_to_be_given(queue: leaseq.Queue, verb: str, name: str) -> None:
+def test_missing_result_or_draft_is_refused(queue: leaseq.Queue, verb: str, name: str) -> None:
     with pytest.raises(leaseq.Invalid, match="none was given") as error:
         getattr(queue, verb)(**PARTS)
     assert error.value.field == name

@@ -27,7 +27,7 @@ from leaseq.engine.scripts import ScriptError, read
         ("--- @include one\nlocal one = 1\n", "x.lua declares one, which"),
     ],
 )
-def test_a_file_that_is_put_together_wrongly_is_refused(tmp_path: Path, text: str, error: str) -> None:
+def test_invalid_script_file_is_refused(tmp_path: Path, text: str, error: str) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text("local one = {}\nfunction one.hidden(inner) return inner end\n")
     (tmp_path / "lib/two.lua").write_text("--- @include three\n")
@@ -37,7 +37,7 @@ def test_a_file_that_is_put_together_wrongly_is_refused(tmp_path: Path, text: st
         read(tmp_path, "x")
 
 
-def test_a_function_that_nothing_uses_is_left_out(tmp_path: Path) -> None:
+def test_unused_function_is_left_out(tmp_path: Path) -> None:
     """Creating a function costs time in each call. The other lines still match their files."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text(
@@ -71,7 +71,7 @@ def test_a_function_that_nothing_uses_is_left_out(tmp_path: Path) -> None:
     assert [script.where(line) for line in (5, 6, 7)] == ["lib/one.lua:4", "lib/one.lua:5", "lib/one.lua:10"]
 
 
-def test_a_function_is_made_where_it_is_needed_first(tmp_path: Path) -> None:
+def test_function_is_placed_where_first_needed(tmp_path: Path) -> None:
     """A script that returns earlier does not pay for it."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text(
@@ -101,7 +101,7 @@ def test_a_function_is_made_where_it_is_needed_first(tmp_path: Path) -> None:
     ]
 
 
-def test_two_files_may_include_a_third(tmp_path: Path) -> None:
+def test_file_included_by_two_files_is_joined_once(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text("local one = { key = 'a', [2] = 'b' } -- a comment\n\n")
     (tmp_path / "lib/two.lua").write_text("--- @include one\nlocal two = one.key .. one[2]\n")

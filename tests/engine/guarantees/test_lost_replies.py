@@ -1,7 +1,7 @@
 """Guarantee 7, idempotence: each call succeeds although the first reply was lost, and acts once.
 
-The same calls run twice, once over an intact link and once over one that is cut after the server acted; at
-the end, the two queues are equal to the microsecond.
+The same calls run twice, once over an intact connection and once over one that is cut after the server
+acted; at the end, the two queues are equal to the microsecond.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
     assert outcomes[1] == outcomes[0]
 
 
-def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(proxy: CuttingProxy, queue_name: str) -> None:
+def test_first_enqueue_creates_queue_if_reply_is_lost(proxy: CuttingProxy, queue_name: str) -> None:
     queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
     proxy.cut("configure")
     assert queue.enqueue({}, id="one").added
     assert [e.what for e in queue.journal()] == ["created", "enqueued"]
 
 
-def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
+def test_configure_with_create_only_succeeds_if_reply_is_lost(
     server: Server, proxy: CuttingProxy, queue_name: str
 ) -> None:
     queue = leaseq.Queue(leaseq.connect(proxy.url), queue_name)
@@ -84,7 +84,7 @@ def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
     assert leaseq.Queue(server.client, queue_name).policy.holds == 2
 
 
-def test_every_script_that_changes_state_is_tried() -> None:
+def test_every_writing_script_is_covered() -> None:
     names = {script for _, _, script, _ in CALLS}
     writing_names = {name for name, script in SCRIPTS.items() if script.writes}
     assert names == writing_names - {"confirm"}  # it is a part of the others (connect/test_durable.py)

@@ -25,7 +25,7 @@ def form_schema(kind: object) -> dict[str, Any]:
     ],
     ids=["Queue", "queues", "Worker"],
 )
-def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) -> None:
+def test_value_that_is_not_a_leaseq_client_is_refused(call: Callable[[Any], object], given: Any) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         call(given)
     assert error.value.field == "client"
@@ -48,7 +48,7 @@ def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) ->
         ("expect", "expected"),
     ],
 )
-def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, name: str, suggestion: str) -> None:
+def test_misspelled_policy_field_gets_suggestion(queue: leaseq.Queue, name: str, suggestion: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         queue.configure(**cast("Any", {name: 1}))
     assert error.value.field == name
@@ -56,7 +56,7 @@ def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, name: str, 
     assert not queue.exists()
 
 
-def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
+def test_unknown_policy_field_gets_list_of_fields(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match="no policy field") as error:
         queue.configure(xyzzy=1)  # type: ignore[call-arg]
     assert "did you mean" not in str(error.value)
@@ -91,7 +91,7 @@ def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
         ({"ask": {"type": "object", "properties": {"type": "string"}}}, '"string" is not of types'),
     ],
 )
-def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, message: str) -> None:
+def test_misspelled_word_in_form_is_named(queue: leaseq.Queue, form: Any, message: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         queue.configure(form=form)
     assert (error.value.field, message in str(error.value)) == ("form", True), str(error.value)
@@ -101,7 +101,7 @@ def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, mess
     "url",
     ["unix://relative", "unix://run/server.sock", "unix://", "unix://?db=1", "unix://ann:pw@", "unix://./x"],
 )
-def test_a_socket_whose_path_is_not_whole(url: str) -> None:
+def test_unix_url_without_absolute_path_is_refused(url: str) -> None:
     with pytest.raises(leaseq.Invalid, match=r"unix:///run/valkey\.sock") as error:
         leaseq.connect(url)
     assert error.value.field == "url"
@@ -127,7 +127,7 @@ def test_a_socket_whose_path_is_not_whole(url: str) -> None:
         ("redis+sentinel://one/m?socket_timeout=soon", "socket_timeout", "another value"),
     ],
 )
-def test_an_option_of_a_url_that_is_not_known(url: str, option: str, message: str) -> None:
+def test_invalid_url_option_is_named(url: str, option: str, message: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect(url)
     assert error.value.field == "url"
@@ -135,7 +135,7 @@ def test_an_option_of_a_url_that_is_not_known(url: str, option: str, message: st
     assert message in str(error.value)
 
 
-def test_what_may_be_of_a_password_is_not_named() -> None:
+def test_url_error_does_not_contain_password() -> None:
     """After a password with a question mark, the rest looks like options."""
     for url in ("redis://:12?hunter=x@localhost", "redis://h?hunter%21=1", "redis://h?=hunter"):
         with pytest.raises(leaseq.Invalid) as error:

@@ -1,4 +1,4 @@
-"""A call with a ``request_id=`` acts once, and returns the same again."""
+"""A repeated call with the same ``request_id=`` acts once, and returns the same result."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from leaseq import Conflict, Enqueued, EnqueuedMany, NewItem
 from tests.conftest import Server
 from tests.support.leases import not_none
 
-OTHERS = 15  # calls that may come in between
+OTHER_CALLS = 15  # a request is remembered for this number of further calls
 
 
-def test_an_enqueue_sent_again_names_the_item_that_is_there(timed_queue: leaseq.Queue) -> None:
+def test_repeated_enqueue_returns_existing_item(timed_queue: leaseq.Queue) -> None:
     first = timed_queue.enqueue({"n": 1}, request_id="r")
     assert first.added
     assert timed_queue.enqueue({"n": 1}, request_id="r") == first
@@ -23,14 +23,14 @@ def test_an_enqueue_sent_again_names_the_item_that_is_there(timed_queue: leaseq.
     assert timed_queue.stats().inbound == timed_queue.stats().counters["enqueued"] == 1
 
 
-def test_another_process_that_sends_it_again_makes_the_same_id(
+def test_repeated_enqueue_by_another_process_returns_same_id(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
     first = timed_queue.enqueue({"b": [1.0], "a": "x"}, request_id="r", priority=7)
     assert same_queue.enqueue({"a": "x", "b": [1]}, request_id="r", priority=7) == first
 
 
-def test_a_request_id_makes_an_item_in_each_queue(
+def test_same_request_id_adds_item_in_each_queue(
     timed_queue: leaseq.Queue, server: Server, queue_name: str
 ) -> None:
     other = leaseq.Queue(server.client, f"{queue_name}.other")
@@ -40,7 +40,7 @@ def test_a_request_id_makes_an_item_in_each_queue(
     assert timed_queue.enqueue({}, request_id="s").added
 
 
-def test_no_item_of_a_request_has_an_id_that_is_made_from_the_time(timed_queue: leaseq.Queue) -> None:
+def test_ids_from_requests_are_higher_than_ids_from_time(timed_queue: leaseq.Queue) -> None:
     """Ids from requests are higher than ids from the time until the year 2248."""
     timed_queue.enqueue_many([{}] * 100)
     latest = max(one.id for one in timed_queue.items("inbound"))
@@ -51,11 +51,11 @@ def test_no_item_of_a_request_has_an_id_that_is_made_from_the_time(timed_queue: 
     assert latest < "g" <= request_ids[0]
 
 
-def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after(
+def test_request_is_remembered_for_15_calls_and_then_a_duplicate(
     timed_queue: leaseq.Queue,
 ) -> None:
     first = timed_queue.enqueue({"n": 1}, request_id="r")
-    for _ in range(OTHERS):
+    for _ in range(OTHER_CALLS):
         timed_queue.enqueue({})
     assert timed_queue.enqueue({"n": 1}, request_id="r") == first
     timed_queue.enqueue({})
@@ -69,7 +69,7 @@ def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after
 def test_a_request_id_used_for_another_payload_is_refused(timed_queue: leaseq.Queue, forgotten: bool) -> None:
     first = timed_queue.enqueue({"n": 1}, request_id="r")
     if forgotten:
-        for _ in range(OTHERS + 1):
+        for _ in range(OTHER_CALLS + 1):
             timed_queue.enqueue({})
     counters = timed_queue.stats().counters
     with pytest.raises(leaseq.Invalid, match="used with different content") as error:
@@ -104,14 +104,14 @@ def test_a_request_id_used_for_another_item_is_refused(
     assert timed_queue.enqueue({"n": 1}, id="b", request_id="r 2".replace(" ", "-")).added
 
 
-def test_a_request_sent_again_brings_nothing_back(timed_queue: leaseq.Queue) -> None:
+def test_repeated_enqueue_does_not_restore_removed_item(timed_queue: leaseq.Queue) -> None:
     first = timed_queue.enqueue({"n": 1}, request_id="r")
     timed_queue.remove(first.id)
     assert timed_queue.enqueue({"n": 1}, request_id="r") == first
     assert timed_queue.stats().inbound == 0
 
 
-def test_a_request_that_added_nothing_is_remembered_as_well(timed_queue: leaseq.Queue) -> None:
+def test_request_that_added_nothing_is_remembered(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 1}, id="a")
     for _ in range(2):
         assert timed_queue.enqueue({"n": 1}, id="a", request_id="r") == Enqueued("a", added=False)
@@ -120,12 +120,12 @@ def test_a_request_that_added_nothing_is_remembered_as_well(timed_queue: leaseq.
     assert timed_queue.stats().inbound == 1
 
 
-def test_a_request_id_that_begins_like_another_is_another(timed_queue: leaseq.Queue) -> None:
+def test_request_ids_with_common_prefix_are_distinct(timed_queue: leaseq.Queue) -> None:
     ids = [timed_queue.enqueue({"n": 1}, request_id=one).id for one in ("r-1", "r-12", "r", "r/1", "r/0")]
     assert len(set(ids)) == 5
 
 
-def test_with_dedupe_a_request_sent_again_says_the_same(timed_queue: leaseq.Queue) -> None:
+def test_repeated_enqueue_with_dedupe_returns_same_result(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(dedupe_seconds=3600)
     first = timed_queue.enqueue({"n": 1}, request_id="r")
     assert timed_queue.enqueue({"n": 1}, request_id="r") == first
@@ -136,7 +136,7 @@ def test_with_dedupe_a_request_sent_again_says_the_same(timed_queue: leaseq.Queu
     assert timed_queue.stats().counters["deduped"] == 1
 
 
-def test_many_sent_again_enter_once_and_are_counted_the_same(timed_queue: leaseq.Queue) -> None:
+def test_repeated_enqueue_many_adds_once_and_returns_same_counts(timed_queue: leaseq.Queue) -> None:
     items = [{"n": 0}, NewItem({"n": 1}), NewItem({"n": 2}, id="mine")]
     for _ in range(2):
         assert timed_queue.enqueue_many(iter(items), request_id="r") == EnqueuedMany(added=3, duplicates=0)
@@ -147,8 +147,8 @@ def test_many_sent_again_enter_once_and_are_counted_the_same(timed_queue: leaseq
     assert timed_queue.stats().inbound == 3
 
 
-def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed_queue: leaseq.Queue) -> None:
-    """For instance if the server went away half-way: only the first chunks were added."""
+def test_repeated_enqueue_many_adds_chunks_missing_after_failure(timed_queue: leaseq.Queue) -> None:
+    """If the source or the server fails half-way, only the first chunks are added."""
     items = [{"n": n} for n in range(600)]
 
     def broken_items() -> Any:
@@ -162,16 +162,16 @@ def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed_queue: leaseq.Q
     assert timed_queue.stats().inbound == 600
 
 
-def test_many_whose_request_is_forgotten_still_enter_once(timed_queue: leaseq.Queue) -> None:
+def test_enqueue_many_with_forgotten_request_adds_no_duplicates(timed_queue: leaseq.Queue) -> None:
     items = [{"n": n} for n in range(3)]
     timed_queue.enqueue_many(items, request_id="r")
-    for _ in range(OTHERS + 1):
+    for _ in range(OTHER_CALLS + 1):
         timed_queue.enqueue({})
     assert timed_queue.enqueue_many(items, request_id="r") == EnqueuedMany(added=0, duplicates=3)
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "x" * 129, "é", "a\x07b", 7])
-def test_a_request_id_that_is_no_good(timed_queue: leaseq.Queue, bad: Any) -> None:
+def test_invalid_request_id_is_refused(timed_queue: leaseq.Queue, bad: Any) -> None:
     for call in (
         lambda: timed_queue.enqueue({}, request_id=bad),
         lambda: timed_queue.enqueue_many([{}], request_id=bad),
@@ -185,7 +185,7 @@ def test_a_request_id_that_is_no_good(timed_queue: leaseq.Queue, bad: Any) -> No
 # An existing id with another payload: `on_conflict` reports it, so that no payload is lost silently.
 
 
-def test_who_asks_is_told_of_another_payload(timed_queue: leaseq.Queue) -> None:
+def test_on_conflict_reports_different_payload_of_existing_id(timed_queue: leaseq.Queue) -> None:
     conflicts: list[Conflict] = []
     timed_queue.enqueue({"a": 1, "b": 2}, id="one", on_conflict=conflicts.append)
     timed_queue.enqueue({"b": 2.0, "a": 1}, id="one", on_conflict=conflicts.append)  # the same JSON
@@ -197,7 +197,7 @@ def test_who_asks_is_told_of_another_payload(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.get("one").payload == {"a": 1, "b": 2}
 
 
-def test_of_many_each_conflict_is_told_with_its_place(timed_queue: leaseq.Queue) -> None:
+def test_enqueue_many_reports_each_conflict_with_its_place(timed_queue: leaseq.Queue) -> None:
     conflicts: list[Conflict] = []
     timed_queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
     new_items = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
@@ -206,7 +206,7 @@ def test_of_many_each_conflict_is_told_with_its_place(timed_queue: leaseq.Queue)
     assert conflicts == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 
-def test_an_item_that_was_removed_since_the_server_compared_it_had_another_payload(
+def test_item_removed_before_comparison_counts_as_different(
     timed_queue: leaseq.Queue,
 ) -> None:
     timed_queue.enqueue({"n": 1}, id="one")

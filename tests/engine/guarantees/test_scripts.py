@@ -40,21 +40,21 @@ def keys(name: str) -> tuple[str, ...]:
     return tuple(key for _, key in matches)
 
 
-def test_each_file_is_a_move_and_each_move_a_file() -> None:
+def test_script_files_match_commands() -> None:
     assert set(FILES) == set(SCRIPTS)
     for name in SCRIPTS:
         assert callable(getattr(Commands, name))
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_the_header_names_the_keys_that_it_is_given(name: str) -> None:
+def test_header_lists_keys_of_script(name: str) -> None:
     assert keys(name) == SCRIPTS[name].keys
     real = Keys("q")
     assert [getattr(real, key) for key in keys(name)] == [f"leaseq:{{q}}:{key}" for key in keys(name)]
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_each_key_is_called_by_its_name(name: str) -> None:
+def test_variable_of_each_key_has_name_of_key(name: str) -> None:
     for names, places in re.findall(
         r"^local ([A-Z, ]+) = ((?:KEYS\[\d+\],? ?)+)$", FILES[name], re.MULTILINE
     ):
@@ -63,13 +63,13 @@ def test_each_key_is_called_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_the_header_says_what_it_may_answer(name: str) -> None:
+def test_header_lists_reply_codes(name: str) -> None:
     codes = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
     answers = set(re.findall(r"return \{ '([a-z-]+)'", FILES[name]))
     assert answers - {"leased"} <= codes - {"leased"}, "a lease may be a part of another reply"
 
 
-def test_each_include_is_used_and_each_that_is_used_is_there() -> None:
+def test_include_files_match_includes_in_scripts() -> None:
     texts = {**FILES, **INCLUDES}.values()
     used_names = {
         include for text in texts for include in re.findall(r"^ *--- @include (\w+)$", text, re.MULTILINE)
@@ -78,18 +78,18 @@ def test_each_include_is_used_and_each_that_is_used_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_the_server_takes_it_whole(server: Server, name: str) -> None:
+def test_server_loads_expanded_script(server: Server, name: str) -> None:
     script = SCRIPTS[name]
     assert "@include" not in script.source
     assert server.redis.script_load(script.source) == script.sha
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_no_script_asks_what_the_time_is_elsewhere(name: str) -> None:
+def test_no_script_uses_os_module_of_lua(name: str) -> None:
     assert "os." not in SCRIPTS[name].source
 
 
-def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() -> None:
+def test_script_flags_match_writes_and_memory_growth() -> None:
     flags = {
         name: (re.search(r"flags=(\S+)", text.split("\n")[0]) or [""])[0] for name, text in FILES.items()
     }
@@ -117,7 +117,7 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_no_script_reads_all_entries_of_a_range_of_scores(name: str) -> None:
+def test_every_zrangebyscore_has_limit(name: str) -> None:
     """It is one command for any number of entries, which blocks the server meanwhile."""
     _, *calls = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
     assert all("'LIMIT', 0, " in "".join(call.split("\n")[:2]) for call in calls)
@@ -131,7 +131,7 @@ def source_lines(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
+def test_every_expanded_line_maps_to_its_source_line(name: str) -> None:
     script, places = SCRIPTS[name], list[tuple[str, int]]()
     for number, line in enumerate(source_lines(name), 1):
         file, _, file_number = script.where(number).rpartition(":")
@@ -145,31 +145,31 @@ def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
     assert len(own_lines) == 1 + len(code), "all lines except comments and empty ones"
 
 
-def test_a_line_past_the_end_is_the_last_one() -> None:
+def test_line_past_end_maps_to_last_line() -> None:
     script = SCRIPTS["schema"]
     last = script.source.count("\n")
     assert script.where(last + 1) == script.where(last) == f"schema.lua:{FILES['schema'].count(chr(10))}"
 
 
 @pytest.mark.parametrize("name", ["reserve", "finish"])
-def test_it_is_short_enough_to_be_read(name: str) -> None:
+def test_expanded_script_has_at_most_1000_lines(name: str) -> None:
     assert SCRIPTS[name].source.count("\n") <= 1_000
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_each_file_is_joined_once(name: str) -> None:
+def test_each_source_line_is_joined_once(name: str) -> None:
     assert len(SCRIPTS[name].lines) == len(set(SCRIPTS[name].lines))
 
 
 @pytest.mark.parametrize("name", ["clear", "finish", "reserve"])
-def test_the_ordinary_case_returns_before_a_function_is_made(name: str) -> None:
+def test_ordinary_case_returns_before_function_is_created(name: str) -> None:
     ordinary_case = FILES[name].partition("--- @include ")[0]
     assert "return {" in ordinary_case
     assert "function" not in re.sub("--.*", "", ordinary_case)
 
 
 @pytest.mark.parametrize("name", ["reserve", "finish"])
-def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server: Server) -> None:
+def test_ordinary_case_reads_status_like_its_codec(name: str, server: Server) -> None:
     """The script has its own pattern, so that its file can be read alone."""
     names, pattern = re.findall(
         r"^local ([\w, ]+) =\n  string\.match\(state, '(.*?)'\)$", FILES[name], re.MULTILINE
@@ -194,7 +194,7 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
+def test_script_contains_exactly_functions_that_it_uses(name: str) -> None:
     source = SCRIPTS[name].source
     own_functions = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
     all_functions = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
@@ -202,13 +202,13 @@ def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_a_script_sets_and_reads_no_global_but_these(name: str) -> None:
+def test_script_uses_only_allowed_globals(name: str) -> None:
     """Checked for the complete script as the server gets it."""
     lua_source = LuaSource(SCRIPTS[name].source)
     assert lua_source.used_names - lua_source.declared_names <= GLOBALS
 
 
-def test_each_key_is_one_of_the_queues() -> None:
+def test_every_key_used_in_lua_is_defined_in_keys() -> None:
     sources = "".join(script.source for script in SCRIPTS.values())
     used_keys = set(re.findall(r"\bkeys\.(\w+)", sources))
     assert used_keys <= {name for name in dir(Keys) if not name.startswith("_")} | {"later", "seen"}

@@ -14,7 +14,7 @@ from tests.conftest import Clock
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_answers_of_a_person_of_a_time_late_or_not(
+def test_answers_are_filtered_by_person_time_and_lateness(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(lease_seconds=10)

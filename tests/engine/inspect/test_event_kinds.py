@@ -11,7 +11,7 @@ from tests.conftest import Clock
 from tests.support.leases import take
 
 
-def test_a_queue_to_which_everything_happens_has_each_kind(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(max_attempts=1, lease_seconds=10)  # created
     timed_queue.configure(keep_finished_seconds=60)  # configured
     timed_queue.pause()

@@ -41,7 +41,7 @@ def past_items(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
             timed_queue.finish(lease, {"text": "Unreadable, \t said nobody"})
         elif verb == "abandon":
             timed_queue.abandon(lease, 'Not my "Language"\tat all', again=False)
-            timed_queue.assign(id, "carol of it")  # so that the next people don't get it
+            timed_queue.assign(id, "carol of it")  # then the next people don't get it
         elif verb == "fail":
             timed_queue.fail(lease, "Unreadable scan")
     return timed_queue
@@ -74,14 +74,14 @@ def past_items(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
         ("scheduled", {"person": "ann"}, []),
     ],
 )
-def test_found_by_what_is_known_of_it(
+def test_find_filters_by_each_field(
     past_items: leaseq.Queue, state: leaseq.State, where: dict[str, Any], expected: list[str]
 ) -> None:
     assert names(past_items.find(state, Filter(**where))) == expected
     assert names(past_items.find(state, Filter(**where), backwards=True)) == expected[::-1]
 
 
-def test_found_by_how_many_people_gave_it_back(timed_queue: leaseq.Queue) -> None:
+def test_find_filters_by_number_of_people_that_abandoned(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id, requires=(id,)) for id in ("a", "b", "never"))
     for person in ("ann", "ann", "bob", "cyd"):
         for id in ("a", "b")[: 1 if person == "cyd" else 2]:
@@ -105,7 +105,7 @@ def test_found_by_how_many_people_gave_it_back(timed_queue: leaseq.Queue) -> Non
 
 @pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-def test_backwards_is_the_list_turned_round(timed_queue: leaseq.Queue, state: Any, limit: int) -> None:
+def test_backwards_list_is_reversed_list(timed_queue: leaseq.Queue, state: Any, limit: int) -> None:
     timed_queue.configure(max_attempts=1, holds=100, answers=1)
     rows = [("", 100), ("fr", 100), ("", 5), ("de", 900), ("", 900)]
     timed_queue.enqueue_many(
@@ -131,7 +131,7 @@ def test_backwards_is_the_list_turned_round(timed_queue: leaseq.Queue, state: An
     assert ids == forwards[::-1]
 
 
-def test_a_page_says_how_far_it_looked_and_goes_on_there(timed_queue: leaseq.Queue) -> None:
+def test_page_reports_scanned_count_and_next_page_continues(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
     condition = Filter(id="rare")
     page = timed_queue.find("inbound", condition, look=400)
@@ -144,7 +144,7 @@ def test_a_page_says_how_far_it_looked_and_goes_on_there(timed_queue: leaseq.Que
     assert (page.scanned, page.after is None) == (951, False), "there are more items to examine"
 
 
-def test_a_page_backwards_says_how_far_it_looked_too(timed_queue: leaseq.Queue) -> None:
+def test_backwards_page_reports_scanned_count_and_next_page_continues(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{'rare' if n == 30 else 'item'}-{n}") for n in range(100))
     condition, after = Filter(id="rare"), None
     for ids in ([], ["rare-30"]):
@@ -155,9 +155,7 @@ def test_a_page_backwards_says_how_far_it_looked_too(timed_queue: leaseq.Queue) 
     assert (names(page), page.scanned, page.after) == ([], 20, None)
 
 
-def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
-    timed_queue: leaseq.Queue, server: Server
-) -> None:
+def test_backwards_page_reads_only_scanned_part_of_list(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"item-{n}") for n in range(100))
     with server.redis.monitor() as monitor:
         assert names(timed_queue.find("inbound", limit=1, look=5, backwards=True)) == ["item-99"]
@@ -172,7 +170,7 @@ def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
     assert ranges == [(94, 99)]
 
 
-def test_from_a_time_on_and_up_to_another(past_items: leaseq.Queue, clock: Clock) -> None:
+def test_find_filters_by_since_and_until(past_items: leaseq.Queue, clock: Clock) -> None:
     start = datetime.fromtimestamp(clock.start / 1e6, UTC)
     fourth, fifth = start + timedelta(seconds=4), start + timedelta(seconds=5)
     for backwards in (False, True):
@@ -190,7 +188,7 @@ def test_from_a_time_on_and_up_to_another(past_items: leaseq.Queue, clock: Clock
         assert found_names("dead", until=moment) == ["bob-failed"], "`until` excludes its moment"
 
 
-def test_an_item_due_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_due_item_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="one", due=datetime(2030, 1, 1, tzinfo=UTC))
     timed_queue.enqueue({}, id="two", due=datetime(2031, 1, 1, tzinfo=UTC))
@@ -215,23 +213,23 @@ def test_an_item_due_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queu
         ("until", {"until": 5}),
     ],
 )
-def test_what_no_search_can_mean(timed_queue: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
+def test_invalid_filter_is_refused(timed_queue: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         timed_queue.find("dead", Filter(**where))
     assert error.value.field == field
 
 
 @pytest.mark.parametrize("where", [{}, {"skill": "fr"}, {"outcome": "assigned"}])
-def test_what_was_never_acknowledged_is_on_no_page(
+def test_entry_without_item_is_on_no_page(
     timed_queue: leaseq.Queue, server: Server, clock: Clock, where: dict[str, Any]
 ) -> None:
-    """An enqueue that the server broke off may leave an entry without an item."""
+    """An enqueue that the server aborted may leave an entry without an item."""
     timed_queue.enqueue({}, id="whole", requires=("fr",), delay=9)
     timed_queue.assign("whole", "bob")
     server.redis.zadd(Keys(timed_queue.name).scheduled, {"broken": clock.now})
     assert names(timed_queue.find("scheduled", Filter(**where))) == ["whole"]
 
 
-def test_a_filter_is_a_filter(timed_queue: leaseq.Queue) -> None:
+def test_filter_of_wrong_type_is_refused(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
         timed_queue.find("dead", "x")  # type: ignore[arg-type]

@@ -1,4 +1,5 @@
-"""Programs that follow the journal: unread entries are kept, and each program continues where it was."""
+"""follow, unfollow, outcomes and event_rows: for programs that read the journal. Unread events are kept, and
+each program continues after the last event that it read."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def test_a_new_follower_begins_with_the_oldest_event(timed_queue: leaseq.Queue) 
     assert everything[-1].what == "finished"
 
 
-def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed_queue: leaseq.Queue) -> None:
+def test_follower_continues_after_read_event_and_never_moves_back(timed_queue: leaseq.Queue) -> None:
     first, second = finish(timed_queue, "a"), finish(timed_queue, "b")
     timed_queue.follow("archive", read=second.cursor)
     finish(timed_queue, "c")
@@ -39,13 +40,13 @@ def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed_queue: leas
     assert timed_queue.journal(after=timed_queue.follow("archive", read=first.cursor)) == unread_events
 
 
-def test_followers_do_not_move_each_other(timed_queue: leaseq.Queue) -> None:
+def test_followers_have_independent_cursors(timed_queue: leaseq.Queue) -> None:
     last = finish(timed_queue, "a")
     timed_queue.follow("archive", read=last.cursor)
     assert timed_queue.journal(after=timed_queue.follow("webhooks")) == timed_queue.journal()
 
 
-def test_an_entry_that_was_read_in_part_comes_again_whole(timed_queue: leaseq.Queue) -> None:
+def test_partly_read_entry_is_returned_whole_again(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many([NewItem(n, id=f"i{n}") for n in range(3)])
     events = [one for one in timed_queue.journal() if one.what == "enqueued"]
     timed_queue.follow("archive", read=events[1].cursor)
@@ -54,7 +55,7 @@ def test_an_entry_that_was_read_in_part_comes_again_whole(timed_queue: leaseq.Qu
     assert timed_queue.journal(after=timed_queue.follow("archive")) == []
 
 
-def test_finished_items_stay_until_every_follower_has_read_of_them(
+def test_finished_items_are_kept_until_every_follower_has_read_them(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.configure(keep_finished_seconds=DAY)
@@ -88,16 +89,14 @@ def test_a_long_journal_is_trimmed_in_several_calls(
     assert server.redis.xlen(journal) <= 100
 
 
-def test_so_many_events_are_kept_that_all_have_read(
-    timed_queue: leaseq.Queue, clock: Clock, server: Server
-) -> None:
+def test_given_number_of_read_events_is_kept(timed_queue: leaseq.Queue, clock: Clock, server: Server) -> None:
     journal = filled_journal(timed_queue, clock, server, 1_000)
     timed_queue.follow("archive", read=timed_queue.latest_events(1)[0].cursor, keep=450)
     assert 450 <= server.redis.xlen(journal) <= 550
 
 
 @pytest.mark.parametrize("slowest", ["archive", "audit", "mail", "webhooks"])
-def test_the_slowest_of_several_followers_is_waited_for(
+def test_finished_items_are_kept_until_slowest_follower_has_read_them(
     timed_queue: leaseq.Queue, clock: Clock, slowest: str
 ) -> None:
     timed_queue.configure(keep_finished_seconds=DAY)
@@ -110,7 +109,7 @@ def test_the_slowest_of_several_followers_is_waited_for(
     assert timed_queue.clear().forgotten == 1
 
 
-def test_nothing_waits_for_a_follower_that_is_gone(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_removed_follower_does_not_keep_finished_items(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(keep_finished_seconds=DAY)
     timed_queue.follow("archive")
     finish(timed_queue, "a")
@@ -122,7 +121,7 @@ def test_nothing_waits_for_a_follower_that_is_gone(timed_queue: leaseq.Queue, cl
 
 @pytest.mark.parametrize("name", ["", "Archive", "1st", "a b", "a" * 65, "a\n", None, 7])
 @pytest.mark.parametrize("call", [leaseq.Queue.follow, leaseq.Queue.unfollow])
-def test_a_name_that_is_none_is_refused(
+def test_invalid_follower_name_is_refused(
     timed_queue: leaseq.Queue, call: Callable[[leaseq.Queue, object], object], name: object
 ) -> None:
     with pytest.raises(leaseq.Invalid, match="1 to 64 of a-z"):
@@ -130,14 +129,12 @@ def test_a_name_that_is_none_is_refused(
 
 
 @pytest.mark.parametrize("cursor", ["", "1-0", "x.1", "1.", 7])
-def test_a_cursor_that_is_none_is_refused(timed_queue: leaseq.Queue, cursor: object) -> None:
+def test_invalid_cursor_is_refused(timed_queue: leaseq.Queue, cursor: object) -> None:
     with pytest.raises(leaseq.Invalid, match="the cursor of an event"):
         timed_queue.follow("archive", read=cursor)  # type: ignore[arg-type]
 
 
-def test_outcomes_tell_the_state_and_the_answers_of_many_items(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_outcomes_return_state_and_answers_of_items(timed_queue: leaseq.Queue, clock: Clock) -> None:
     finish(timed_queue, "done")
     timed_queue.enqueue({"é": 1}, id="held", priority=7, due=datetime(2030, 1, 1, tzinfo=UTC))
     lease = not_none(timed_queue.reserve("bob"))
@@ -162,7 +159,7 @@ def test_outcomes_tell_the_state_and_the_answers_of_many_items(
     assert (waiting_item.requires, waiting_item.answers) == ("fr,legal", ())
 
 
-def test_outcomes_have_late_answers_and_those_of_every_person(
+def test_outcomes_include_late_answers_and_answers_of_every_person(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.configure(answers=2, lease_seconds=60)
@@ -183,14 +180,14 @@ def test_outcomes_have_late_answers_and_those_of_every_person(
     ]
 
 
-def test_outcomes_of_more_items_than_one_call_gives(timed_queue: leaseq.Queue) -> None:
+def test_outcomes_of_300_large_items_are_complete(timed_queue: leaseq.Queue) -> None:
     ids = [f"i{n}" for n in range(300)]
     timed_queue.enqueue_many(NewItem("x" * 10_000, id=id) for id in ids)
     assert [one.id for one in timed_queue.outcomes(ids) if one] == ids
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 10_000])
-def test_event_rows_are_the_events_of_the_journal(timed_queue: leaseq.Queue, limit: int) -> None:
+def test_event_rows_equal_events_of_journal(timed_queue: leaseq.Queue, limit: int) -> None:
     timed_queue.enqueue_many(NewItem(n, id=f"i{n}") for n in range(4))
     timed_queue.fail(not_none(timed_queue.reserve("ann")), "torn – «ü»")
     timed_queue.pause("lunch", by="bob")

@@ -13,7 +13,7 @@ from tests.support.leases import take as take_from
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_the_journal_tells_of_one_item_and_by_whom(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_history_lists_events_of_item_with_their_people(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(max_attempts=1)
     timed_queue.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
     timed_queue.release(take("ann").id, by="boss")
@@ -38,9 +38,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed_queue: leaseq.Queue, ta
     assert [event.what for event in timed_queue.history("boss").events] == ["enqueued"]
 
 
-def test_of_what_came_after_the_limit_only_the_release_is_found(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_history_beyond_limit_contains_only_release(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue({}, id="one")
     lease = take("ann")
     timed_queue.release("one", by="boss")
@@ -50,7 +48,7 @@ def test_of_what_came_after_the_limit_only_the_release_is_found(
     assert [event.what for event in timed_queue.history("one", look=2).events] == ["enqueued", "released"]
 
 
-def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
+def test_history_after_large_import_is_read_in_short_calls(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
     queue.finish(take_from(queue, "ann"), {})
     scanned, next_cursor, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)

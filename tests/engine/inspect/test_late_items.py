@@ -1,4 +1,4 @@
-"""late_items: the items with late answers, wherever they are now."""
+"""late_items and late_page: the items with late answers, in any state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def answer_late(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., leaseq
 
     def answer(id: str, **extra: str) -> leaseq.Lease:
         timed_queue.configure(lease_seconds=60, holds=100)
-        skill = re.sub("[^a-z0-9]", "-", id)  # so that they get no other item
+        skill = re.sub("[^a-z0-9]", "-", id)  # then they get no other item
         timed_queue.enqueue({"of": id}, id=id, requires=(skill,))
         lease = timed_queue.reserve("ann", skills=[skill])
         clock.tick(61)
@@ -40,7 +40,7 @@ def ids(queue: leaseq.Queue, since: datetime | None = None) -> list[str]:
     return sorted(item.id for item in queue.late_items(since))
 
 
-def test_they_are_found_in_whatever_state_and_no_more_once_they_are_taken(
+def test_late_items_are_listed_in_any_state_until_adopted(
     timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], take: Take
 ) -> None:
     timed_queue.configure()
@@ -63,7 +63,7 @@ def test_they_are_found_in_whatever_state_and_no_more_once_they_are_taken(
     assert ids(timed_queue) == ["failed", "finished", "given back"]
 
 
-def test_since_leaves_out_what_came_before(
+def test_since_excludes_earlier_late_answers(
     timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], clock: Clock
 ) -> None:
     answer_late("early")
@@ -78,7 +78,7 @@ def test_since_leaves_out_what_came_before(
         timed_queue.late_items(datetime(2026, 1, 1))  # noqa: DTZ001 - without a zone
 
 
-def test_many_are_all_found_and_each_once(
+def test_many_late_items_are_each_listed_once(
     timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease]
 ) -> None:
     expected = [f"n{n:03}" for n in range(90)]
@@ -87,10 +87,10 @@ def test_many_are_all_found_and_each_once(
     assert ids(timed_queue) == expected
 
 
-def test_each_is_told_once_though_most_are_gone_half_way(
+def test_no_late_item_is_listed_twice_if_most_are_removed_meanwhile(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
-    """The server then compacts the rest, to places that the walk has not reached yet."""
+    """The server then compacts the rest, to positions that the listing has not reached yet."""
     all_ids = [f"n{n:03}" for n in range(600)]
     for id in all_ids:
         timed_queue.finish(answer_late(id, text="long " * 20), {})
@@ -115,7 +115,7 @@ def pages(queue: leaseq.Queue, limit: int, after: str | None = None) -> Iterator
 
 
 @pytest.mark.parametrize(("count", "limit"), [(0, 5), (3, 1), (3, 3), (90, 1), (90, 7), (90, 200)])
-def test_by_pages_each_is_on_one(
+def test_each_late_item_is_on_one_page(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], count: int, limit: int
 ) -> None:
     timed_queue.configure()
@@ -129,10 +129,10 @@ def test_by_pages_each_is_on_one(
         assert first == timed_queue.get(first.id)
 
 
-def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
+def test_late_items_removed_meanwhile_are_not_on_later_pages(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
-    """Also for the rest of the server's last step, and while the server moves its entries."""
+    """Including items left over from the server's last step, and while the server moves its entries."""
     ids = [f"n{n:03}" for n in range(300)]
     for id in ids:
         timed_queue.finish(answer_late(id, text="long " * 20), {})
@@ -147,10 +147,10 @@ def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
 
 
 @pytest.mark.parametrize("text", ["", "long " * 20])
-def test_a_cursor_of_a_server_that_was_replaced_begins_anew(
+def test_cursor_of_replaced_server_starts_from_beginning(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], server: Server, text: str
 ) -> None:
-    """On the new server, the cursor means another place."""
+    """On the new server, the cursor means another position."""
     expected = [f"n{n:03}" for n in range(60)]
     for id in expected:
         timed_queue.finish(answer_late(id, text=text), {})
@@ -163,7 +163,7 @@ def test_a_cursor_of_a_server_that_was_replaced_begins_anew(
     assert sorted({*found_ids, *(item.id for item in page.items)}) == expected
 
 
-def test_all_of_them_though_the_server_is_replaced_meanwhile(
+def test_all_late_items_are_listed_if_server_is_replaced_meanwhile(
     timed_queue: leaseq.Queue,
     answer_late: Callable[..., leaseq.Lease],
     server: Server,
@@ -191,12 +191,12 @@ def test_all_of_them_though_the_server_is_replaced_meanwhile(
 
 
 @pytest.mark.parametrize("after", ["x", "0/0//", f"{'a' * 16}/0", f"{'a' * 16}/x//", 7])
-def test_a_cursor_that_is_none_is_refused(queue: leaseq.Queue, after: Any) -> None:
+def test_invalid_cursor_is_refused(queue: leaseq.Queue, after: Any) -> None:
     with pytest.raises(leaseq.Invalid, match="after: a cursor from an earlier page of late answers"):
         queue.late_page(after=after)
 
 
-def test_what_was_left_of_a_step_is_looked_at_again(
+def test_items_left_over_in_cursor_are_checked_again(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
     for id in ("one", "two"):

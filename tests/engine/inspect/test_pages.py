@@ -27,7 +27,7 @@ def ids(items: object) -> list[str]:
     return [item.id for item in items]  # type: ignore[attr-defined]
 
 
-def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]]:
+def page_ids(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]]:
     page = queue.page(state, limit=limit)
     pages = [ids(page.items)]
     while page.after is not None:
@@ -36,10 +36,10 @@ def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]
     return pages
 
 
-def test_a_page_may_end_at_a_time_of_any_year(timed_queue: leaseq.Queue) -> None:
+def test_page_may_end_at_date_in_far_future(timed_queue: leaseq.Queue) -> None:
     far_date = datetime(8999, 12, 31, tzinfo=UTC)
     timed_queue.enqueue_many(NewItem({}, id=id, at=far_date, due=far_date) for id in ("a", "b"))
-    assert leaf(timed_queue, "scheduled", 1) == [["a"], ["b"]]
+    assert page_ids(timed_queue, "scheduled", 1) == [["a"], ["b"]]
     first = timed_queue.by_due(limit=1)
     assert ids(timed_queue.by_due(limit=1, after=first.after).items) == ["b"]
 
@@ -47,7 +47,7 @@ def test_a_page_may_end_at_a_time_of_any_year(timed_queue: leaseq.Queue) -> None
 @pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])
 def test_pages_give_each_item_once_in_order(timed_queue: leaseq.Queue, limit: int) -> None:
     item_ids = fill(timed_queue, 130)
-    pages = leaf(timed_queue, "inbound", limit)
+    pages = page_ids(timed_queue, "inbound", limit)
     assert [id for page in pages for id in page] == item_ids
     assert all(len(page) == limit for page in pages[:-1])
 
@@ -66,7 +66,7 @@ def test_a_cursor_of_another_list_is_refused(timed_queue: leaseq.Queue, take: Ta
             timed_queue.page(other, limit=1, after=cursor)
 
 
-def test_inbound_is_in_the_order_of_handing_out(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_inbound_is_listed_in_order_of_reserving(timed_queue: leaseq.Queue, take: Take) -> None:
     for priority in (900, 100, 5):
         timed_queue.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))
     for person, gives_back in (("ann", True), ("bob", False), ("cyd", True), ("dan", True)):
@@ -75,13 +75,13 @@ def test_inbound_is_in_the_order_of_handing_out(timed_queue: leaseq.Queue, take:
             timed_queue.abandon(lease)
     waiting_ids = ids(timed_queue.items("inbound"))
     for limit in (1, 2, 5):
-        assert [id for page in leaf(timed_queue, "inbound", limit) for id in page] == waiting_ids
+        assert [id for page in page_ids(timed_queue, "inbound", limit) for id in page] == waiting_ids
     granted_ids = [take(f"p{n}").id for n in range(len(waiting_ids))]
     assert granted_ids == waiting_ids
 
 
 @pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
-def test_every_state_by_its_time(timed_queue: leaseq.Queue, sets: Sets, state: leaseq.State) -> None:
+def test_each_state_is_listed_by_time(timed_queue: leaseq.Queue, sets: Sets, state: leaseq.State) -> None:
     timed_queue.configure(max_attempts=1)
     fill(timed_queue, 7)
     timed_queue.enqueue_many(NewItem({}, id=f"later{n}", delay=9 - n) for n in range(7))
@@ -93,11 +93,11 @@ def test_every_state_by_its_time(timed_queue: leaseq.Queue, sets: Sets, state: l
             timed_queue.fail(lease, "no")
     assert ids(timed_queue.items(state)) == sets()[state]
     assert len(sets()[state]) == 7
-    assert [id for page in leaf(timed_queue, state, 2) for id in page] == sets()[state]
+    assert [id for page in page_ids(timed_queue, state, 2) for id in page] == sets()[state]
     assert {item.state for item in timed_queue.items(state)} == {state}
 
 
-def test_a_page_goes_on_where_its_last_item_has_left(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_page_continues_if_last_item_left_state(timed_queue: leaseq.Queue, take: Take) -> None:
     item_ids = fill(timed_queue, 10)
     page = timed_queue.page("inbound", limit=4)
     for n in range(6):
@@ -108,7 +108,7 @@ def test_a_page_goes_on_where_its_last_item_has_left(timed_queue: leaseq.Queue, 
     assert ids(timed_queue.items("reserved", after=page.after)) == item_ids[2:6]
 
 
-def test_a_page_goes_on_where_its_last_item_has_moved_back(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_page_continues_if_last_item_was_returned(timed_queue: leaseq.Queue, take: Take) -> None:
     item_ids = fill(timed_queue, 6)
     page = timed_queue.page("inbound", limit=3)
     for n in range(3):
@@ -118,7 +118,7 @@ def test_a_page_goes_on_where_its_last_item_has_moved_back(timed_queue: leaseq.Q
     )
 
 
-def test_a_page_goes_on_where_its_shelf_was_emptied(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_page_continues_if_shelf_was_emptied(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"u{n}", priority=1) for n in range(3))
     item_ids = fill(timed_queue, 3)
     page = timed_queue.page("inbound", limit=2)
@@ -137,13 +137,13 @@ def test_new_items_show_on_later_pages(timed_queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 50, 100])
-def test_a_page_that_is_just_full_says_that_it_is_the_last(timed_queue: leaseq.Queue, count: int) -> None:
+def test_exactly_full_last_page_has_no_cursor(timed_queue: leaseq.Queue, count: int) -> None:
     fill(timed_queue, count)
     assert timed_queue.page("inbound", limit=count).after is None
 
 
 @pytest.mark.parametrize("removed_id", [None, "b", "c"])
-def test_items_of_one_and_the_same_time_are_each_shown_once(
+def test_items_with_equal_times_are_each_listed_once(
     timed_queue: leaseq.Queue, server: Server, removed_id: str | None
 ) -> None:
     for id in "abcde":
@@ -157,24 +157,24 @@ def test_items_of_one_and_the_same_time_are_each_shown_once(
     assert ids(timed_queue.items("scheduled", after=page.after)) == [id for id in "cde" if id != removed_id]
 
 
-def test_an_item_itself_serves_as_the_cursor(timed_queue: leaseq.Queue) -> None:
+def test_item_is_accepted_as_cursor(timed_queue: leaseq.Queue) -> None:
     item_ids = fill(timed_queue, 4)
     first = timed_queue.items("inbound", limit=2)
     assert ids(timed_queue.items("inbound", after=first[-1])) == item_ids[2:]
 
 
-def test_an_empty_state(timed_queue: leaseq.Queue) -> None:
+def test_page_of_empty_state_has_no_items(timed_queue: leaseq.Queue) -> None:
     fill(timed_queue, 1)
     assert timed_queue.page("dead") == leaseq.Page((), None)
 
 
-def test_an_id_with_slashes_serves_in_a_cursor(timed_queue: leaseq.Queue) -> None:
+def test_cursor_may_contain_id_with_slashes(timed_queue: leaseq.Queue) -> None:
     for id in ("a/1", "a//", "/"):
         timed_queue.enqueue({}, id=id)
-    assert leaf(timed_queue, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
+    assert page_ids(timed_queue, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
 
 
-def test_answers_come_in_the_order_of_finishing_by_small_steps(timed_queue: leaseq.Queue) -> None:
+def test_answers_in_small_chunks_are_in_order_of_finishing(timed_queue: leaseq.Queue) -> None:
     item_ids = fill(timed_queue, 60)
     leases = [take(timed_queue, f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):
@@ -186,7 +186,7 @@ def test_answers_come_in_the_order_of_finishing_by_small_steps(timed_queue: leas
     assert times == sorted(times)
 
 
-def test_late_answers_of_items_in_any_state_come_with_them(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_answers_with_late_include_items_in_any_state(timed_queue: leaseq.Queue, take: Take) -> None:
     fill(timed_queue, 2)
     for person in ("ann", "bob"):
         lease = take(person)
@@ -201,6 +201,6 @@ def test_late_answers_of_items_in_any_state_come_with_them(timed_queue: leaseq.Q
     )
 
 
-def test_a_page_of_several_calls_has_as_many_as_were_asked_for(timed_queue: leaseq.Queue) -> None:
+def test_page_of_several_calls_has_requested_number_of_items(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many([{}] * 120)
     assert len(timed_queue.items("inbound", limit=75)) == 75

@@ -1,5 +1,5 @@
 """Why a person gets nothing, with several answers, bars, skills and assigned items; for the plain queue, see
-test_looking."""
+test_inspection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.conftest import Clock
 from tests.support.leases import take
 
 
-def test_what_waits_is_not_for_them(timed_queue: leaseq.Queue) -> None:
+def test_reason_is_not_eligible_if_no_waiting_item_is_for_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a", requires=["fr"])
     timed_queue.enqueue({}, id="b")
@@ -21,7 +21,7 @@ def test_what_waits_is_not_for_them(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.why_nothing("cyd") == WhyNothing(None)
 
 
-def test_when_the_first_may_come_free_is_told_all_the_same(timed_queue: leaseq.Queue) -> None:
+def test_free_at_is_given_if_person_is_not_eligible(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.enqueue({}, id="b", requires=["fr"])
     anns = take(timed_queue, "ann")
@@ -30,9 +30,7 @@ def test_when_the_first_may_come_free_is_told_all_the_same(timed_queue: leaseq.Q
     assert timed_queue.why_nothing("bob") == WhyNothing("held", anns.expires_at)
 
 
-def test_the_first_to_come_free_is_the_end_of_a_lease_or_a_scheduled_item(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_free_at_is_earliest_lease_expiry_or_due_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(lease_seconds=60)
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "bob")
@@ -47,7 +45,7 @@ def test_the_first_to_come_free_is_the_end_of_a_lease_or_a_scheduled_item(
     assert timed_queue.why_nothing("ann") == WhyNothing(None)
 
 
-def test_a_lease_that_ran_out_is_something(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_expired_lease_counts_as_available_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(lease_seconds=60)
     timed_queue.enqueue({}, id="a")
     take(timed_queue, "bob")
@@ -55,7 +53,7 @@ def test_a_lease_that_ran_out_is_something(timed_queue: leaseq.Queue, clock: Clo
     assert timed_queue.why_nothing("ann") == WhyNothing(None)
 
 
-def test_who_holds_one_assignment_is_not_eligible_for_the_next(timed_queue: leaseq.Queue) -> None:
+def test_holder_of_assignment_is_not_eligible_for_next_one(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2, holds=2)
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
@@ -64,7 +62,7 @@ def test_who_holds_one_assignment_is_not_eligible_for_the_next(timed_queue: leas
     assert timed_queue.why_nothing("bob") == WhyNothing(None)
 
 
-def test_full_hands_get_what_they_hold_even_in_a_pause(timed_queue: leaseq.Queue) -> None:
+def test_person_at_holds_limit_gets_held_lease_even_in_paused_queue(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr"])
     lease = take(timed_queue, "ann", "fr")
     timed_queue.pause("lunch")
@@ -73,7 +71,9 @@ def test_full_hands_get_what_they_hold_even_in_a_pause(timed_queue: leaseq.Queue
     assert timed_queue.why_nothing("bob") == WhyNothing("paused", detail="lunch")
 
 
-def test_after_what_was_put_off_there_is_something(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_postponed_item_is_available_and_declined_item_is_not(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"))
     assert timed_queue.why_nothing("ann") == WhyNothing(None)
@@ -86,7 +86,7 @@ def test_after_what_was_put_off_there_is_something(timed_queue: leaseq.Queue, cl
     assert timed_queue.why_nothing("ann") == WhyNothing("not-eligible")
 
 
-def test_asking_changes_nothing(timed_queue: leaseq.Queue) -> None:
+def test_why_nothing_changes_nothing(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.enqueue({}, id="b")
     timed_queue.abandon(take(timed_queue, "ann"))
@@ -95,15 +95,15 @@ def test_asking_changes_nothing(timed_queue: leaseq.Queue) -> None:
     assert [take(timed_queue, "ann").id, take(timed_queue, "bob").id] == ["b", "a"]
 
 
-def test_a_queue_that_is_empty(timed_queue: leaseq.Queue) -> None:
+def test_reason_is_empty_for_empty_queue(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure()
     assert timed_queue.why_nothing("ann", ["fr"]) == WhyNothing("empty")
     timed_queue.configure(answers=3)
     assert timed_queue.why_nothing("ann", ["fr"]) == WhyNothing("empty")
 
 
-def test_what_stands_between_them_and_what_waits(timed_queue: leaseq.Queue) -> None:
-    """Found by the non-empty rows, however many items are waiting in front."""
+def test_ineligibility_lists_missing_skills_assigned_and_passed_items(timed_queue: leaseq.Queue) -> None:
+    """The answer is read from the non-empty rows, for any number of waiting items."""
     timed_queue.enqueue_many(leaseq.NewItem({}, requires=("fr",)) for _ in range(150))
     timed_queue.enqueue({}, requires=["legal", "de"])
     timed_queue.enqueue({}, requires=["legal", "de", "fr"])
@@ -122,7 +122,7 @@ def test_what_stands_between_them_and_what_waits(timed_queue: leaseq.Queue) -> N
     )
 
 
-def test_a_row_that_emptied_is_no_obstacle(timed_queue: leaseq.Queue) -> None:
+def test_emptied_row_is_not_in_ineligibility(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr"])
     timed_queue.enqueue({}, id="b", requires=["de"])
     take(timed_queue, "bob", "fr")
@@ -134,7 +134,7 @@ def test_a_row_that_emptied_is_no_obstacle(timed_queue: leaseq.Queue) -> None:
     assert (explanation.reason, explanation.ineligibility) == ("held", None)
 
 
-def test_what_was_assigned_to_them_and_they_said_no_to(timed_queue: leaseq.Queue) -> None:
+def test_declined_assigned_item_counts_as_passed(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     timed_queue.assign("a", "ann")

@@ -14,7 +14,7 @@ class Grants(Sets):
             part.item is not item for part in self.hands.get(person, [])
         )
 
-    def follow(self, part: Part) -> None:
+    def add_next_part(self, part: Part) -> None:
         """Create the next assignment when one is handed out for the first time."""
         if not part.attempts and len(part.item.parts) == part.number < self.rules.answers:
             part.item.parts.append(Part(part.item, part.number + 1))
@@ -26,7 +26,7 @@ class Grants(Sets):
             return
         assert token == self.last_token + 1
         self.last_token = token
-        self.follow(part)
+        self.add_next_part(part)
         self.leave(part)
         part.state = "reserved"
         part.attempts += 1
@@ -41,7 +41,7 @@ class Grants(Sets):
                 return part
         return None
 
-    def once(self, id: str, token: int, person: str) -> tuple[Part, Grant] | None:
+    def granted_part(self, id: str, token: int, person: str) -> tuple[Part, Grant] | None:
         """Return the assignment that had this grant, with the grant."""
         for part in self.items[id].parts:
             for grant in part.grants:
@@ -71,13 +71,13 @@ class Grants(Sets):
             return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
             return "again"
-        earlier_grant = self.once(id, token, person)
+        earlier_grant = self.granted_part(id, token, person)
         if earlier_grant is None:
             return "refused"
         is_late = is_current_payload and not part and earlier_grant[1].how == "expired"
         if is_late and (other := self.free_part(item, person)):
             earlier_grant[0].grants.remove(earlier_grant[1])
-            self.follow(other)
+            self.add_next_part(other)
             other.grants.append(earlier_grant[1])
             return self.answer(other, earlier_grant[1], result, late=True, now=now)
         if (token, person, result) not in item.late:

@@ -1,4 +1,4 @@
-"""Who waits for an item, in which order, and whose turn it is."""
+"""The line of waiters in the model: their order, their wake-ups, and whose turn it is."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Line:
                 return
             self.leave(waiter.name)
 
-    def look_by_oneself(self, name: str) -> bool:
+    def look_unwoken(self, name: str) -> bool:
         """Look without being woken, and keep the place in line. For each who was woken but did not come in
         time, two are woken; return whether they come first."""
         if name not in self.waiters or self.waiters[name].woken:

@@ -75,7 +75,7 @@ class WatchedMachine(RuleBasedStateMachine):
         self.make(rules, durable)
         self.add(specs)
         for person in list(SKILLS)[:4]:
-            self.come(person)
+            self.reserve_now(person)
 
         self.all_wait(line)
 
@@ -94,7 +94,7 @@ class WatchedMachine(RuleBasedStateMachine):
         yield
         self.clock.tick(0.0005)
 
-    def few(self) -> bool:
+    def has_room(self) -> bool:
         return (
             sum(item.state not in ("finished", "dead") for item in self.model.items.values())
             < self.most_items
@@ -114,9 +114,9 @@ class WatchedMachine(RuleBasedStateMachine):
             )
             self.ids.append(item.id)
 
-    def come(self, person: str, twice: bool = False) -> None:
-        """Let somebody reserve. Mostly there is an item for them."""
-        if self.few() and not self.model.parts("inbound"):
+    def reserve_now(self, person: str, twice: bool = False) -> None:
+        """Let a person reserve. Mostly there is an item for them."""
+        if self.has_room() and not self.model.parts("inbound"):
             self.add([(100, 0, 2, None, ())])
         request = f"request-{next(numbers)}"
         lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
@@ -126,9 +126,9 @@ class WatchedMachine(RuleBasedStateMachine):
             self.model.sweep(self.now, 8)  # other expired leases came back
 
     def lease(self, index: int) -> leaseq.Lease:
-        """Return a lease, mostly one of the latest; every third time somebody reserves a new one."""
+        """Return a lease, mostly one of the latest; every third time a person reserves a new one."""
         if index % 3 == 0:
-            self.come(list(SKILLS)[index // 3 % len(SKILLS)])
+            self.reserve_now(list(SKILLS)[index // 3 % len(SKILLS)])
             index = 0
         return self.leases[-1 - index % min(len(self.leases), 12)]
 
@@ -183,7 +183,7 @@ class WatchedMachine(RuleBasedStateMachine):
         return next(part for part in parts if part.name in reserved_names)
 
     @invariant()
-    def every_assignment_is_where_it_ought_to_be(self) -> None:
+    def sets_and_counters_match_model(self) -> None:
         """Conservation and order together: the same members in the same sets and order, each once."""
         real_sets = server_contents.sets(self.server.redis, self.queue.name)
         assert {state: real_sets[state] for state in self.model.sets()} == self.model.sets()
@@ -219,7 +219,7 @@ class WatchedMachine(RuleBasedStateMachine):
         skills = ",".join(sorted(SKILLS[person]))
         outcome = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, was_woken)
         lease = outcome if isinstance(outcome, leaseq.Lease) else None
-        if line.look_by_oneself(waiter):
+        if line.look_unwoken(waiter):
             assert lease is None, f"{person} overtook others"
             if line.is_woken(waiter):
                 return
@@ -261,7 +261,7 @@ class WatchedMachine(RuleBasedStateMachine):
                 self.heard_names += message["data"].decode().split(" ")
 
     @invariant()
-    def people_wait_in_line(self) -> None:
+    def line_matches_model(self) -> None:
         """Waiters are in the order in which they began; woken ones have left and were notified in order."""
         line = self.model.line
         keys = Keys(self.queue.name)
@@ -276,7 +276,7 @@ class WatchedMachine(RuleBasedStateMachine):
         self.heard_names, line.woken_names = [], []
 
     @invariant()
-    def people_hold_what_they_were_granted(self) -> None:
+    def hands_match_model(self) -> None:
         for person, hands in self.model.hands.items():
             assert server_contents.hands(self.server.redis, self.queue.name, person) == [
                 part.name for part in hands

@@ -19,11 +19,15 @@ INDEX = st.integers(0, 1_000)
 
 class ManagedMachine(WatchedMachine):
     @precondition(lambda self: self.ids)
-    @rule(index=INDEX, move=st.sampled_from(["revive", "revive", "release", "remove"]), come=st.booleans())
-    def manage(self, index: int, move: str, come: bool) -> None:
+    @rule(
+        index=INDEX,
+        move=st.sampled_from(["revive", "revive", "release", "remove"]),
+        reserve_now=st.booleans(),
+    )
+    def manage(self, index: int, move: str, reserve_now: bool) -> None:
         self.move(index, move)
-        for person in SKILLS if come else ():
-            self.come(person)
+        for person in SKILLS if reserve_now else ():
+            self.reserve_now(person)
 
     def move(self, index: int, move: str) -> None:
         id = self.id(index)
@@ -63,10 +67,10 @@ class ManagedMachine(WatchedMachine):
         self.queue.configure(answers=answers)
         self.model.rules.answers = answers
 
-    @rule(indeed=st.integers(0, 3))
-    def delete(self, indeed: int) -> None:
+    @rule(skip=st.integers(0, 3))
+    def delete(self, skip: int) -> None:
         """Delete the queue and create it again: old leases are worthless; only its last token is kept."""
-        if indeed:  # rarely, as otherwise most queues would be short-lived
+        if skip:  # rarely, as otherwise most queues would be short-lived
             return
         before, standing_names = self.model, self.standing()
         self.queue.delete()

@@ -27,12 +27,12 @@ RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 
 class Machine(ReplacingMachine):
-    @precondition(lambda self: self.few())
-    @rule(specs=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
-    def enqueue(self, specs: list[New], come: bool) -> None:
+    @precondition(lambda self: self.has_room())
+    @rule(specs=st.lists(NEW, min_size=1, max_size=3), reserve_now=st.booleans())
+    def enqueue(self, specs: list[New], reserve_now: bool) -> None:
         self.add(specs)
-        if come:
-            self.who_is_woken_comes()
+        if reserve_now:
+            self.woken_waiters_reserve()
 
     @precondition(lambda self: self.ids)
     @rule(index=INDEX)
@@ -45,7 +45,7 @@ class Machine(ReplacingMachine):
 
     @precondition(lambda self: self.ids)
     @rule(index=INDEX)
-    def enqueue_its_like(self, index: int) -> None:
+    def enqueue_equal_payload(self, index: int) -> None:
         item = Item(f"{len(self.ids)}", "normal", 2, payload=self.payload(index))
         twin = self.model.twin(item, self.now)
         result = self.queue.enqueue({"n": item.payload}, id=item.id, max_attempts=2)
@@ -58,7 +58,7 @@ class Machine(ReplacingMachine):
         if self.model.paused and go_on:  # otherwise half of the time would be pauses
             self.pause_or_resume()
         for person in people:
-            self.come(person, twice)
+            self.reserve_now(person, twice)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX)
@@ -121,7 +121,7 @@ class Machine(ReplacingMachine):
         part = self.latest(lease, "held")
         if part is None:
             is_known = lease.id in self.model.items
-            earlier_grant = self.model.once(lease.id, lease.token, lease.person) if is_known else None
+            earlier_grant = self.model.granted_part(lease.id, lease.token, lease.person) if is_known else None
             if earlier_grant and earlier_grant[1].how == ending:
                 outcome = call()  # a repeated call changes nothing, even if another person has it by now
             else:
@@ -133,7 +133,7 @@ class Machine(ReplacingMachine):
         if then_reserve:
             self.check_lease(lease.person, outcome.next)
         elif following == "reserve":
-            self.come(lease.person)
+            self.reserve_now(lease.person)
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, draft=st.integers())
@@ -163,7 +163,7 @@ class Machine(ReplacingMachine):
         return min(limit, len(old_items))
 
     @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
-    def time_goes_by(self, seconds: int, backwards: bool) -> None:
+    def time_passes(self, seconds: int, backwards: bool) -> None:
         """Let time pass. Up to five seconds, waiters look now and then, often enough to count as present."""
         steps = {0: [0], 5: [2, 2, 1]}.get(seconds, [seconds])
         for step in steps:
@@ -172,7 +172,7 @@ class Machine(ReplacingMachine):
                 self.all_look(backwards)
 
     @rule()
-    def people_walk_away(self) -> None:
+    def all_leases_expire(self) -> None:
         self.clock.tick(10)
         self.clear(50)
 
@@ -195,7 +195,7 @@ class Machine(ReplacingMachine):
             return
         self.queue.configure(durable=durable)
         before = self.waits()
-        self.come(person)
+        self.reserve_now(person)
         assert (self.waits() > before) == (durable == "fsync")
 
     def waits(self) -> int:
@@ -225,7 +225,7 @@ class Machine(ReplacingMachine):
 
     @precondition(lambda self: self.waiting)
     @rule()
-    def who_is_woken_comes(self) -> None:
+    def woken_waiters_reserve(self) -> None:
         """Let all woken waiters look: afterwards nobody waits although there is an item for them."""
         line = self.model.line
         with self.apart():
@@ -253,6 +253,6 @@ def disk() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
-def test_anything_in_any_order(server: Server, disk: Server, plain: bool) -> None:
+def test_random_calls_match_model(server: Server, disk: Server, plain: bool) -> None:
     Machine.servers, Machine.plain = {"server": server, "fsync": disk}, plain
     run_machine(Machine, examples=20, steps=40)  # ./dev soak runs 200 on each engine

@@ -13,7 +13,7 @@ DRAFT = {"text": "half a thou\tght\n\n"}
 
 
 @pytest.fixture(autouse=True)
-def one(timed_queue: leaseq.Queue) -> None:
+def item_one(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 1}, id="one")
 
 
@@ -22,7 +22,7 @@ def drafts_in(server: Server, queue: leaseq.Queue) -> int:
     return count
 
 
-def test_a_draft_comes_back_with_the_lease(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_latest_draft_is_returned_with_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed_queue.save_draft(lease, {"first": 1})
     timed_queue.save_draft(lease, DRAFT)
@@ -32,7 +32,7 @@ def test_a_draft_comes_back_with_the_lease(timed_queue: leaseq.Queue, take: Take
 
 
 @pytest.mark.parametrize("ending", ["expiry", "abandon", "fail", "release"])
-def test_a_draft_survives_and_goes_back_to_the_same_person(
+def test_draft_is_returned_to_same_person_after_lease_ended(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, ending: str
 ) -> None:
     lease = take("ann")
@@ -59,7 +59,7 @@ def test_a_draft_stays_with_a_lease_that_is_renewed(timed_queue: leaseq.Queue, t
     assert timed_queue.mine("ann")[0].draft == "half"
 
 
-def test_each_has_a_draft_of_their_own(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_each_person_has_own_draft_of_item(timed_queue: leaseq.Queue, take: Take) -> None:
     for person in ("ann", "bob"):
         lease = take(person)
         timed_queue.save_draft(lease, {"of": person})
@@ -99,7 +99,7 @@ def test_a_finish_removes_every_draft_of_the_item(
     assert drafts_in(server, timed_queue) == 0
 
 
-def test_two_people_s_drafts_of_one_item_go_together(
+def test_finish_removes_drafts_of_several_people(
     timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
     timed_queue.enqueue({})
@@ -112,7 +112,7 @@ def test_two_people_s_drafts_of_one_item_go_together(
     assert drafts_in(server, timed_queue) == 0
 
 
-def test_a_late_finish_removes_them_too(
+def test_late_finish_removes_drafts(
     timed_queue: leaseq.Queue, take: Take, server: Server, clock: Clock
 ) -> None:
     lease = take("ann")
@@ -123,14 +123,14 @@ def test_a_late_finish_removes_them_too(
     assert drafts_in(server, timed_queue) == 0
 
 
-def test_removing_the_item_removes_them_too(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
+def test_removing_item_removes_drafts(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
     timed_queue.save_draft(take("ann"), DRAFT)
     timed_queue.remove("one")
     assert drafts_in(server, timed_queue) == 0
 
 
 @pytest.mark.parametrize("with_clear", [False, True])
-def test_a_draft_is_taken_after_the_lease_ran_out(
+def test_draft_is_accepted_after_lease_expired(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, with_clear: bool
 ) -> None:
     lease = take("ann")
@@ -141,9 +141,7 @@ def test_a_draft_is_taken_after_the_lease_ran_out(
     assert take("ann").draft == DRAFT
 
 
-def test_and_comes_back_with_an_item_that_was_taken_back(
-    timed_queue: leaseq.Queue, take: Take, clock: Clock
-) -> None:
+def test_renewing_expired_lease_returns_draft(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
@@ -176,7 +174,7 @@ def test_a_draft_without_a_lease_is_refused(
     assert drafts_in(server, timed_queue) == 0
 
 
-def test_a_draft_is_there_for_a_person_named_like_a_mark(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_draft_is_kept_for_person_named_like_record_mark(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take(" w")
     assert timed_queue.mine(" w")[0].draft is None
     timed_queue.save_draft(lease, DRAFT)
@@ -184,7 +182,7 @@ def test_a_draft_is_there_for_a_person_named_like_a_mark(timed_queue: leaseq.Que
     assert take(" w").draft == DRAFT
 
 
-def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
+def test_last_answer_removes_drafts_even_if_policy_now_asks_for_more(
     timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
     """An item with all its assignments handed out before the policy changed gets no more answers."""
@@ -201,7 +199,7 @@ def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
     assert drafts_in(server, timed_queue) == 0
 
 
-def test_drafts_stay_for_what_is_dead_till_it_is_revived_and_answered(
+def test_drafts_of_dead_item_are_kept_until_revived_and_finished(
     timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
     timed_queue.configure(answers=2, max_attempts=1)

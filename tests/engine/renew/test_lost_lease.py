@@ -1,4 +1,4 @@
-"""The message about a lost lease is true for the person who gets it."""
+"""Messages of LeaseLost: what they say about the item and its holder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.leases import take
 
 
 @pytest.fixture(autouse=True)
-def one(timed_queue: leaseq.Queue) -> None:
+def item_a(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
 
 
@@ -23,7 +23,7 @@ def message_of(call: Callable[[], object]) -> str:
     return str(error.value)
 
 
-def verbs(queue: leaseq.Queue, lease: leaseq.Lease) -> list[Callable[[], object]]:
+def calls_on_lease(queue: leaseq.Queue, lease: leaseq.Lease) -> list[Callable[[], object]]:
     return [
         lambda: queue.renew(lease),
         lambda: queue.save_draft(lease, {}),
@@ -34,11 +34,11 @@ def verbs(queue: leaseq.Queue, lease: leaseq.Lease) -> list[Callable[[], object]
     ]
 
 
-def test_the_same_person_has_it_again(timed_queue: leaseq.Queue) -> None:
+def test_message_names_new_token_if_same_person_holds_item(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     timed_queue.release("a")
     new_lease = take(timed_queue, "ann")
-    for call in verbs(timed_queue, lease):
+    for call in calls_on_lease(timed_queue, lease):
         text = message_of(call)
         assert text.startswith(
             f"this lease of item 'a' is over: the same person holds it, under token {new_lease.token}"
@@ -46,7 +46,7 @@ def test_the_same_person_has_it_again(timed_queue: leaseq.Queue) -> None:
         assert "somebody else" not in text
 
 
-def test_also_of_several_answers_though_others_hold_some_as_well(timed_queue: leaseq.Queue) -> None:
+def test_message_names_new_token_if_other_people_hold_item_too(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     lease = take(timed_queue, "ann")
     take(timed_queue, "bob")
@@ -57,7 +57,7 @@ def test_also_of_several_answers_though_others_hold_some_as_well(timed_queue: le
     )
 
 
-def test_what_they_undid_is_theirs_again(timed_queue: leaseq.Queue) -> None:
+def test_message_names_new_token_after_undo_finish(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"v": 1})
     new_lease = timed_queue.undo_finish(lease)
@@ -65,22 +65,22 @@ def test_what_they_undid_is_theirs_again(timed_queue: leaseq.Queue) -> None:
     assert f"the same person holds it, under token {new_lease.token}" in text
 
 
-def test_somebody_else_has_it(timed_queue: leaseq.Queue) -> None:
+def test_message_says_another_person_holds_item(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     timed_queue.release("a")
     take(timed_queue, "bob")
-    for call in verbs(timed_queue, lease):
+    for call in calls_on_lease(timed_queue, lease):
         assert message_of(call).startswith("this lease of item 'a' is over: somebody else is on it now")
 
 
-def test_what_was_not_finished_is_not_undone_and_not_over(timed_queue: leaseq.Queue) -> None:
+def test_undo_message_says_lease_was_not_finished(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     assert message_of(lambda: timed_queue.undo_finish(lease)) == (
         "this lease of item 'a' was not finished, so there is nothing to undo"
     )
 
 
-def test_a_lease_that_never_was_theirs(timed_queue: leaseq.Queue) -> None:
+def test_message_says_person_has_no_lease_with_token(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     text = message_of(lambda: timed_queue.renew(id="a", token=lease.token, person="bob"))
     assert text == f"'bob' has no lease of item 'a' with token {lease.token}: somebody else is on it now"
@@ -91,8 +91,8 @@ def test_a_lease_that_never_was_theirs(timed_queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_their_answer_stands(timed_queue: leaseq.Queue, several: bool) -> None:
-    """Also if others are to answer it: the message doesn't say that it waits for somebody else."""
+def test_message_says_earlier_answer_stands(timed_queue: leaseq.Queue, several: bool) -> None:
+    """With several answers, the message does not say that the item waits for another person."""
     timed_queue.configure(answers=2 if several else 1)
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"v": 1})
@@ -101,14 +101,14 @@ def test_their_answer_stands(timed_queue: leaseq.Queue, several: bool) -> None:
     assert text == f"this lease of item 'a' is over: {state_text}; the answer is kept for the manager"
 
 
-def test_it_is_finished_by_somebody_else(timed_queue: leaseq.Queue) -> None:
+def test_message_says_item_is_finished(timed_queue: leaseq.Queue) -> None:
     lease = take(timed_queue, "ann")
     timed_queue.release("a")
     timed_queue.finish(take(timed_queue, "bob"), {})
     assert message_of(lambda: timed_queue.renew(lease)) == "this lease of item 'a' is over: it is finished"
 
 
-def test_a_manager_adopted_their_late_answer(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_undo_message_says_manager_adopted_answer(timed_queue: leaseq.Queue, clock: Clock) -> None:
     lease = take(timed_queue, "ann")
     clock.tick(301)
     take(timed_queue, "bob")
@@ -119,7 +119,7 @@ def test_a_manager_adopted_their_late_answer(timed_queue: leaseq.Queue, clock: C
     )
 
 
-def test_it_is_dead_of_its_attempts_or_of_being_given_back(timed_queue: leaseq.Queue) -> None:
+def test_message_says_attempts_are_used_up_or_item_is_dead(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(max_attempts=1)
     lease = take(timed_queue, "ann")
     timed_queue.release("a")

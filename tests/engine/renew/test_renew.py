@@ -14,7 +14,7 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed_queue: leaseq.Queue) -> None:
+def item_one(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 1}, id="one")
 
 
@@ -45,19 +45,19 @@ def test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond(
     assert timed_queue.renew(lease).expires_at - now == timedelta(seconds=300)
 
 
-def test_renewing_never_shortens(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_renewing_never_shortens_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed_queue.configure(lease_seconds=5)
     assert timed_queue.renew(lease).expires_at == lease.expires_at
 
 
-def test_a_renewed_lease_runs_out_too(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_renewed_lease_expires(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     timed_queue.renew(take("ann"))
     clock.tick(301)
     assert take("bob").attempt == 2
 
 
-def test_renewals_end_where_the_policy_says(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_renewals_are_limited_by_policy(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(renewals=2)
     lease = take("ann")
     timed_queue.renew(lease)
@@ -68,13 +68,15 @@ def test_renewals_end_where_the_policy_says(timed_queue: leaseq.Queue, take: Tak
     assert timed_queue.get("one").leases[0].renewals == 2
 
 
-def test_a_queue_without_renewals_allows_none(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_renewing_is_refused_if_policy_allows_no_renewals(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(renewals=0)
     with pytest.raises(leaseq.Invalid, match="renewals"):
         timed_queue.renew(take("ann"))
 
 
-def test_the_same_request_counts_once(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_repeated_renew_with_same_request_id_counts_once(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     timed_queue.configure(renewals=1)
     lease = take("ann")
     first = timed_queue.renew(lease, request_id="r")
@@ -86,7 +88,7 @@ def test_the_same_request_counts_once(timed_queue: leaseq.Queue, clock: Clock, t
 
 
 @pytest.mark.parametrize("second", ["renewal-1", "renewal-123", "enewal-12", "x"])
-def test_a_request_is_known_by_its_whole_id(
+def test_request_id_of_renew_is_compared_whole(
     timed_queue: leaseq.Queue, clock: Clock, take: Take, second: str
 ) -> None:
     lease = take("ann")
@@ -96,7 +98,7 @@ def test_a_request_is_known_by_its_whole_id(
     assert [e.what for e in timed_queue.journal()].count("renewed") == 2
 
 
-def test_a_request_sent_again_after_the_lease_ran_out_holds_the_item_again(
+def test_repeated_renew_after_expiry_reserves_item_again(
     timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:
     lease = take("ann")
@@ -107,7 +109,7 @@ def test_a_request_sent_again_after_the_lease_ran_out_holds_the_item_again(
     assert sets()["reserved"] == ["one"]
 
 
-def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
+def test_expired_lease_is_renewed_if_item_was_not_reserved_again(
     timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:
     lease = take("ann")
@@ -122,7 +124,9 @@ def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
     assert timed_queue.finish(renewed_lease, {}).late is False
 
 
-def test_an_item_taken_back_runs_out_again(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_lease_that_was_renewed_expires_again(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
@@ -132,7 +136,9 @@ def test_an_item_taken_back_runs_out_again(timed_queue: leaseq.Queue, clock: Clo
     assert take("bob").attempt == 2
 
 
-def test_not_once_somebody_else_has_it(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_lease_is_not_renewed_if_another_person_holds_item(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     lease = take("ann")
     clock.tick(301)
     take("bob")
@@ -142,7 +148,9 @@ def test_not_once_somebody_else_has_it(timed_queue: leaseq.Queue, clock: Clock, 
     assert timed_queue.mine("ann") == []
 
 
-def test_not_with_full_hands(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_lease_is_not_renewed_at_holds_limit(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
@@ -153,7 +161,9 @@ def test_not_with_full_hands(timed_queue: leaseq.Queue, clock: Clock, take: Take
     assert error.value.field == "holds"
 
 
-def test_a_lease_that_ran_out_fills_no_hand(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_lease_does_not_count_towards_holds(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
@@ -166,7 +176,9 @@ def test_a_lease_that_ran_out_fills_no_hand(timed_queue: leaseq.Queue, clock: Cl
     assert take("ann") == renewed_lease
 
 
-def test_an_item_taken_back_fills_the_hands(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_expired_lease_that_was_renewed_counts_towards_holds(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
@@ -191,7 +203,7 @@ def test_an_ended_lease_is_not_renewed(timed_queue: leaseq.Queue, take: Take, se
     assert sets() == before
 
 
-def test_an_item_that_died_by_expiry_is_not_taken_back(
+def test_lease_of_item_that_died_by_expiry_is_not_renewed(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue(NewItem({}, id="two").payload, id="two", max_attempts=1)
@@ -203,11 +215,11 @@ def test_an_item_that_died_by_expiry_is_not_taken_back(
         timed_queue.renew(lease)
 
 
-def test_parts_of_a_lease_do_as_well(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_renew_accepts_id_token_and_person_instead_of_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     assert timed_queue.renew(id="one", token=lease.token, person="ann").id == "one"
 
 
-def test_an_item_that_is_not_there(timed_queue: leaseq.Queue) -> None:
+def test_renew_of_missing_item_raises_item_not_found(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.renew(id="nobody", token=1, person="ann")

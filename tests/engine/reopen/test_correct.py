@@ -1,4 +1,4 @@
-"""A manager's answer replaces one that was given; both are kept."""
+"""correct: a manager's answer replaces an answer; both are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def answers(item: leaseq.Item) -> list[tuple[str, object]]:
     return [(answer.person, answer.result) for answer in item.answers]
 
 
-def test_both_answers_are_kept(
+def test_correct_replaces_answer_and_keeps_both(
     timed_queue: leaseq.Queue,
     finished_lease: leaseq.Lease,  # noqa: F811
     clock: Clock,
@@ -42,7 +42,7 @@ def test_both_answers_are_kept(
     assert take(timed_queue, "bob").token > answer.token
 
 
-def test_sent_twice_it_is_corrected_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
+def test_repeated_correct_corrects_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
     first = timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
     assert timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg") == first
     assert timed_queue.stats().counters["corrected"] == 1
@@ -51,7 +51,7 @@ def test_sent_twice_it_is_corrected_once(timed_queue: leaseq.Queue, finished_lea
             timed_queue.correct("one", finished_lease.token, result, by=by)
 
 
-def test_the_first_answer_can_be_adopted_again(
+def test_corrected_answer_can_be_adopted_again(
     timed_queue: leaseq.Queue,
     finished_lease: leaseq.Lease,  # noqa: F811
 ) -> None:
@@ -61,7 +61,7 @@ def test_the_first_answer_can_be_adopted_again(
     assert [late.person for late in item.late_answers] == ["meg"]
 
 
-def test_a_correction_can_be_corrected_and_reopened_and_is_nobody_s_to_undo(
+def test_correction_can_be_corrected_and_reopened_but_not_undone(
     timed_queue: leaseq.Queue,
     finished_lease: leaseq.Lease,  # noqa: F811
 ) -> None:
@@ -77,7 +77,7 @@ def test_a_correction_can_be_corrected_and_reopened_and_is_nobody_s_to_undo(
     assert take(timed_queue, "ann").id == "one"
 
 
-def test_it_fits_the_form(timed_queue: leaseq.Queue) -> None:
+def test_correction_must_match_form(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(form=FORM)
     timed_queue.enqueue({}, id="one")
     lease = take(timed_queue, "ann")
@@ -89,7 +89,7 @@ def test_it_fits_the_form(timed_queue: leaseq.Queue) -> None:
     timed_queue.correct("one", lease.token, {"ok": False}, by="meg")
 
 
-def test_also_where_the_form_was_changed_since_it_was_read(
+def test_correction_must_match_form_changed_by_another_program(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -101,7 +101,7 @@ def test_also_where_the_form_was_changed_since_it_was_read(
         same_queue.correct("one", lease.token, {"ok": "no"}, by="meg")
 
 
-def test_of_several_answers_by_nobody_who_has_another(timed_queue: leaseq.Queue) -> None:
+def test_correction_by_person_with_other_assignment_is_refused(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
     timed_queue.finish(take(timed_queue, "ann"), 1)
@@ -117,7 +117,7 @@ def test_of_several_answers_by_nobody_who_has_another(timed_queue: leaseq.Queue)
     assert timed_queue.reserve("meg") is None, "they answered it"
 
 
-def test_a_large_answer_is_no_burden_of_the_history(timed_queue: leaseq.Queue) -> None:
+def test_large_answers_are_kept_after_correct_and_reopen(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="one")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, "x" * 200_000)

@@ -1,4 +1,4 @@
-"""A manager takes an answer back: the item waits again, and the answer is kept."""
+"""reopen: a manager takes an answer back, the item is inbound again, and the answer is kept as a late one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def finished_lease(timed_queue: leaseq.Queue) -> leaseq.Lease:
     return lease
 
 
-def test_the_item_waits_first_and_its_answer_is_kept(
+def test_reopened_item_is_first_inbound_and_its_answer_is_kept(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease, sets: Sets
 ) -> None:
     item = timed_queue.reopen("one", finished_lease.token, reason="read it again", by="meg")
@@ -47,14 +47,14 @@ def test_the_item_waits_first_and_its_answer_is_kept(
     assert [answer.result for answer in timed_queue.get("one").answers] == [{"by": "bob"}]
 
 
-def test_who_gave_the_answer_finds_it_as_their_draft(
+def test_person_gets_reopened_answer_as_draft(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     timed_queue.reopen("one", finished_lease.token)
     assert take(timed_queue, "ann").draft == {"by": "ann"}
 
 
-def test_for_one_person_alone(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+def test_reopen_assigns_item_to_given_person(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
     assert timed_queue.reopen("one", finished_lease.token, to="ann", by="meg").assigned_to == ("ann",)
     assert [event.what for event in timed_queue.journal()[-2:]] == ["reopened", "assigned"]
     assert take(timed_queue, "bob").id == "two"
@@ -62,7 +62,7 @@ def test_for_one_person_alone(timed_queue: leaseq.Queue, finished_lease: leaseq.
     assert (lease.id, lease.draft) == ("one", {"by": "ann"})
 
 
-def test_not_for_one_more_person_than_rows_may_wait_for(
+def test_reopen_to_person_is_refused_at_limit_of_rows(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     timed_queue.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
@@ -73,13 +73,13 @@ def test_not_for_one_more_person_than_rows_may_wait_for(
     assert timed_queue.reopen("one", finished_lease.token).state == "inbound", "it may wait for anybody"
 
 
-def test_sent_twice_it_is_reopened_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+def test_repeated_reopen_reopens_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
     first = timed_queue.reopen("one", finished_lease.token, by="meg")
     assert timed_queue.reopen("one", finished_lease.token, by="meg") == first
     assert timed_queue.stats().counters["reopened"] == 1
 
 
-def test_its_answer_can_be_adopted_and_reopened_again(
+def test_reopened_answer_can_be_adopted_and_reopened_again(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     for _ in range(2):
@@ -89,7 +89,7 @@ def test_its_answer_can_be_adopted_and_reopened_again(
         assert item.late_answers == ()
 
 
-def test_it_is_not_theirs_to_undo_or_to_finish_again(
+def test_undo_and_finish_are_refused_after_reopen(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     timed_queue.reopen("one", finished_lease.token)
@@ -101,7 +101,9 @@ def test_it_is_not_theirs_to_undo_or_to_finish_again(
     assert len(timed_queue.get("one").late_answers) == 1, "the answer was already kept"
 
 
-def test_only_an_answer_that_the_item_has(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+def test_reopen_is_refused_for_token_without_answer(
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
+) -> None:
     bobs = take(timed_queue, "bob")
     for id, token in (("one", 99), ("two", bobs.token), ("two", finished_lease.token)):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
@@ -110,7 +112,7 @@ def test_only_an_answer_that_the_item_has(timed_queue: leaseq.Queue, finished_le
         timed_queue.reopen("gone", finished_lease.token)
 
 
-def test_of_several_answers_one_alone_waits_again(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_reopen_returns_only_one_of_several_answers_to_inbound(timed_queue: leaseq.Queue, sets: Sets) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     for person in ("ann", "bob"):
@@ -126,7 +128,7 @@ def test_of_several_answers_one_alone_waits_again(timed_queue: leaseq.Queue, set
     assert sorted(answer.person for answer in timed_queue.get("a").answers) == ["ann", "bob"]
 
 
-def test_a_due_date_counts_again_and_an_assignment_is_over(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_reopened_item_is_due_again_and_no_longer_assigned(timed_queue: leaseq.Queue, clock: Clock) -> None:
     due = timed_queue.get(
         timed_queue.enqueue({}, id="a", due=leaseq.engine.codec.to_datetime(clock.now)).id
     ).due
@@ -139,7 +141,7 @@ def test_a_due_date_counts_again_and_an_assignment_is_over(timed_queue: leaseq.Q
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_an_answer_that_filled_another_assignment_was_an_attempt(
+def test_reopened_late_answer_for_other_assignment_counts_as_attempt(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.configure(answers=2)
@@ -152,7 +154,7 @@ def test_an_answer_that_filled_another_assignment_was_an_attempt(
     assert take(timed_queue, "cyd").attempt == 2
 
 
-def test_leases_are_counted_on_after_an_earlier_one_s_answer_was_adopted(
+def test_attempts_continue_after_adopted_answer_was_reopened(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     late_lease = take(timed_queue, "ann")

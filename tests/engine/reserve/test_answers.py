@@ -13,7 +13,7 @@ from tests.engine.conftest import Sets
 from tests.support.leases import take
 
 
-def test_three_people_may_have_an_item_at_once_and_no_fourth(three: leaseq.Queue) -> None:
+def test_at_most_three_people_hold_item_that_wants_three_answers(three: leaseq.Queue) -> None:
     three.enqueue({"text": "hello"}, id="a")
     leases = [take(three, person) for person in ("ann", "bob", "cyd")]
     assert {(lease.id, lease.payload["text"], lease.attempt) for lease in leases} == {("a", "hello", 1)}
@@ -33,7 +33,7 @@ def test_nobody_gets_an_item_twice(three: leaseq.Queue) -> None:
     assert three.reserve("bob") is None, "no second assignment while they hold one"
 
 
-def test_breadth_first(three: leaseq.Queue) -> None:
+def test_every_item_gets_first_answer_before_second_answers(three: leaseq.Queue) -> None:
     for id in "abc":
         three.enqueue({}, id=id)
     ids = []
@@ -46,7 +46,7 @@ def test_breadth_first(three: leaseq.Queue) -> None:
     assert three.why_nothing("jon").reason == "empty"
 
 
-def test_what_enters_later_has_its_first_answer_before_any_has_its_second(three: leaseq.Queue) -> None:
+def test_item_enqueued_later_gets_first_answer_before_second_answers(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     assert take(three, "ann").id == "a"
     three.enqueue({}, id="b")
@@ -71,7 +71,7 @@ def test_an_item_is_finished_when_all_of_its_answers_are_there(three: leaseq.Que
     assert sets()["finished"] == ["a", "a\a2", "a\a3"]
 
 
-def test_there_is_never_one_answer_too_many(three: leaseq.Queue, clock: Clock) -> None:
+def test_item_never_gets_more_answers_than_policy_wants(three: leaseq.Queue, clock: Clock) -> None:
     chance = random.Random(5)
     for n in range(12):
         three.enqueue({}, id=f"{n}")
@@ -106,7 +106,7 @@ def test_failures_of_all_assignments_count_together(three: leaseq.Queue, clock: 
     assert (three.clear().died, three.get("a").failures, three.stats().dead) == (1, 3, 3)
 
 
-def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Sets) -> None:
+def test_item_dies_with_all_waiting_assignments_at_failure_limit(three: leaseq.Queue, sets: Sets) -> None:
     three.configure(retry_seconds=0)
     three.enqueue({}, id="a")
     bobs = [take(three, person) for person in ("ann", "bob")][1]
@@ -124,7 +124,7 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Set
     assert take(three, "dan").id == "a"
 
 
-def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> None:
+def test_journal_has_event_for_each_assignment_that_dies(three: leaseq.Queue) -> None:
     """The one that failed, the one that was waiting, and the one that came back later."""
     three.configure(max_attempts=1)
     three.enqueue({}, id="a")
@@ -140,7 +140,7 @@ def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> 
     assert died_events() == [("a", "bob"), ("a", None), ("a", None)]
 
 
-def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Queue) -> None:
+def test_new_item_with_id_of_removed_item_has_no_old_history(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     take(three, "ann")
     three.abandon(take(three, "bob"))
@@ -152,7 +152,7 @@ def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Q
 
 
 @pytest.mark.parametrize("ending", ["abandon", "fail", "release", "expiry"])
-def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
+def test_assignment_held_when_item_died_dies_when_returned(
     three: leaseq.Queue, clock: Clock, sets: Sets, ending: str
 ) -> None:
     three.configure(max_attempts=1)
@@ -173,10 +173,10 @@ def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
     assert three.reserve("dan") is None
     assert three.revive("a").state == "inbound"
     three.abandon(take(three, "dan"))
-    assert three.stats().inbound == 3, "once revived, it is like any other"
+    assert three.stats().inbound == 3, "after the revive it no longer dies when returned"
 
 
-def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> None:
+def test_release_and_remove_apply_to_all_assignments(three: leaseq.Queue, sets: Sets) -> None:
     three.enqueue({}, id="a")
     for person in ("ann", "bob"):
         take(three, person)
@@ -193,7 +193,7 @@ def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> N
     assert len([person for person in ("ann", "bob", "cyd", "dan") if three.reserve(person)]) == 3
 
 
-def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queue) -> None:
+def test_draft_of_one_person_survives_answer_of_another(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     anns, bobs = take(three, "ann"), take(three, "bob")
     three.save_draft(anns, {"by": "ann"})
@@ -204,7 +204,7 @@ def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queu
     assert take(three, "cyd").draft is None
 
 
-def test_more_answers_may_be_asked_for_later(timed_queue: leaseq.Queue) -> None:
+def test_raising_answers_applies_only_to_unfinished_items(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.enqueue({}, id="b")
     timed_queue.finish(take(timed_queue, "ann"), {})
@@ -213,7 +213,7 @@ def test_more_answers_may_be_asked_for_later(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.get("a").state == "finished", "finished items get no more answers"
 
 
-def test_fewer_answers_leave_what_is_there_alone(three: leaseq.Queue) -> None:
+def test_lowering_answers_keeps_existing_leases_and_drafts(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     anns, bobs, cyds = (take(three, person) for person in ("ann", "bob", "cyd"))
     three.save_draft(cyds, {"half": 1})
@@ -235,7 +235,7 @@ def test_the_draft_of_somebody_who_answered_is_not_shared(three: leaseq.Queue) -
     assert take(three, "cyd").draft == {"by": "ann"}
 
 
-def test_what_is_finished_whole_is_not_revived(three: leaseq.Queue) -> None:
+def test_revive_does_nothing_or_is_refused_if_no_assignment_is_dead(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
     leases = [take(three, person) for person in ("ann", "bob", "cyd")]
     for lease in leases[:2]:

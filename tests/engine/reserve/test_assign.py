@@ -8,10 +8,10 @@ import leaseq
 from tests.conftest import Clock
 from tests.support.leases import take
 
-ODD = ["a b", "a/b", "50%", "x:y", "@ann", "fr", "high", "\u65e5\u672c", "-", "=~", "*", "a.b+c"]
+UNUSUAL_NAMES = ["a b", "a/b", "50%", "x:y", "@ann", "fr", "high", "\u65e5\u672c", "-", "=~", "*", "a.b+c"]
 
 
-def test_only_they_may_reserve_it_and_they_get_it_first(timed_queue: leaseq.Queue) -> None:
+def test_assigned_item_goes_only_and_first_to_its_person(timed_queue: leaseq.Queue) -> None:
     for id in "abc":
         timed_queue.enqueue({}, id=id)
     assert timed_queue.assign("c", "bob", by="mona").assigned_to == ("bob",)
@@ -25,9 +25,7 @@ def test_only_they_may_reserve_it_and_they_get_it_first(timed_queue: leaseq.Queu
     assert timed_queue.stats().counters["assigned"] == 1
 
 
-def test_it_stays_theirs_when_a_lease_runs_out_or_a_try_fails(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_item_stays_assigned_after_expiry_fail_and_release(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.assign("a", "bob")
     take(timed_queue, "bob")
@@ -42,7 +40,7 @@ def test_it_stays_theirs_when_a_lease_runs_out_or_a_try_fails(
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_given_back_it_is_anybodys(timed_queue: leaseq.Queue, again: bool) -> None:
+def test_abandoned_item_is_no_longer_assigned(timed_queue: leaseq.Queue, again: bool) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr"])
     timed_queue.assign("a", "bob")
     timed_queue.abandon(take(timed_queue, "bob"), again=again)
@@ -51,14 +49,14 @@ def test_given_back_it_is_anybodys(timed_queue: leaseq.Queue, again: bool) -> No
     assert take(timed_queue, "ann", "fr").id == "a"
 
 
-def test_skills_do_not_matter_to_whom_it_is_assigned(timed_queue: leaseq.Queue) -> None:
+def test_assigned_person_needs_no_skills(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr", "legal"])
     timed_queue.assign("a", "bob")
     assert timed_queue.reserve("ann", skills=["fr", "legal"]) is None
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_one_that_comes_due_is_ahead_of_what_never_left(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_assigned_item_that_comes_due_precedes_waiting_items(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="due", delay=60)
     timed_queue.assign("due", "bob")
     timed_queue.enqueue({}, id="waits")
@@ -67,7 +65,7 @@ def test_one_that_comes_due_is_ahead_of_what_never_left(timed_queue: leaseq.Queu
     assert take(timed_queue, "bob").id == "due"
 
 
-def test_one_that_is_scheduled_goes_to_them_when_due(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_assigned_scheduled_item_goes_to_its_person_when_due(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a", delay=60)
     assert timed_queue.assign("a", "bob").state == "scheduled"
     assert timed_queue.reserve("bob") is None
@@ -76,7 +74,7 @@ def test_one_that_is_scheduled_goes_to_them_when_due(timed_queue: leaseq.Queue, 
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_it_may_be_assigned_anew_and_twice_to_one_is_once(timed_queue: leaseq.Queue) -> None:
+def test_item_can_be_reassigned_and_repeated_assign_counts_once(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.assign("a", "bob")
     timed_queue.assign("a", "bob")
@@ -86,7 +84,7 @@ def test_it_may_be_assigned_anew_and_twice_to_one_is_once(timed_queue: leaseq.Qu
     assert take(timed_queue, "cyd").id == "a"
 
 
-def test_who_said_never_gets_it_all_the_same_when_it_is_assigned_to_them(timed_queue: leaseq.Queue) -> None:
+def test_declined_item_is_granted_if_assigned_to_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "bob"), again=False)
     assert timed_queue.reserve("bob") is None
@@ -96,8 +94,10 @@ def test_who_said_never_gets_it_all_the_same_when_it_is_assigned_to_them(timed_q
 
 @pytest.mark.parametrize("person", ["bob", "ann"])
 @pytest.mark.parametrize("state", ["reserved", "finished", "dead"])
-def test_what_does_not_wait_is_not_assigned(timed_queue: leaseq.Queue, state: str, person: str) -> None:
-    """Not even to the person who has or had it."""
+def test_assign_is_refused_for_reserved_finished_or_dead_item(
+    timed_queue: leaseq.Queue, state: str, person: str
+) -> None:
+    """Also for the person who has or had it."""
     timed_queue.configure(max_attempts=1)
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
@@ -111,13 +111,13 @@ def test_what_does_not_wait_is_not_assigned(timed_queue: leaseq.Queue, state: st
     assert timed_queue.stats().counters["assigned"] == 0
 
 
-def test_an_item_that_is_not_there(timed_queue: leaseq.Queue) -> None:
+def test_assign_of_missing_item_raises_item_not_found(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure()
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.assign("a", "bob")
 
 
-def test_a_lease_that_ran_out_is_not_taken_back_from_whom_it_is_assigned_to(
+def test_expired_lease_is_not_renewed_if_item_is_assigned_to_another(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.enqueue({}, id="a")
@@ -130,7 +130,7 @@ def test_a_lease_that_ran_out_is_not_taken_back_from_whom_it_is_assigned_to(
     assert timed_queue.finish(stale, {}).late, "but the late answer counts"
 
 
-def test_a_person_who_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(
+def test_assign_is_refused_for_person_that_answered_or_holds_item(
     timed_queue: leaseq.Queue,
 ) -> None:
     timed_queue.configure(answers=3)
@@ -146,7 +146,7 @@ def test_a_person_who_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(
     assert take(timed_queue, "cyd").id == "a"
 
 
-def test_what_is_assigned_to_somebody_who_answers_otherwise_is_anybodys(timed_queue: leaseq.Queue) -> None:
+def test_answer_for_other_assignment_unassigns_person(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     anns = take(timed_queue, "ann")
@@ -158,7 +158,7 @@ def test_what_is_assigned_to_somebody_who_answers_otherwise_is_anybodys(timed_qu
     assert take(timed_queue, "cyd").id == "a"
 
 
-def test_what_they_looked_past_shows_again_when_another_part_is_assigned_to_them(
+def test_passed_over_assignment_is_reserved_after_assign_of_another_one(
     timed_queue: leaseq.Queue,
 ) -> None:
     timed_queue.configure(answers=2)
@@ -173,7 +173,7 @@ def test_what_they_looked_past_shows_again_when_another_part_is_assigned_to_them
     assert take(timed_queue, "bob").id == "a"
 
 
-def test_a_late_answer_takes_nothing_that_is_assigned_to_another(
+def test_late_answer_does_not_take_assignment_of_another_person(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.configure(answers=2)
@@ -189,9 +189,7 @@ def test_a_late_answer_takes_nothing_that_is_assigned_to_another(
 
 
 @pytest.mark.parametrize("person", ["eva", "eva b"])
-def test_who_will_never_have_an_item_again_loses_the_rest_of_it_that_is_assigned_to_them(
-    timed_queue: leaseq.Queue, person: str
-) -> None:
+def test_declining_item_unassigns_other_assignment_of_person(timed_queue: leaseq.Queue, person: str) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     alices = take(timed_queue, "alice")
@@ -203,7 +201,9 @@ def test_who_will_never_have_an_item_again_loses_the_rest_of_it_that_is_assigned
     assert timed_queue.reserve(person) is None
 
 
-def test_also_where_the_rest_of_it_waits_for_its_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_declining_item_unassigns_scheduled_assignment_of_person(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     timed_queue.configure(answers=2, retry_seconds=60)
     timed_queue.enqueue({}, id="a")
     alices, bobs = take(timed_queue, "alice"), take(timed_queue, "bob")
@@ -215,7 +215,7 @@ def test_also_where_the_rest_of_it_waits_for_its_time(timed_queue: leaseq.Queue,
     assert [take(timed_queue, other).id for other in ("bob", "cyd")] == ["a", "a"]
 
 
-def test_and_where_it_died_of_being_given_back_and_is_revived(timed_queue: leaseq.Queue) -> None:
+def test_item_that_died_of_abandons_is_unassigned_when_revived(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2, max_abandons=2)
     timed_queue.enqueue({}, id="a")
     alices = take(timed_queue, "alice")
@@ -227,7 +227,7 @@ def test_and_where_it_died_of_being_given_back_and_is_revived(timed_queue: lease
     assert [take(timed_queue, other).id for other in ("bob", "cyd")] == ["a", "a"]
 
 
-def test_who_gives_it_back_for_later_keeps_the_rest_of_it_that_is_assigned_to_them(
+def test_postponing_item_keeps_other_assignment_of_person(
     timed_queue: leaseq.Queue,
 ) -> None:
     timed_queue.configure(answers=2)
@@ -242,10 +242,10 @@ def test_who_gives_it_back_for_later_keeps_the_rest_of_it_that_is_assigned_to_th
     assert take(timed_queue, "eva").id == "a"
 
 
-@pytest.mark.parametrize("person", ODD)
-def test_any_name_will_do(timed_queue: leaseq.Queue, person: str) -> None:
+@pytest.mark.parametrize("person", UNUSUAL_NAMES)
+def test_assign_accepts_any_name(timed_queue: leaseq.Queue, person: str) -> None:
     """Including names that look like a row, a sign, a pattern or a part of a path."""
-    others = [name for name in ODD if name != person]
+    others = [name for name in UNUSUAL_NAMES if name != person]
     timed_queue.enqueue_many(leaseq.NewItem({}, id=f"%d[{n}]-*^$") for n in range(3))
     for n in range(3):
         timed_queue.assign(f"%d[{n}]-*^$", person)

@@ -183,7 +183,9 @@ class Workday:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_nothing_is_hidden_from_anybody(server: Server, queue_name: str, seed: int) -> None:
+def test_reserve_returns_first_eligible_item_in_random_workday(
+    server: Server, queue_name: str, seed: int
+) -> None:
     day = Workday(server, queue_name, seed)
     for _ in range(250):
         day.step()

@@ -32,12 +32,12 @@ def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_they_are_listed_by_date(dated_queue: leaseq.Queue, limit: int) -> None:
+def test_by_due_lists_items_by_date(dated_queue: leaseq.Queue, limit: int) -> None:
     assert ids(dated_queue, limit) == ["h1", "h2", "h3"]
 
 
 @pytest.mark.parametrize("index", [0, 57, 597])
-def test_of_one_and_the_same_date_each_is_listed_once_though_the_last_one_seen_has_left(
+def test_items_with_equal_date_are_each_listed_once_if_last_one_is_removed(
     timed_queue: leaseq.Queue, index: int
 ) -> None:
     date = datetime(2030, 1, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def test_of_one_and_the_same_date_each_is_listed_once_though_the_last_one_seen_h
     assert item_ids == names
 
 
-def test_what_is_over_is_counted_wherever_it_is(dated_queue: leaseq.Queue, clock: Clock) -> None:
+def test_overdue_items_are_counted_in_every_open_state(dated_queue: leaseq.Queue, clock: Clock) -> None:
     assert dated_queue.stats().overdue == 0
     clock.tick(3 * 3600 + 1)
     assert dated_queue.stats().overdue == 3
@@ -68,7 +68,9 @@ def test_what_is_over_is_counted_wherever_it_is(dated_queue: leaseq.Queue, clock
 @pytest.mark.parametrize(
     "ending", ["finish", "finish renewed", "finish late", "fail", "run out", "give back", "remove", "adopt"]
 )
-def test_done_dead_or_removed_it_is_due_no_more(dated_queue: leaseq.Queue, clock: Clock, ending: str) -> None:
+def test_finished_dead_or_removed_item_is_no_longer_due(
+    dated_queue: leaseq.Queue, clock: Clock, ending: str
+) -> None:
     dated_queue.configure(max_attempts=2 if ending in ("finish late", "adopt") else 1, max_abandons=1)
     lease = take(dated_queue, "ann")
     assert lease.id == "h3"
@@ -93,14 +95,14 @@ def test_done_dead_or_removed_it_is_due_no_more(dated_queue: leaseq.Queue, clock
     assert ids(dated_queue) == ["h1", "h2"]
 
 
-def test_revived_it_is_due_again(dated_queue: leaseq.Queue) -> None:
+def test_revived_item_is_due_again(dated_queue: leaseq.Queue) -> None:
     dated_queue.configure(max_attempts=1)
     dated_queue.fail(take(dated_queue, "ann"), "no")
     dated_queue.revive("h3")
     assert ids(dated_queue) == ["h1", "h2", "h3"]
 
 
-def test_of_several_answers_until_the_last_one(timed_queue: leaseq.Queue) -> None:
+def test_item_is_overdue_until_last_of_several_answers(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
     for person in ("ann", "bob", "cyd"):
@@ -109,7 +111,7 @@ def test_of_several_answers_until_the_last_one(timed_queue: leaseq.Queue) -> Non
     assert timed_queue.stats().overdue == 0
 
 
-def test_what_is_due_does_not_come_sooner(dated_queue: leaseq.Queue) -> None:
+def test_due_date_does_not_change_order_of_reserving(dated_queue: leaseq.Queue) -> None:
     assert [take(dated_queue, person).id for person in ("ann", "bob", "cyd", "dan")] == [
         "h3",
         "h1",
@@ -128,7 +130,7 @@ def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
     return queue.stats().overdue, ids(queue)
 
 
-def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(
+def test_finished_item_is_not_due_if_policy_now_wants_more_answers(
     timed_queue: leaseq.Queue,
 ) -> None:
     """An item with all its assignments handed out before the policy changed gets no more answers."""
@@ -142,7 +144,7 @@ def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(
     assert overdue(timed_queue) == (0, [])
 
 
-def test_and_where_one_more_is_to_come_it_is_due_until_then(timed_queue: leaseq.Queue) -> None:
+def test_item_is_due_until_answer_added_by_policy_change(timed_queue: leaseq.Queue) -> None:
     enqueue_overdue(timed_queue, answers=2)
     first = take(timed_queue, "ann")
     timed_queue.configure(answers=3)
@@ -163,14 +165,14 @@ def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
     return anns
 
 
-def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed_queue: leaseq.Queue) -> None:
+def test_undo_does_not_make_item_with_dead_assignment_due(timed_queue: leaseq.Queue) -> None:
     new_lease = timed_queue.undo_finish(finish_one_and_fail_one(timed_queue))
     assert overdue(timed_queue) == (0, []), "not before it is revived"
     timed_queue.finish(new_lease, {})
     assert (timed_queue.get("a").state, overdue(timed_queue)) == ("dead", (0, []))
 
 
-def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed_queue: leaseq.Queue) -> None:
+def test_item_revived_after_undo_is_due_until_finished(timed_queue: leaseq.Queue) -> None:
     new_lease = timed_queue.undo_finish(finish_one_and_fail_one(timed_queue))
     timed_queue.revive("a")
     assert overdue(timed_queue) == (1, ["a"])
@@ -179,7 +181,7 @@ def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed_queue: leas
     assert overdue(timed_queue) == (0, [])
 
 
-def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
+def test_late_answer_for_dead_assignment_makes_item_due_again(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     """If the rest dies when it comes back, it is not due again."""
@@ -196,7 +198,7 @@ def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
     assert (timed_queue.get("a").state, overdue(timed_queue)) == ("dead", (0, []))
 
 
-def test_so_does_one_that_is_adopted(timed_queue: leaseq.Queue) -> None:
+def test_adopted_answer_for_dead_assignment_makes_item_due_again(timed_queue: leaseq.Queue) -> None:
     enqueue_overdue(timed_queue, answers=2, max_attempts=1)
     anns, bobs = take(timed_queue, "ann"), take(timed_queue, "bob")
     timed_queue.fail(anns, "torn")

@@ -13,7 +13,7 @@ from tests.engine.conftest import Sets
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_a_lease_says_all_that_a_person_needs(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_lease_contains_item_token_person_and_times(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(lease_seconds=90)
     timed_queue.enqueue({"text": "hello"}, id="one")
     lease = take("ann")
@@ -28,13 +28,15 @@ def test_a_lease_says_all_that_a_person_needs(timed_queue: leaseq.Queue, take: T
     assert timed_queue.mine("ann") == [lease]
 
 
-def test_a_queue_that_is_not_there_gives_nothing_and_is_not_made(timed_queue: leaseq.Queue) -> None:
+def test_reserve_on_missing_queue_returns_none_and_creates_nothing(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.reserve("ann") is None
     assert not timed_queue.exists()
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
-def test_the_oldest_first(timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case of the script runs only at a later time
+def test_oldest_item_is_reserved_first(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float
+) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     ids = []
     for person in ("ann", "bob", "cyd"):
@@ -44,21 +46,19 @@ def test_the_oldest_first(timed_queue: leaseq.Queue, take: Take, clock: Clock, s
     assert timed_queue.reserve("dan") is None
 
 
-def test_items_of_one_moment_keep_the_order_of_their_calls(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_items_enqueued_at_same_time_keep_order_of_calls(timed_queue: leaseq.Queue, take: Take) -> None:
     for id in ("b", "c", "a"):  # the clock stands still
         timed_queue.enqueue({}, id=id)
     assert [take(person).id for person in ("ann", "bob", "cyd")] == ["b", "c", "a"]
 
 
-def test_a_more_urgent_band_goes_first(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_more_urgent_band_is_reserved_first(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many(NewItem({}, id=str(p), priority=p) for p in (151, 100, 50, 150, 51, 7))
     people = [f"p{n}" for n in range(6)]
     assert [take(person).id for person in people] == ["50", "7", "100", "150", "51", "151"]
 
 
-def test_what_came_back_goes_ahead_of_what_never_left_within_its_band(
-    timed_queue: leaseq.Queue, take: Take
-) -> None:
+def test_returned_item_precedes_new_items_of_its_band(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     timed_queue.enqueue({}, id="low", priority=900)
     timed_queue.abandon(take("ann"))
@@ -66,7 +66,7 @@ def test_what_came_back_goes_ahead_of_what_never_left_within_its_band(
     assert [take(f"p{n}").id for n in range(5)] == ["urgent", "a", "b", "c", "low"]
 
 
-def test_what_came_back_first_goes_first(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_returned_items_are_reserved_in_order_of_return(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     a, b = take("ann"), take("bob")
     timed_queue.abandon(b)
@@ -74,14 +74,14 @@ def test_what_came_back_first_goes_first(timed_queue: leaseq.Queue, take: Take) 
     assert [take(p).id for p in ("cyd", "dan", "eve")] == ["b", "a", "c"]
 
 
-def test_full_hands_get_back_what_they_hold(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_person_at_holds_limit_gets_held_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many([{}, {}])
     lease = take("ann")
     assert take("ann") == lease
     assert timed_queue.stats().counters["reserved"] == 1
 
 
-def test_a_person_may_hold_as_many_as_the_policy_says(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_person_holds_as_many_items_as_policy_allows(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(holds=2)
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     a, b = take("ann"), take("ann")
@@ -92,7 +92,7 @@ def test_a_person_may_hold_as_many_as_the_policy_says(timed_queue: leaseq.Queue,
     assert take("ann").id == "c"
 
 
-def test_the_same_request_gives_the_same_lease(timed_queue: leaseq.Queue) -> None:
+def test_repeated_reserve_with_same_request_id_returns_same_lease(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(holds=3)
     timed_queue.enqueue_many([{}, {}, {}])
     timed_queue.reserve("ann", request_id="r1")
@@ -101,7 +101,7 @@ def test_the_same_request_gives_the_same_lease(timed_queue: leaseq.Queue) -> Non
     assert timed_queue.stats().reserved == 2
 
 
-def test_a_lease_that_ran_out_is_taken_by_the_next_without_a_clear_job(
+def test_expired_item_is_reserved_by_another_person_without_clear_job(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -125,7 +125,7 @@ def test_a_lease_can_be_as_short_as_a_tenth_of_a_second(
     assert take("bob").attempt == 2
 
 
-def test_one_s_own_lease_that_ran_out_comes_as_a_new_grant(
+def test_own_expired_item_is_granted_again_with_new_token(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue({}, id="one")
@@ -136,7 +136,7 @@ def test_one_s_own_lease_that_ran_out_comes_as_a_new_grant(
     assert timed_queue.get("one").failures == 1
 
 
-def test_hands_that_hold_nothing_alive_are_empty_however_much_else_ran_out(
+def test_reserve_returns_own_expired_item_beyond_limit_of_eight(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     """A reserve takes back eight expired leases, and the caller's own in addition."""
@@ -149,7 +149,7 @@ def test_hands_that_hold_nothing_alive_are_empty_however_much_else_ran_out(
     assert timed_queue.mine("p15") == [lease]
 
 
-def test_one_s_own_that_ran_out_come_back_in_the_order_of_taking(
+def test_own_expired_items_return_in_order_of_reserving(
     timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:
     timed_queue.configure(holds=3)
@@ -161,9 +161,7 @@ def test_one_s_own_that_ran_out_come_back_in_the_order_of_taking(
     assert sets()["inbound"] == list("yxwvutsrqp")
 
 
-def test_attempts_used_up_by_expiry_kill_the_item(
-    timed_queue: leaseq.Queue, clock: Clock, sets: Sets
-) -> None:
+def test_item_dies_if_expiries_use_up_attempts(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
     timed_queue.enqueue({}, id="one", max_attempts=2)
     for _ in range(2):
         timed_queue.reserve("ann")
@@ -173,7 +171,7 @@ def test_attempts_used_up_by_expiry_kill_the_item(
     assert timed_queue.stats().counters["died"] == 1
 
 
-def test_scheduled_items_that_came_due_are_handed_out_without_a_clear_job(
+def test_due_scheduled_items_are_reserved_without_clear_job(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue({}, id="later", delay=5)
@@ -192,7 +190,7 @@ def test_tokens_only_grow(timed_queue: leaseq.Queue, take: Take) -> None:
     assert tokens == sorted(set(tokens))
 
 
-def test_a_changed_policy_counts_from_the_next_grant_on(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_changed_policy_applies_from_next_grant(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.enqueue_many([{}, {}])
     before = take("ann")
     timed_queue.configure(lease_seconds=10)
@@ -200,7 +198,7 @@ def test_a_changed_policy_counts_from_the_next_grant_on(timed_queue: leaseq.Queu
     assert timed_queue.mine("ann") == [before]
 
 
-def test_sent_again_it_gives_what_it_gave_though_another_was_taken_back_since(
+def test_repeated_reserve_returns_same_lease_after_renew_of_expired_lease(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(holds=2)
@@ -217,7 +215,7 @@ def test_sent_again_it_gives_what_it_gave_though_another_was_taken_back_since(
     assert timed_queue.mine("ann") == [lease, renewed_lease]
 
 
-def test_and_though_a_finish_was_undone_since(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_repeated_reserve_returns_same_lease_after_undo_finish(timed_queue: leaseq.Queue, take: Take) -> None:
     """The lease from the undo has the latest token of all that they hold."""
     timed_queue.configure(holds=3)
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")

@@ -1,4 +1,4 @@
-"""Items that require skills: only people with all of them get one, and nobody else pays for it."""
+"""Items that require skills: only people with all of these skills get one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.conftest import Clock, Server
 from tests.support.leases import take
 
 
-def test_all_of_them_are_needed(timed_queue: leaseq.Queue) -> None:
+def test_reserve_needs_all_required_skills(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="both", requires=["legal", "fr"])
     for skills in ([], ["fr"], ["legal"], ["fr-legal"], ["f", "r", "legal"]):
         assert timed_queue.reserve("ann", skills=skills) is None
@@ -23,7 +23,7 @@ def test_all_of_them_are_needed(timed_queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("extra", [0, 8])  # rows read by name, or all rows searched
-def test_the_oldest_that_they_can_do_comes_first_whatever_it_requires(
+def test_oldest_eligible_item_is_first_regardless_of_required_skills(
     timed_queue: leaseq.Queue, extra: int
 ) -> None:
     skills = ["fr", "legal", *(f"s{n}" for n in range(extra))]
@@ -37,7 +37,7 @@ def test_the_oldest_that_they_can_do_comes_first_whatever_it_requires(
     assert ids == ["soon", "1", "2", "4", "5"]
 
 
-def test_what_comes_back_still_requires_them(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_returned_item_still_requires_skills(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(max_attempts=2, retry_seconds=10)
     timed_queue.enqueue({}, id="a", requires=["fr"], delay=5)
     clock.tick(6)
@@ -55,7 +55,7 @@ def test_what_comes_back_still_requires_them(timed_queue: leaseq.Queue, clock: C
     assert take(timed_queue, "cyd", "fr").id == "a"
 
 
-def test_every_answer_requires_them(timed_queue: leaseq.Queue) -> None:
+def test_every_answer_requires_skills(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a", requires=["fr"])
     timed_queue.finish(take(timed_queue, "ann", "fr"), {})
@@ -63,7 +63,7 @@ def test_every_answer_requires_them(timed_queue: leaseq.Queue) -> None:
     assert take(timed_queue, "bob", "fr").id == "a"
 
 
-def test_finish_and_next_looks_with_the_same_skills(timed_queue: leaseq.Queue) -> None:
+def test_finish_and_next_uses_given_skills(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many([NewItem({}, id="a", requires=("fr",)), NewItem({}, id="b", requires=("fr",))])
     outcome = timed_queue.finish(take(timed_queue, "ann", "fr"), {}, then_reserve=True, skills=["fr"])
     assert outcome.next is not None
@@ -71,7 +71,7 @@ def test_finish_and_next_looks_with_the_same_skills(timed_queue: leaseq.Queue) -
     assert timed_queue.finish(outcome.next, {}, then_reserve=True).next is None
 
 
-def test_who_gains_a_skill_sees_what_waited(timed_queue: leaseq.Queue) -> None:
+def test_person_with_new_skill_gets_waiting_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="plain")
     timed_queue.enqueue({}, id="french", requires=["fr"])
     timed_queue.abandon(take(timed_queue, "ann"), again=False)
@@ -79,7 +79,7 @@ def test_who_gains_a_skill_sees_what_waited(timed_queue: leaseq.Queue) -> None:
     assert take(timed_queue, "ann", "fr").id == "french"
 
 
-def test_a_pause_stops_these_too(timed_queue: leaseq.Queue) -> None:
+def test_pause_stops_items_that_require_skills(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a", requires=["fr"])
     timed_queue.pause("lunch")
     assert timed_queue.reserve("ann", skills=["fr"]) is None
@@ -90,7 +90,7 @@ def test_a_pause_stops_these_too(timed_queue: leaseq.Queue) -> None:
     assert {take(timed_queue, "ann", "fr").id, take(timed_queue, "cyd", "legal").id} == {"a", "b"}
 
 
-def test_a_skill_may_be_called_like_a_shelf(timed_queue: leaseq.Queue) -> None:
+def test_skill_may_have_name_of_shelf(timed_queue: leaseq.Queue) -> None:
     names = ["high", "normal", "low", "returned", "2", "normal-2"]
     timed_queue.enqueue_many(
         NewItem({}, id=name, requires=(name,), priority=p)
@@ -102,7 +102,7 @@ def test_a_skill_may_be_called_like_a_shelf(timed_queue: leaseq.Queue) -> None:
         assert take(timed_queue, f"p{name}", name).id == name
 
 
-def test_too_many_sets_of_skills_are_refused_and_nothing_of_them_enters(timed_queue: leaseq.Queue) -> None:
+def test_more_than_500_sets_of_skills_are_refused_and_nothing_is_added(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(490))
     with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
         timed_queue.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(11))
@@ -115,7 +115,7 @@ def test_too_many_sets_of_skills_are_refused_and_nothing_of_them_enters(timed_qu
     assert error.value.field == "person"
 
 
-def test_sets_that_nothing_waits_for_do_not_count(timed_queue: leaseq.Queue, server: Server) -> None:
+def test_sets_of_skills_without_waiting_items_do_not_count(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{n}", requires=(f"s{n}",)) for n in range(500))
     for n in range(500):
         timed_queue.remove(f"{n}")
@@ -124,7 +124,7 @@ def test_sets_that_nothing_waits_for_do_not_count(timed_queue: leaseq.Queue, ser
     assert take(timed_queue, "ann", "new").id == "a"
 
 
-def test_a_set_that_emptied_is_no_longer_looked_through(timed_queue: leaseq.Queue, server: Server) -> None:
+def test_row_of_emptied_set_of_skills_is_removed(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.enqueue({}, requires=["fr"])
     timed_queue.finish(take(timed_queue, "ann", "fr"), {})
     assert timed_queue.reserve("ann", skills=["fr"]) is None

@@ -1,4 +1,5 @@
-"""Items that a server lost are restored with their answers, with tokens that were never granted."""
+"""restore: an item that the server lost is created again with its answers. raise_tokens: later tokens are
+higher than all that were granted before the loss."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def given_answer(person: str, token: int, *, late: bool = False, stands: bool = 
     return GivenAnswer(token, person, json.dumps({"by": person}), AT, late, stands)
 
 
-def test_an_item_waits_again_with_all_that_it_had(timed_queue: leaseq.Queue) -> None:
+def test_restored_item_is_inbound_with_all_its_fields(timed_queue: leaseq.Queue) -> None:
     due = datetime(2030, 1, 1, tzinfo=UTC)
     assert timed_queue.restore(
         NewItem({"n": 1}, "one", 7, requires=("fr",), due=due, max_attempts=9), by="bob"
@@ -38,14 +39,14 @@ def test_an_item_waits_again_with_all_that_it_had(timed_queue: leaseq.Queue) -> 
     assert (event.id, event.person) == ("one", "bob")
 
 
-def test_an_item_that_is_there_is_left_as_it_is(timed_queue: leaseq.Queue) -> None:
+def test_restore_does_not_change_existing_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue("there", id="one")
     assert not timed_queue.restore(NewItem("other", "one"), [given_answer("ann", 5)])
     assert timed_queue.get("one").payload == "there"
     assert timed_queue.get("one").answers == ()
 
 
-def test_answers_come_back_and_their_people_get_the_item_no_more(timed_queue: leaseq.Queue) -> None:
+def test_restored_answers_count_and_their_people_do_not_get_item_again(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=3)
     timed_queue.restore(
         NewItem(1, "one"),
@@ -65,7 +66,7 @@ def test_answers_come_back_and_their_people_get_the_item_no_more(timed_queue: le
     assert timed_queue.adopt("one", 4).answers != item.answers
 
 
-def test_tokens_go_on_above_the_ones_that_were_granted(timed_queue: leaseq.Queue) -> None:
+def test_tokens_continue_above_number_given_to_raise_tokens(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many([1, 2, 3])
     first = not_none(timed_queue.reserve("ann"))
     timed_queue.raise_tokens(1_900_000_000_000_000)
@@ -78,7 +79,7 @@ def test_tokens_go_on_above_the_ones_that_were_granted(timed_queue: leaseq.Queue
 
 
 @pytest.mark.parametrize("token", [-1, 2**53, 1.5, "7", None])
-def test_a_token_that_is_none_is_refused(timed_queue: leaseq.Queue, token: object) -> None:
+def test_raise_tokens_refuses_invalid_token(timed_queue: leaseq.Queue, token: object) -> None:
     with pytest.raises(leaseq.Invalid, match="above"):
         timed_queue.raise_tokens(token)  # type: ignore[arg-type]
 
@@ -92,7 +93,7 @@ def test_a_token_that_is_none_is_refused(timed_queue: leaseq.Queue, token: objec
         (NewItem(1, "one"), given_answer("ann", 0), "token"),
     ],
 )
-def test_what_is_invalid_is_refused_and_nothing_changes(
+def test_invalid_restore_is_refused_and_creates_nothing(
     timed_queue: leaseq.Queue, item: NewItem, answer: GivenAnswer, field: str
 ) -> None:
     with pytest.raises(leaseq.Invalid) as error:

@@ -1,4 +1,4 @@
-"""An abandon or a fail can be taken back for a few seconds."""
+"""take_back: an abandon or a fail is undone, at most 15 seconds after it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def items(timed_queue: leaseq.Queue) -> None:
 
 @pytest.fixture(params=["later", "never", "failed", "failed, at once"])
 def given_back_lease(request: pytest.FixtureRequest, timed_queue: leaseq.Queue, take: Take) -> leaseq.Lease:
-    """A lease that ann just gave back, with a draft."""
+    """A lease with a draft that ann has just abandoned or failed."""
     lease = take("ann")
     timed_queue.save_draft(lease, {"half": 1})
     if request.param.startswith("failed"):
@@ -35,7 +35,7 @@ def given_back_lease(request: pytest.FixtureRequest, timed_queue: leaseq.Queue, 
     return lease
 
 
-def test_they_hold_it_again_with_their_draft(
+def test_take_back_returns_lease_with_draft(
     timed_queue: leaseq.Queue, sets: Sets, given_back_lease: leaseq.Lease
 ) -> None:
     new_lease = timed_queue.take_back(given_back_lease)
@@ -50,10 +50,10 @@ def test_they_hold_it_again_with_their_draft(
     assert timed_queue.get("a").answers[0].token == 2
 
 
-def test_what_they_said_of_it_does_not_count(
+def test_abandon_or_fail_that_was_taken_back_does_not_count(
     timed_queue: leaseq.Queue, take: Take, given_back_lease: leaseq.Lease
 ) -> None:
-    """Neither "not for me" nor a failure counts when the item is free again."""
+    """It counts neither for `max_abandons` nor as a failure."""
     timed_queue.configure(max_attempts=2, max_abandons=2)
     timed_queue.take_back(given_back_lease)
     timed_queue.release("a")
@@ -65,7 +65,7 @@ def test_what_they_said_of_it_does_not_count(
     assert timed_queue.get("a").state == "inbound"
 
 
-def test_what_another_failure_is_stays_one(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_take_back_does_not_reset_earlier_failures(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(retry_seconds=0)
     timed_queue.remove("b")
     timed_queue.fail(take("ann"), "torn")
@@ -76,7 +76,9 @@ def test_what_another_failure_is_stays_one(timed_queue: leaseq.Queue, take: Take
 
 
 @pytest.mark.parametrize("way", ["failed", "failed for good", "abandoned"])
-def test_what_died_of_it_lives(timed_queue: leaseq.Queue, take: Take, sets: Sets, way: str) -> None:
+def test_take_back_revives_item_that_died_of_the_call(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets, way: str
+) -> None:
     timed_queue.change("a", due=datetime(2030, 1, 1, tzinfo=UTC))
     timed_queue.configure(max_attempts=5 if way == "failed for good" else 1, max_abandons=1)
     lease = take("ann")
@@ -96,7 +98,7 @@ def test_what_died_of_it_lives(timed_queue: leaseq.Queue, take: Take, sets: Sets
     assert not_none(timed_queue.reserve("ann")).id == new_lease.id
 
 
-def test_what_was_revived_since_has_no_failure_to_take_back(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_take_back_after_revive_leaves_failures_at_zero(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(max_attempts=1)
     lease = take("ann")
     timed_queue.fail(lease, "torn")
@@ -105,7 +107,9 @@ def test_what_was_revived_since_has_no_failure_to_take_back(timed_queue: leaseq.
     assert (timed_queue.mine("ann"), timed_queue.get("a").failures) == ([again], 0)
 
 
-def test_where_others_died_with_it_it_stays(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_take_back_is_refused_if_other_assignments_died_too(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
+) -> None:
     timed_queue.configure(answers=2, max_attempts=1)
     lease = take("ann")
     timed_queue.fail(lease, "torn")
@@ -115,7 +119,7 @@ def test_where_others_died_with_it_it_stays(timed_queue: leaseq.Queue, take: Tak
     assert sets() == before
 
 
-def test_of_several_assignments_theirs_comes_back(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_take_back_returns_assignment_that_person_had(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(answers=2, holds=1, retry_seconds=0)
     timed_queue.remove("b")
     take("bob")
@@ -127,14 +131,14 @@ def test_of_several_assignments_theirs_comes_back(timed_queue: leaseq.Queue, tak
     assert timed_queue.get("a").answers[0].person == "ann"
 
 
-def test_the_next_item_stays_in_their_hands_behind_it(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_next_item_stays_held_after_item_that_was_taken_back(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     next_lease = timed_queue.abandon(lease, then_reserve=True).next
     new_lease = timed_queue.take_back(lease)
     assert timed_queue.mine("ann") == [new_lease, next_lease]
 
 
-def test_sent_twice_it_gives_one_lease(
+def test_repeated_take_back_returns_same_lease(
     timed_queue: leaseq.Queue, sets: Sets, given_back_lease: leaseq.Lease
 ) -> None:
     first = timed_queue.take_back(given_back_lease, request_id="r")
@@ -145,7 +149,7 @@ def test_sent_twice_it_gives_one_lease(
         timed_queue.take_back(given_back_lease, request_id="another")
 
 
-def test_only_in_time(
+def test_take_back_is_refused_after_15_seconds(
     timed_queue: leaseq.Queue, clock: Clock, sets: Sets, given_back_lease: leaseq.Lease
 ) -> None:
     clock.tick(15)
@@ -156,12 +160,16 @@ def test_only_in_time(
     assert sets() == before
 
 
-def test_at_the_last_moment(timed_queue: leaseq.Queue, clock: Clock, given_back_lease: leaseq.Lease) -> None:
+def test_take_back_succeeds_after_exactly_15_seconds(
+    timed_queue: leaseq.Queue, clock: Clock, given_back_lease: leaseq.Lease
+) -> None:
     clock.tick(15)
     assert timed_queue.take_back(given_back_lease).id == "a"
 
 
-def test_not_where_somebody_else_had_it_since(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_take_back_is_refused_if_another_person_reserved_item(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
+) -> None:
     lease = take("ann")
     timed_queue.abandon(lease)
     assert take("bob").id == "a"
@@ -172,7 +180,7 @@ def test_not_where_somebody_else_had_it_since(timed_queue: leaseq.Queue, take: T
 
 
 @pytest.mark.parametrize("ending", ["held", "finished", "released"])
-def test_only_what_was_given_back_or_failed(
+def test_take_back_is_refused_for_lease_not_abandoned_or_failed(
     timed_queue: leaseq.Queue, take: Take, sets: Sets, ending: str
 ) -> None:
     lease = take("ann")
@@ -186,14 +194,16 @@ def test_only_what_was_given_back_or_failed(
     assert sets() == before
 
 
-def test_only_by_who_had_it(timed_queue: leaseq.Queue, given_back_lease: leaseq.Lease) -> None:
+def test_take_back_is_refused_for_another_person_or_item(
+    timed_queue: leaseq.Queue, given_back_lease: leaseq.Lease
+) -> None:
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.take_back(id="a", token=given_back_lease.token, person="bob")
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.take_back(id="c", token=given_back_lease.token, person="ann")
 
 
-def test_nothing_is_stored_of_a_failure_that_was_taken_back(
+def test_failure_that_was_taken_back_is_not_stored(
     timed_queue: leaseq.Queue, server: Server, take: Take
 ) -> None:
     lease = take("ann")

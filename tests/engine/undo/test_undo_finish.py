@@ -1,4 +1,4 @@
-"""A finish can be taken back for a few seconds."""
+"""undo_finish: a finish is undone, at most 15 seconds after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.conftest import Sets
 from tests.support.leases import take
 
 
-def test_they_hold_it_again_with_their_answer_as_the_draft(timed_queue: leaseq.Queue, sets: Sets) -> None:
+def test_undo_finish_returns_lease_with_answer_as_draft(timed_queue: leaseq.Queue, sets: Sets) -> None:
     timed_queue.enqueue({"n": 1}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"ok": True})
@@ -35,7 +35,7 @@ def test_they_hold_it_again_with_their_answer_as_the_draft(timed_queue: leaseq.Q
     assert [event.what for event in timed_queue.journal()][-3:] == ["undone", "reserved", "finished"]
 
 
-def test_the_next_item_stays_in_their_hands_behind_it(timed_queue: leaseq.Queue) -> None:
+def test_next_item_stays_held_after_undone_item(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many([leaseq.NewItem({}, id="a"), leaseq.NewItem({}, id="b")])
     lease = take(timed_queue, "ann")
     next_lease = timed_queue.finish(lease, {}, then_reserve=True).next
@@ -47,7 +47,9 @@ def test_the_next_item_stays_in_their_hands_behind_it(timed_queue: leaseq.Queue)
     assert timed_queue.finish(new_lease, {}, then_reserve=True).next == next_lease
 
 
-def test_only_who_finished_it_and_only_for_some_seconds(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_undo_finish_is_refused_for_another_person_or_after_15_seconds(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     with pytest.raises(leaseq.LeaseLost):
@@ -63,7 +65,7 @@ def test_only_who_finished_it_and_only_for_some_seconds(timed_queue: leaseq.Queu
     assert timed_queue.get("a").state == "finished"
 
 
-def test_sent_twice_it_is_undone_once(timed_queue: leaseq.Queue) -> None:
+def test_repeated_undo_finish_undoes_once(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {})
@@ -74,7 +76,7 @@ def test_sent_twice_it_is_undone_once(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.stats().counters["undone"] == 1
 
 
-def test_the_finish_that_was_undone_counts_no_more(timed_queue: leaseq.Queue) -> None:
+def test_repeated_finish_after_undo_is_refused(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"ok": True})
@@ -85,7 +87,7 @@ def test_the_finish_that_was_undone_counts_no_more(timed_queue: leaseq.Queue) ->
     assert [answer.result for answer in timed_queue.get("a").answers] == [{"ok": False}]
 
 
-def test_one_of_several_answers_is_undone_and_given_anew(timed_queue: leaseq.Queue) -> None:
+def test_one_of_several_answers_is_undone_and_replaced(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     anns, bobs = take(timed_queue, "ann"), take(timed_queue, "bob")
@@ -101,8 +103,8 @@ def test_one_of_several_answers_is_undone_and_given_anew(timed_queue: leaseq.Que
     assert timed_queue.reserve("ann") is None, "they answered it"
 
 
-def test_who_else_has_a_draft_is_not_forgotten(timed_queue: leaseq.Queue) -> None:
-    """The draft is deleted with the item: a new item with the same id has none."""
+def test_removing_item_after_undo_removes_drafts_of_other_people(timed_queue: leaseq.Queue) -> None:
+    """A new item with the same id has no draft."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     bobs, cyds = take(timed_queue, "bob"), take(timed_queue, "cyd")
@@ -116,7 +118,7 @@ def test_who_else_has_a_draft_is_not_forgotten(timed_queue: leaseq.Queue) -> Non
     assert take(timed_queue, "cyd").draft is None
 
 
-def test_its_due_date_counts_again(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_undone_item_counts_as_overdue_again(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a", due=datetime.fromtimestamp(clock.now / 1e6, UTC))
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {})
@@ -127,7 +129,7 @@ def test_its_due_date_counts_again(timed_queue: leaseq.Queue, clock: Clock) -> N
     assert [item.id for item in timed_queue.by_due().items] == ["a"]
 
 
-def test_walked_away_from_it_comes_back_like_any_other(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_expired_lease_from_undo_returns_item_with_draft(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"ok": True})
@@ -137,7 +139,7 @@ def test_walked_away_from_it_comes_back_like_any_other(timed_queue: leaseq.Queue
     assert take(timed_queue, "ann").draft == {"ok": True}
 
 
-def test_what_they_looked_past_since_they_had_answered_is_theirs_again(timed_queue: leaseq.Queue) -> None:
+def test_passed_over_item_is_reserved_after_undo(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
@@ -148,7 +150,7 @@ def test_what_they_looked_past_since_they_had_answered_is_theirs_again(timed_que
     assert take(timed_queue, "ann").id == "a"
 
 
-def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed_queue: leaseq.Queue) -> None:
+def test_repeated_undo_finish_after_renew_returns_current_lease(timed_queue: leaseq.Queue) -> None:
     """The reply to the undo was lost, and then their page renewed the lease and saved a draft."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
@@ -172,10 +174,10 @@ def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed_queu
         ("bo ax w", "undo-1", "x"),
     ],
 )
-def test_another_request_is_not_taken_for_one_that_its_id_is_a_piece_of(
+def test_request_id_of_undo_is_compared_whole(
     timed_queue: leaseq.Queue, person: str, first: str, second: str
 ) -> None:
-    """Nor if it is a part of the person's name: such a request undid nothing, and must not succeed."""
+    """A request id that is a part of another id, or of the person's name in the grant, is a new request."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, person)
     timed_queue.finish(lease, {})
@@ -184,7 +186,7 @@ def test_another_request_is_not_taken_for_one_that_its_id_is_a_piece_of(
         timed_queue.undo_finish(lease, request_id=second)
 
 
-def test_the_request_id_of_a_renewal_is_not_taken_for_that_of_an_undo(timed_queue: leaseq.Queue) -> None:
+def test_request_id_of_renew_is_not_taken_for_undo(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.renew(lease, request_id="r")
@@ -193,9 +195,7 @@ def test_the_request_id_of_a_renewal_is_not_taken_for_that_of_an_undo(timed_queu
     assert timed_queue.stats().counters["undone"] == 0
 
 
-def test_the_request_id_of_an_undo_is_not_taken_for_that_of_a_renewal(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_request_id_of_undo_is_not_taken_for_renew(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {})
@@ -206,13 +206,13 @@ def test_the_request_id_of_an_undo_is_not_taken_for_that_of_a_renewal(
     assert timed_queue.renew(new_lease, request_id="r") == renewed_lease, "a retry returns the same lease"
 
 
-def finish_late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
+def finish_with_lost_lease(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, result)
 
 
 @pytest.mark.parametrize("is_renewed", [False, True])
-def test_an_answer_that_a_manager_adopted_is_the_manager_s(
+def test_undo_finish_is_refused_for_adopted_answer(
     timed_queue: leaseq.Queue, clock: Clock, sets: Sets, is_renewed: bool
 ) -> None:
     timed_queue.enqueue({}, id="a")
@@ -221,7 +221,7 @@ def test_an_answer_that_a_manager_adopted_is_the_manager_s(
         timed_queue.renew(lease)
     clock.tick(301)
     take(timed_queue, "bob")
-    finish_late(timed_queue, lease, {"by": "ann"})
+    finish_with_lost_lease(timed_queue, lease, {"by": "ann"})
     timed_queue.adopt("a", lease.token, by="meg")
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.undo_finish(lease)
@@ -230,26 +230,24 @@ def test_an_answer_that_a_manager_adopted_is_the_manager_s(
     assert timed_queue.stats().counters["undone"] == 0
 
 
-def test_also_one_that_a_manager_took_in_place_of_their_own(timed_queue: leaseq.Queue) -> None:
+def test_undo_finish_is_refused_if_adopted_answer_replaced_own_answer(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"v": 1})
-    finish_late(timed_queue, lease, {"v": 2})
+    finish_with_lost_lease(timed_queue, lease, {"v": 2})
     timed_queue.adopt("a", lease.token)
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.undo_finish(lease)
     assert [answer.result for answer in timed_queue.get("a").answers] == [{"v": 2}]
 
 
-def test_of_several_answers_the_one_that_was_adopted_stays_and_their_own_can_be_undone(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_adopted_answer_is_not_undone_but_other_answers_are(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
     anns = take(timed_queue, "ann")
     clock.tick(301)
     bobs, cyds, dans = take(timed_queue, "bob"), take(timed_queue, "cyd"), take(timed_queue, "dan")
-    finish_late(timed_queue, anns, {"by": "ann"})
+    finish_with_lost_lease(timed_queue, anns, {"by": "ann"})
     timed_queue.abandon(cyds)
     timed_queue.finish(bobs, {"by": "bob"})
     timed_queue.finish(dans, {"by": "dan"})
@@ -259,8 +257,8 @@ def test_of_several_answers_the_one_that_was_adopted_stays_and_their_own_can_be_
     assert timed_queue.undo_finish(bobs).draft == {"by": "bob"}
 
 
-def test_what_was_undone_and_finished_again_can_be_undone_again(timed_queue: leaseq.Queue) -> None:
-    """The mark of an undo in the grant, like that of an adoption, must not prevent it."""
+def test_finish_can_be_undone_repeatedly(timed_queue: leaseq.Queue) -> None:
+    """The request id of the first undo, which is stored in the grant, does not prevent another undo."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     for number in range(3):
@@ -270,9 +268,7 @@ def test_what_was_undone_and_finished_again_can_be_undone_again(timed_queue: lea
         lease = timed_queue.renew(lease)
 
 
-def test_a_late_answer_that_took_another_assignment_is_counted_once(
-    timed_queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_attempts_equal_grants_after_undo_of_late_answer(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """The undone grant belonged to the assignment that somebody else has now."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")

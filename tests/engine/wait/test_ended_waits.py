@@ -17,13 +17,13 @@ from tests.engine.waiters import LONG, in_line
 from tests.support.leases import not_none
 from tests.support.waiting import eventually
 
-Then = Callable[[], object]
+Hook = Callable[[], object]
 
 
 class HookedQueue(leaseq.Queue):
-    """Calls a function after the server has answered a look, before the waiter continues."""
+    """Calls a function after the server has answered a reserve, before the waiter continues."""
 
-    def __init__(self, client: leaseq.Client, name: str, *, after_nothing: Then, after_lease: Then) -> None:
+    def __init__(self, client: leaseq.Client, name: str, *, after_nothing: Hook, after_lease: Hook) -> None:
         super().__init__(client, name)
         self._after_nothing, self._after_lease = after_nothing, after_lease
 
@@ -44,11 +44,11 @@ def interrupt() -> None:
 
 
 @pytest.fixture(autouse=True)
-def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+def polls_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (600, 600))
 
 
-def left_no_trace(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
+def check_nothing_is_left(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
     """Check that nothing is left except the attempt, which counts the item's grants."""
     item, stats = queue.get("a"), queue.stats()
     assert (stats.inbound, stats.reserved, stats.waiting, in_line(server, queue)) == (1, 0, 0, 0)
@@ -59,59 +59,57 @@ def left_no_trace(queue: leaseq.Queue, server: Server, person: str = "ann") -> b
 
 @pytest.mark.parametrize("in_line_first", [True, False], ids=["in line", "at once"])
 @pytest.mark.parametrize("ending", ["stop", "close", "interrupt"])
-def test_what_came_while_it_was_ended_is_back_at_once(
+def test_item_granted_to_ended_wait_returns_at_once(
     server: Server, queue: leaseq.Queue, ending: str, in_line_first: bool
 ) -> None:
     queue.configure(max_abandons=1)
     client, stop = leaseq.connect(server.url), threading.Event()
-    end: dict[str, Then] = {"stop": stop.set, "close": client.close, "interrupt": interrupt}
-    come = (lambda: queue.enqueue({}, id="a")) if in_line_first else do_nothing
+    end: dict[str, Hook] = {"stop": stop.set, "close": client.close, "interrupt": interrupt}
+    grant = (lambda: queue.enqueue({}, id="a")) if in_line_first else do_nothing
     if not in_line_first:
         queue.enqueue({}, id="a")
-    hooked_queue = HookedQueue(client, queue.name, after_nothing=come, after_lease=end[ending])
+    hooked_queue = HookedQueue(client, queue.name, after_nothing=grant, after_lease=end[ending])
     if ending == "interrupt":
         with pytest.raises(KeyboardInterrupt):
             hooked_queue.reserve("ann", wait=LONG)
     else:
         assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
-    assert left_no_trace(queue, server)
+    assert check_nothing_is_left(queue, server)
     new_lease = queue.reserve("ann")
     assert new_lease is not None
     assert new_lease.id == "a"
 
 
-def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
-    server: Server, queue: leaseq.Queue
-) -> None:
+def test_interrupted_reserve_without_wait_takes_nothing(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="a")
     with pytest.raises(KeyboardInterrupt):
         HookedQueue(server.client, queue.name, after_nothing=do_nothing, after_lease=interrupt).reserve("ann")
-    assert left_no_trace(queue, server)
+    assert check_nothing_is_left(queue, server)
 
 
-class PollingOnceQueue(leaseq.Queue):
-    """A queue whose waits look again only when woken."""
+class WokenOnlyQueue(leaseq.Queue):
+    """A queue whose waits call the server again only when woken."""
 
     def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*arguments, **keywords)
         return outcome if isinstance(outcome, leaseq.Lease) else outcome._replace(seconds=600)
 
 
-def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> None:
+def test_stop_event_ends_wait_at_once(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         ann: Future[leaseq.Lease | None] = pool.submit(
-            PollingOnceQueue(server.client, queue.name).reserve, "ann", wait=600, stop=stop
+            WokenOnlyQueue(server.client, queue.name).reserve, "ann", wait=600, stop=stop
         )
         eventually(lambda: queue.stats().waiting == 1, "she waits")
         stop.set()
         assert ann.result(LONG) is None
     queue.enqueue({}, id="a")
-    assert left_no_trace(queue, server)
+    assert check_nothing_is_left(queue, server)
 
 
-def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Queue) -> None:
+def test_reserve_with_stop_already_set_takes_nothing(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="a")
     stop = threading.Event()
     stop.set()
@@ -119,7 +117,7 @@ def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Qu
     assert queue.get("a").attempts == 0
 
 
-def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.Queue) -> None:
+def test_next_in_line_gets_item_granted_to_ended_wait(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     stop = threading.Event()
     hooked_queue = HookedQueue(server.client, queue.name, after_nothing=do_nothing, after_lease=stop.set)
@@ -136,28 +134,28 @@ def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.
 
 
 @pytest.mark.parametrize("scope", ["one queue", "several queues"])
-@pytest.mark.parametrize("course", ["it came", "it came and went", "it did not come"])
-def test_what_they_hold_by_another_call_stays_theirs(
+@pytest.mark.parametrize("course", ["granted", "granted and released", "not granted"])
+def test_ended_wait_keeps_lease_granted_by_another_call(
     server: Server, queue: leaseq.Queue, course: str, scope: str
 ) -> None:
-    """Even if the item that came for the ended call was already taken away again."""
+    """Even if the item that the ended call was granted was already released."""
     queue.configure(holds=2)
     queue.enqueue({}, id="held")
     lease = queue.reserve("ann")
     stop = threading.Event()
 
-    def come() -> None:
-        if course == "it did not come":
+    def grant() -> None:
+        if course == "not granted":
             stop.set()
         else:
             queue.enqueue({}, id="a")
 
     def end() -> None:
-        if course == "it came and went":
+        if course == "granted and released":
             queue.release("a")
         stop.set()
 
-    hooked_queue = HookedQueue(server.client, queue.name, after_nothing=come, after_lease=end)
+    hooked_queue = HookedQueue(server.client, queue.name, after_nothing=grant, after_lease=end)
     if scope == "one queue":
         assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
     else:
@@ -165,7 +163,7 @@ def test_what_they_hold_by_another_call_stays_theirs(
     assert queue.mine("ann") == [lease]
 
 
-def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
+def test_ended_wait_at_holds_limit_keeps_held_lease(server: Server, queue: leaseq.Queue) -> None:
     """The lease that they got back was granted by an earlier call."""
     queue.enqueue({}, id="held")
     lease = queue.reserve("ann")
@@ -175,7 +173,9 @@ def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
     assert queue.mine("ann") == [lease]
 
 
-def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, queue: leaseq.Queue) -> None:
+def test_ended_wait_returns_assignment_of_item_with_several_answers(
+    server: Server, queue: leaseq.Queue
+) -> None:
     queue.configure(answers=2)
     stop = threading.Event()
     hooked_queue = HookedQueue(
@@ -187,7 +187,7 @@ def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, qu
 
 
 @pytest.mark.not_on("sentinel")  # its URL can't set a client name
-def test_a_client_that_was_closed_keeps_no_link(server: Server, queue: leaseq.Queue) -> None:
+def test_closed_client_keeps_no_connection(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     name = "closed-by-test"
     client = leaseq.connect(f"{server.url}{'&' if '?' in server.url else '?'}client_name={name}")
@@ -196,17 +196,19 @@ def test_a_client_that_was_closed_keeps_no_link(server: Server, queue: leaseq.Qu
         eventually(lambda: queue.stats().waiting == 1, "she waits")
         client.close()
         assert ann.result(LONG) is None
-    eventually(lambda: not any(one["name"] == name for one in server.redis.client_list()), "no link is left")
+    eventually(
+        lambda: not any(one["name"] == name for one in server.redis.client_list()), "no connection is left"
+    )
 
 
 @pytest.mark.parametrize("stop", [True, "now", object()])
-def test_what_a_stop_is(queue: leaseq.Queue, stop: Any) -> None:
+def test_invalid_stop_is_refused(queue: leaseq.Queue, stop: Any) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         queue.reserve("ann", wait=1, stop=stop)
     assert error.value.field == "stop"
 
 
-def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
+def test_lease_from_undo_is_kept_if_reserve_is_interrupted(queue: leaseq.Queue) -> None:
     """It is listed after the lease of the interrupted reserve, with a newer token."""
     queue.configure(holds=2)
     queue.enqueue({}, id="a")

@@ -1,4 +1,4 @@
-"""The one link over which a client is notified of items: when it breaks, falls silent, or ends."""
+"""The connection over which a client is notified of items: when it breaks, falls silent, or ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.waiters import LONG, Start, granted_ids, in_line
 from tests.support.waiting import eventually
 
 
-def test_a_broken_link_of_the_listener_costs_nobody_their_item(
+def test_waiter_gets_item_after_listener_connection_breaks(
     server: Server, queue: leaseq.Queue, start: Start
 ) -> None:
     queue.configure()
@@ -27,7 +27,7 @@ def test_a_broken_link_of_the_listener_costs_nobody_their_item(
 
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
-def test_a_silent_link_of_the_listener_is_replaced(
+def test_silent_listener_connection_is_replaced(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its other end may disappear without notice: a machine is switched off, a router loses its table."""
@@ -42,7 +42,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
         ann = start("ann", on=leaseq.Queue(client, queue.name))
         eventually(lambda: len(proxy.listening) == 1)
         proxy.fall_silent()
-        eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a link that answers stays")
+        eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a connection that answers stays")
         monkeypatch.setattr(
             "leaseq.engine.notifications._SILENCE", LONG
         )  # from here on, however busy the machine is
@@ -52,7 +52,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
 
 
 @pytest.mark.not_on("cluster")  # only one node knows the listeners, and it may be any
-def test_only_what_somebody_waits_on_is_heard(
+def test_listener_subscribes_only_to_queues_with_waiters(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._IDLE_SECONDS", 0.0)
@@ -78,7 +78,7 @@ def test_only_what_somebody_waits_on_is_heard(
     assert granted_ids(ann) == ["a"]
 
 
-def test_the_listener_goes_when_nobody_waits(
+def test_listener_thread_ends_when_nobody_waits(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._IDLE_SECONDS", 0.0)
@@ -87,9 +87,7 @@ def test_the_listener_goes_when_nobody_waits(
     eventually(lambda: "leaseq-waiting" not in {thread.name for thread in threading.enumerate()})
 
 
-def test_closing_a_client_ends_its_waits_and_nobody_elses(
-    server: Server, queue: leaseq.Queue, start: Start
-) -> None:
+def test_closing_client_ends_only_its_own_waits(server: Server, queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     client = leaseq.connect(server.url)
     ann, bob = start("ann", on=leaseq.Queue(client, queue.name), wait=600), start("bob")

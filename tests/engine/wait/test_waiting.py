@@ -1,4 +1,4 @@
-"""Waiting: in line, across clients and processes, and woken the moment there is an item."""
+"""reserve with wait=: people wait in line, across clients and processes, until they are woken for an item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.engine.waiters import LONG, Start, granted_ids, in_line
 from tests.support.waiting import eventually
 
 
-def test_who_began_first_gets_the_first_across_clients(
+def test_waiters_of_several_clients_get_items_in_order_of_start(
     server: Server, queue: leaseq.Queue, start: Start
 ) -> None:
     queue.configure()
@@ -32,7 +32,7 @@ def test_who_began_first_gets_the_first_across_clients(
     assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue has no extra cost now"
 
 
-def test_as_many_wake_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:
+def test_as_many_waiters_get_items_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     futures = [start(f"p{n}") for n in range(4)]
     queue.enqueue_many([{}, {}, {}])
@@ -47,7 +47,7 @@ def abandon_and_resume(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     queue.resume()
 
 
-COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
+RETURNS: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
     "abandoned": lambda queue, lease: queue.abandon(lease),
     "released": lambda queue, lease: queue.release(lease.id),
     "failed": lambda queue, lease: queue.fail(lease, "no"),
@@ -56,11 +56,11 @@ COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
 }
 
 
-@pytest.mark.parametrize("way", COMES_BACK)
-def test_what_comes_back_wakes(
+@pytest.mark.parametrize("way", RETURNS)
+def test_returned_item_wakes_waiter(
     queue: leaseq.Queue, start: Start, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also an expired lease, and a due retry, while only waiters are running."""
+    """Including an expired lease and a due retry, while only waiters are running."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (2 * LONG, 2 * LONG))
     queue.configure(lease_seconds=0.5, retry_seconds=0.2)
     queue.enqueue({}, id="a")
@@ -69,11 +69,11 @@ def test_what_comes_back_wakes(
     if way == "resumed":
         queue.pause()
     bob = start("bob", wait=2 * LONG)
-    COMES_BACK[way](queue, lease)
+    RETURNS[way](queue, lease)
     assert granted_ids(bob) == ["a"]
 
 
-def test_what_is_not_for_the_first_goes_to_who_may_have_it(queue: leaseq.Queue, start: Start) -> None:
+def test_item_goes_to_first_waiter_with_required_skill(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     ann, bob, cyd = start("ann"), start("bob", skills=["fr"]), start("cyd", skills=["fr"])
     queue.enqueue({}, id="french", requires=["fr"])
@@ -85,14 +85,14 @@ def test_what_is_not_for_the_first_goes_to_who_may_have_it(queue: leaseq.Queue, 
     granted_ids(cyd)
 
 
-def test_the_time_is_over(server: Server, queue: leaseq.Queue) -> None:
+def test_wait_returns_none_after_timeout(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     assert queue.reserve("ann", wait=0.05) is None
     assert in_line(server, queue) == 0
     assert leaseq.Queue(server.client, f"{queue.name}.none").reserve("ann", wait=0.01) is None
 
 
-def test_who_holds_their_full_number_does_not_wait(queue: leaseq.Queue) -> None:
+def test_person_at_holds_limit_does_not_wait(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="a")
     queue.reserve("ann")
     leases: list[leaseq.Lease | None] = []
@@ -102,7 +102,7 @@ def test_who_holds_their_full_number_does_not_wait(queue: leaseq.Queue) -> None:
     assert [lease.id for lease in leases if lease] == ["a"]
 
 
-def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, start: Start) -> None:
+def test_killed_waiter_does_not_block_others(server: Server, queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     code = (
         "import sys, leaseq; leaseq.Queue(leaseq.connect(sys.argv[1]), sys.argv[2]).reserve('gone', wait=600)"
@@ -117,7 +117,7 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
 
 
 @pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
-def test_how_long(queue: leaseq.Queue, wait: object) -> None:
+def test_invalid_wait_is_refused(queue: leaseq.Queue, wait: object) -> None:
     """An invalid wait is refused even if there is an item."""
     queue.enqueue({})
     with pytest.raises(leaseq.Invalid) as error:
@@ -125,10 +125,10 @@ def test_how_long(queue: leaseq.Queue, wait: object) -> None:
     assert error.value.field == "wait"
 
 
-def test_who_stands_in_line_for_long_is_woken_first(
+def test_longest_waiting_person_is_woken_first(
     timed_queue: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As long as they look now and then, as waiters do."""
+    """Waiters call the server now and then, and thereby stay present."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (0.05, 0.05))
     names: list[str] = []
     reserve = leaseq.Queue._reserve
@@ -150,40 +150,40 @@ def test_who_stands_in_line_for_long_is_woken_first(
     assert granted_ids(bob) == ["b"]
 
 
-def test_a_wake_up_between_two_looks_is_not_lost(
+def test_wake_up_during_pending_reply_is_not_lost(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The item and its wake-up arrive while the reply that there is nothing is on its way."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
 
-    class Meanwhile(leaseq.Queue):
+    class RacingQueue(leaseq.Queue):
         def _reserve(
             self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
             if woken or not waiter:
                 return super()._reserve(person, request, skills, waiter, woken)
-            if not queue.stats().inbound:  # otherwise her time is over, and she looks by herself
+            if not queue.stats().inbound:  # otherwise her time is over, and she calls without a wake-up
                 super()._reserve(person, request, skills, waiter)
                 queue.enqueue({}, id="a")
                 channel = connection_of(server.client).listener._channels[Keys(queue.name).wake]
                 eventually(channel.waiters[waiter].wake_event.is_set)
             return NoItemYet(LONG, 0)
 
-    lease = Meanwhile(server.client, queue.name).reserve("ann", wait=LONG / 2)
+    lease = RacingQueue(server.client, queue.name).reserve("ann", wait=LONG / 2)
     assert lease is not None
     assert lease.id == "a"
 
 
 @pytest.mark.parametrize(("due_in", "limit"), [(LONG, 3), (0.0, 23)], ids=["much later", "at once"])
-def test_who_waits_asks_the_server_seldom(
+def test_waiting_call_polls_server_rarely(
     server: Server, queue: leaseq.Queue, due_in: float, limit: int
 ) -> None:
     """A wait calls the server once at first, once in line, and once at the end; it pauses between calls even
     if a lease is about to expire."""
     waiters: list[str | None] = []
 
-    class Asking(leaseq.Queue):
+    class CountingQueue(leaseq.Queue):
         def _reserve(
             self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
@@ -191,5 +191,5 @@ def test_who_waits_asks_the_server_seldom(
             return NoItemYet(due_in, 0)
 
     queue.configure()
-    assert Asking(server.client, queue.name).reserve("ann", wait=0.2) is None
+    assert CountingQueue(server.client, queue.name).reserve("ann", wait=0.2) is None
     assert 3 <= len(waiters) <= limit

@@ -1,4 +1,4 @@
-"""What a queue keeps about people and items that are gone: nothing grows for ever."""
+"""What a queue keeps about removed items and absent people is bounded."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def work(queue: leaseq.Queue, clock: Clock, people: list[str]) -> None:
 
 @pytest.mark.parametrize("answers", [1, 2])
 @pytest.mark.parametrize("people", [5, 60])
-def test_without_items_and_people_only_settings_counters_and_the_journal_are_left(
+def test_queue_without_items_and_people_keeps_only_settings_and_counters(
     server: Server,
     timed_queue: leaseq.Queue,
     clock: Clock,
@@ -102,7 +102,7 @@ def test_without_items_and_people_only_settings_counters_and_the_journal_are_lef
     assert {name for name in fields(server, timed_queue) if not name.startswith("n:")} <= SETTINGS | OWN
 
 
-def test_in_a_year_of_people_who_come_and_go_nothing_grows(
+def test_storage_does_not_grow_in_year_of_changing_people(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     """Finished items are forgotten after a day; some waiting items are never reserved."""
@@ -129,20 +129,20 @@ def test_in_a_year_of_people_who_come_and_go_nothing_grows(
     assert sum(sizes[-1].values()) <= max(sum(month_sizes.values()) for month_sizes in sizes[:6])
 
 
-def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
+def person_record(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
     """Return the ledger's record of a person."""
     holdings: bytes | None = server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
     return holdings
 
 
-def test_who_said_never_does_not_get_it_when_their_record_is_gone(
+def test_declined_item_is_not_reserved_after_record_of_person_is_removed(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
     timed_queue.abandon(take("ann"), again=False)
     timed_queue.abandon(take("ann"), again=True)
     days_pass(timed_queue, clock, 20)
-    assert line(server, timed_queue, "ann") is None
+    assert person_record(server, timed_queue, "ann") is None
     ids = []
     while lease := timed_queue.reserve("ann"):
         ids.append(lease.id)
@@ -151,18 +151,18 @@ def test_who_said_never_does_not_get_it_when_their_record_is_gone(
     assert timed_queue.reserve("bob") is not None
 
 
-def test_an_answer_of_somebody_whose_record_is_gone_is_taken(
+def test_late_answer_is_accepted_after_record_of_person_is_removed(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.enqueue({}, id="a")
     lease = take("ann")
     days_pass(timed_queue, clock, 20)
-    assert line(server, timed_queue, "ann") is None
+    assert person_record(server, timed_queue, "ann") is None
     assert timed_queue.finish(lease, {"v": 1}).late
     assert timed_queue.get("a").state == "finished"
 
 
-def test_who_holds_something_or_was_there_this_week_keeps_their_record(
+def test_record_of_person_with_lease_or_activity_this_week_is_kept(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.configure(lease_seconds=7 * DAY, holds=2)
@@ -173,16 +173,16 @@ def test_who_holds_something_or_was_there_this_week_keeps_their_record(
         days_pass(timed_queue, clock, 5)
         lease = timed_queue.renew(lease)
     assert [one.id for one in timed_queue.mine("ann")] == [lease.id]
-    assert line(server, timed_queue, "bob") is None
+    assert person_record(server, timed_queue, "bob") is None
     timed_queue.finish(lease, {})
     days_pass(timed_queue, clock, 5)
-    assert line(server, timed_queue, "ann") is not None
+    assert person_record(server, timed_queue, "ann") is not None
 
 
-def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
+def test_cursor_is_removed_when_no_passed_over_item_is_left(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """Immediately and not after months; items that others still have to pass over stay passed over."""
+    """The cursor is removed within days; a cursor that is still needed stays."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
     for person in ("ann", "bob"):
@@ -195,7 +195,7 @@ def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
     timed_queue.abandon(not_none(timed_queue.reserve("cyd", skills=("de",))), again=False)
     assert timed_queue.reserve("cyd", skills=("de",)) is None
     assert timed_queue.reserve("dan", skills=("fr",)) is not None, (
-        "so that its second assignment waits on the same shelf"
+        "its second assignment then waits on the same shelf"
     )
     assert server.redis.hlen(Keys(timed_queue.name).cursors) >= 2
     days_pass(timed_queue, clock, 3)
@@ -206,7 +206,7 @@ def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
     assert server.redis.hkeys(Keys(timed_queue.name).rows) == [b"de"]
 
 
-def test_who_was_away_for_months_gets_what_they_may_have_and_nothing_else(
+def test_person_absent_for_months_gets_all_items_except_declined_one(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.configure(holds=3)
@@ -227,7 +227,7 @@ def test_who_was_away_for_months_gets_what_they_may_have_and_nothing_else(
     assert timed_queue.reserve("ann") is None
 
 
-def test_what_somebody_put_off_and_others_did_goes_though_they_never_run_out_of_new_ones(
+def test_postponed_items_finished_by_others_are_removed_for_busy_person(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     timed_queue.configure(holds=100, lease_seconds=7 * DAY)
@@ -245,7 +245,7 @@ def test_what_somebody_put_off_and_others_did_goes_though_they_never_run_out_of_
         assert count <= 20, f"day {day}"
 
 
-def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
+def test_removing_assigned_item_removes_its_postponement(
     server: Server, timed_queue: leaseq.Queue, take: Take
 ) -> None:
     timed_queue.enqueue({}, id="a")
@@ -255,8 +255,8 @@ def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
     assert not [key for key in key_sizes(server, timed_queue) if key.startswith("later:")]
 
 
-def test_each_step_is_bounded_and_all_are_reached(own_redis: Any, clock: Clock) -> None:  # noqa: F811
-    """Many people are gone, and each had postponed many items that others then finished."""
+def test_clear_removes_data_of_absent_people_in_bounded_steps(own_redis: Any, clock: Clock) -> None:  # noqa: F811
+    """Many people are absent, and each had postponed many items that others then finished."""
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "many-gone", clock=clock)
     queue.configure(answers=2, holds=100)
     queue.enqueue_many([{}] * 70)

@@ -13,14 +13,14 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def of_two_answers(timed_queue: leaseq.Queue) -> leaseq.Queue:
+def queue_with_two_answers(timed_queue: leaseq.Queue) -> leaseq.Queue:
     """A queue with one item that wants two answers."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="one")
     return timed_queue
 
 
-def test_what_is_finished_leaves_the_right_item_in_the_hands(
+def test_finish_does_not_remove_lease_of_item_with_similar_id(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(holds=2)
@@ -32,22 +32,26 @@ def test_what_is_finished_leaves_the_right_item_in_the_hands(
     assert [lease.id for lease in timed_queue.mine("ann")] == ["axb"]
 
 
-def test_one_who_answered_keeps_the_item_from_nobody_else(of_two_answers: leaseq.Queue, take: Take) -> None:
-    of_two_answers.finish(take("axb"), {})
+def test_person_with_name_similar_to_answerer_can_reserve(
+    queue_with_two_answers: leaseq.Queue, take: Take
+) -> None:
+    queue_with_two_answers.finish(take("axb"), {})
     assert take("a.b").id == "one"
 
 
-def test_one_who_answered_keeps_nobody_from_renewing(
-    of_two_answers: leaseq.Queue, take: Take, clock: Clock
+def test_person_with_name_similar_to_answerer_can_renew(
+    queue_with_two_answers: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("a.b")
-    of_two_answers.finish(take("axb"), {})
+    queue_with_two_answers.finish(take("axb"), {})
     clock.tick(301)
-    of_two_answers.clear()
-    assert of_two_answers.renew(lease).token == lease.token
+    queue_with_two_answers.clear()
+    assert queue_with_two_answers.renew(lease).token == lease.token
 
 
-def test_two_who_gave_an_item_back_are_two(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_abandons_of_people_with_similar_names_count_separately(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     timed_queue.configure(max_abandons=2)
     timed_queue.enqueue({}, id="one")
     timed_queue.abandon(take("axb"))

@@ -1,4 +1,5 @@
-"""Several answers and expired leases: a late answer takes an assignment of its item that is still waiting."""
+"""Late answers to items that want several: a late answer takes an assignment of its item that is still
+waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def stale(three: leaseq.Queue, clock: Clock) -> leaseq.Lease:
     return lease
 
 
-def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue, stale: leaseq.Lease) -> None:
+def test_late_answer_takes_waiting_assignment(three: leaseq.Queue, stale: leaseq.Lease) -> None:
     bobs = take(three, "bob")  # the assignment that ann had
     assert bobs.attempt == 2
     outcome = three.finish(stale, {"by": "ann"})
@@ -34,9 +35,7 @@ def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue,
     assert three.stats().counters["finished"] == 3
 
 
-def test_a_late_answer_takes_an_assignment_that_waits_for_its_person_alone(
-    three: leaseq.Queue, clock: Clock
-) -> None:
+def test_late_answer_takes_assignment_assigned_to_its_person(three: leaseq.Queue, clock: Clock) -> None:
     three.enqueue({}, id="a")
     stale = take(three, "ann")
     clock.tick(301)
@@ -46,10 +45,10 @@ def test_a_late_answer_takes_an_assignment_that_waits_for_its_person_alone(
     assert [answer.person for answer in three.get("a").answers] == ["ann"]
 
 
-def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
+def test_late_answer_moves_its_grant_and_leaves_no_empty_history_part(
     three: leaseq.Queue, stale: leaseq.Lease, server: Server
 ) -> None:
-    """The answer moved with its grant, and the record of the rest has no empty part."""
+    """The late answer is stored in the assignment that it took; the history record has no empty part."""
     bobs = take(three, "bob")  # the assignment that ann had
     three.finish(stale, {"by": "ann"})
     assert not server.redis.exists(Keys(three.name).history)
@@ -59,11 +58,11 @@ def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
     assert [grant.person for grant in three.get("a").history] == ["ann", "bob", "cyd"]
 
 
-@pytest.mark.parametrize("granted", [True, False], ids=["to ann", "to nobody"])
-def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
+@pytest.mark.parametrize("granted", [True, False], ids=["granted to ann", "not granted"])
+def test_late_answer_of_person_who_already_answered_is_refused_and_kept(
     three: leaseq.Queue, stale: leaseq.Lease, granted: bool
 ) -> None:
-    """Even if the assignment of the expired lease was not granted to anybody since."""
+    """The answer is refused even if nobody was granted the assignment of the expired lease since."""
     if not granted:
         three.clear()
         three.assign("a", "bob")
@@ -74,7 +73,7 @@ def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
     assert [a.result for a in three.get("a").answers] == [{"v": 2}]
 
 
-def test_a_lease_that_ran_out_is_not_taken_back_beside_another_of_the_same_item(
+def test_expired_lease_is_not_renewed_if_person_holds_item_again(
     three: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
     three.configure(holds=2)
@@ -83,7 +82,9 @@ def test_a_lease_that_ran_out_is_not_taken_back_beside_another_of_the_same_item(
         three.renew(stale)
 
 
-def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clock) -> None:
+def test_adopted_answer_replaces_answer_of_its_assignment_or_person(
+    three: leaseq.Queue, clock: Clock
+) -> None:
     three.configure(answers=2)
     three.enqueue({}, id="a")
     stale = take(three, "ann")
@@ -101,7 +102,7 @@ def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clo
     assert sorted(a.person for a in three.adopt("a", cyds.token).answers) == ["ann", "cyd"]
 
 
-def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
+def test_late_finish_with_next_gives_new_assignments_distinct_scores(
     three: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     """Two assignments are created in one call; their entries have different times."""
@@ -118,7 +119,7 @@ def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
     assert scores[0][1] < scores[1][1]
 
 
-def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three: leaseq.Queue) -> None:
+def test_passed_over_assignment_is_reserved_after_release_of_other_one(three: leaseq.Queue) -> None:
     three.configure(answers=2, holds=2)
     three.enqueue({}, id="a")
     lease = take(three, "ann")
@@ -130,8 +131,10 @@ def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three
     assert take(three, "ann").id == "a"
 
 
-def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed_queue: leaseq.Queue, clock: Clock) -> None:
-    """With a single answer, the answer of the next holder counts."""
+def test_answer_after_grant_to_another_person_is_refused_in_paused_queue(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    """The answer stays refused after the queue was resumed and wants three answers."""
     timed_queue.enqueue({}, id="a")
     stale = take(timed_queue, "ann")
     clock.tick(301)
@@ -146,7 +149,7 @@ def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed_queue: leaseq.Que
     assert timed_queue.get("a").state == "inbound"
 
 
-def test_a_late_answer_for_another_counts_as_the_grant_that_it_was(
+def test_attempts_equal_grants_after_late_answer_takes_other_assignment(
     three: leaseq.Queue, stale: leaseq.Lease, clock: Clock
 ) -> None:
     three.configure(max_attempts=9)

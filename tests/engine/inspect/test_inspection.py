@@ -23,7 +23,7 @@ def close(time: datetime | None, to: datetime) -> bool:
     return time is not None and abs(time - to) < timedelta(milliseconds=1)
 
 
-def test_an_item_tells_its_whole_story(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_item_contains_history_of_its_grants(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.enqueue({"n": 1}, id="one")
     timed_queue.abandon(take("ann"), "later")
     clock.tick(10)
@@ -47,7 +47,7 @@ def test_an_item_tells_its_whole_story(timed_queue: leaseq.Queue, take: Take, cl
     assert close(item.state_since, at(clock, 321 + 300))
 
 
-def test_since_is_when_it_entered_its_state(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_state_since_is_time_of_entering_state(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.enqueue({}, id="one")
     clock.tick(50)
     timed_queue.abandon(take("ann"))
@@ -57,7 +57,7 @@ def test_since_is_when_it_entered_its_state(timed_queue: leaseq.Queue, take: Tak
     assert close(timed_queue.get("one").state_since, at(clock, 100))
 
 
-def test_mine_shows_what_is_held_alive_and_only_mine(
+def test_mine_lists_only_unexpired_leases_of_person(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.configure(holds=3)
@@ -72,7 +72,9 @@ def test_mine_shows_what_is_held_alive_and_only_mine(
     assert timed_queue.mine("ann") == [second], "before any call takes expired leases back"
 
 
-def test_why_there_is_nothing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_why_nothing_tells_if_queue_is_empty_or_items_are_held(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.configure()
     assert timed_queue.why_nothing("ann") == WhyNothing("empty")
     timed_queue.enqueue({}, id="one")
@@ -91,14 +93,14 @@ def test_why_there_is_nothing(timed_queue: leaseq.Queue, take: Take, clock: Cloc
     assert timed_queue.why_nothing("bob").reason == "held"
 
 
-def test_only_scheduled_items_are_empty_until_then(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_why_nothing_gives_due_time_of_scheduled_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, delay=60)
     explanation = timed_queue.why_nothing("ann")
     assert explanation.reason == "empty"
     assert close(explanation.free_at, at(clock, 60))
 
 
-def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
+def test_why_nothing_is_paused_even_if_person_has_expired_lease(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.enqueue({})
@@ -110,7 +112,7 @@ def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
     assert timed_queue.reserve("ann") is None
 
 
-def test_stats_count_states_and_what_happened(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_stats_count_states_and_events(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.enqueue_many(NewItem({}, max_attempts=1) for _ in range(5))
     timed_queue.enqueue({}, delay=1000)
     timed_queue.finish(take("ann"), {})
@@ -144,7 +146,9 @@ def test_stats_count_states_and_what_happened(timed_queue: leaseq.Queue, take: T
     assert stats.paused is None
 
 
-def test_the_age_of_the_oldest_in_inbound(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_stats_contain_age_of_oldest_inbound_item(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.configure()
     assert timed_queue.stats().oldest_inbound_seconds is None
     timed_queue.enqueue({}, priority=900)
@@ -194,7 +198,9 @@ def test_each_transition_is_in_the_journal_once(timed_queue: leaseq.Queue, take:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 100, 300, 10_000])
-def test_a_page_of_the_journal_may_end_anywhere(timed_queue: leaseq.Queue, take: Take, limit: int) -> None:
+def test_journal_pages_of_any_size_contain_each_event_once(
+    timed_queue: leaseq.Queue, take: Take, limit: int
+) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
     for n in range(20):
         take(f"p{n}")
@@ -210,7 +216,7 @@ def test_a_page_of_the_journal_may_end_anywhere(timed_queue: leaseq.Queue, take:
     assert events == all_events
 
 
-def test_a_page_of_the_journal_is_full_while_there_is_more(timed_queue: leaseq.Queue) -> None:
+def test_page_of_journal_is_full_while_more_events_exist(timed_queue: leaseq.Queue) -> None:
     for n in range(1_200):
         timed_queue.enqueue({}, id=str(n))
     assert len(timed_queue.journal(limit=1_150)) == 1_150
@@ -218,7 +224,7 @@ def test_a_page_of_the_journal_is_full_while_there_is_more(timed_queue: leaseq.Q
 
 
 @pytest.mark.parametrize("limit", [1, 7, 300, 10_000])
-def test_the_journal_backwards_is_the_journal(timed_queue: leaseq.Queue, take: Take, limit: int) -> None:
+def test_latest_events_are_reversed_journal(timed_queue: leaseq.Queue, take: Take, limit: int) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
     for n in range(20):
         take(f"p{n}")

@@ -1,5 +1,5 @@
-"""A move that the server breaks off half-way: an item is added to its new set before it is removed from the
-old one, so nothing is lost."""
+"""A script that the server aborts half-way: an item is added to its new set before it is removed from the
+old one, so no item is lost."""
 
 from __future__ import annotations
 
@@ -119,9 +119,11 @@ def clients() -> Iterator[Clients]:
             open_client.close()
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case of the script runs only at a later time
 @pytest.mark.parametrize("call", CALLS)
-def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str, seconds: float) -> None:
+def test_aborted_script_loses_no_item(
+    clients: Clients, queue_name: str, clock: Clock, call: str, seconds: float
+) -> None:
     queue, limited_queue = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
     before, act = CALLS[call]
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
@@ -135,7 +137,7 @@ def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: 
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-def test_the_next_item_after_a_finish_is_not_lost(
+def test_aborted_finish_and_reserve_loses_no_item(
     clients: Clients, queue_name: str, clock: Clock, seconds: float
 ) -> None:
     queue, limited_queue = (
@@ -151,9 +153,9 @@ def test_the_next_item_after_a_finish_is_not_lost(
     assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case of the script runs only at a later time
 @pytest.mark.parametrize("then_reserve", [False, True])
-def test_what_nobody_was_granted_waits_for_others(
+def test_item_stays_inbound_if_its_grant_is_not_written(
     clients: Clients, queue_name: str, clock: Clock, seconds: float, then_reserve: bool
 ) -> None:
     queue, limited_queue = (
@@ -185,7 +187,7 @@ def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: s
     assert not queue.exists()
 
 
-def test_what_an_enqueue_left_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
+def test_item_of_aborted_enqueue_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
     """The queue's time is written after its entries: here, an entry is newer than the queue's time."""
     queue, limited_queue = (
         leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])

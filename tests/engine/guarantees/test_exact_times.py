@@ -1,4 +1,4 @@
-"""Exact times: whatever expires or comes due at a microsecond has done so at it, but not one before."""
+"""Exact times: what expires or comes due at a microsecond does so at that microsecond, and not before."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from tests.support.leases import not_none
 
 DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine whose clock was never set is before it
 Take = Callable[[str], leaseq.Lease]
-Until = Callable[[datetime], None]
+SetClock = Callable[[datetime], None]
 
 
 @pytest.fixture
-def until(clock: Clock) -> Until:
+def set_clock(clock: Clock) -> SetClock:
     """Return a function that sets the clock to this time."""
 
-    def set_clock(moment: datetime) -> None:
+    def set_now(moment: datetime) -> None:
         clock.now = codec.microseconds(moment)
 
-    return set_clock
+    return set_now
 
 
 @pytest.fixture
-def lease(timed_queue: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
+def lease(timed_queue: leaseq.Queue, take: Take, clock: Clock, set_clock: SetClock) -> leaseq.Lease:
     """Ann's lease, a microsecond before it expires."""
     timed_queue.enqueue({}, id="one")
     lease = take("ann")
-    until(lease.expires_at)
+    set_clock(lease.expires_at)
     clock.now -= 1
     return lease
 
 
-def test_a_lease_is_held_until_then(timed_queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+def test_lease_is_held_until_last_microsecond(timed_queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     assert timed_queue.mine("ann") == [lease]
     assert timed_queue.why_nothing("bob").reason == "held"
     assert timed_queue.clear().returned == 0
@@ -49,7 +49,7 @@ def test_a_lease_is_held_until_then(timed_queue: leaseq.Queue, lease: leaseq.Lea
 
 @pytest.fixture
 def expired_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
-    """A lease that expired before times got one more digit, which they have now."""
+    """A lease that expired when times had one digit less than now."""
     clock.now = DIGIT_MORE - 2_000_000
     timed_queue.configure(lease_seconds=1)
     timed_queue.enqueue({}, id="one")
@@ -58,17 +58,17 @@ def expired_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq
     return lease
 
 
-def test_what_ran_out_with_a_digit_less_is_returned(expired_lease: leaseq.Lease, take: Take) -> None:
+def test_expired_lease_with_shorter_timestamp_is_returned(expired_lease: leaseq.Lease, take: Take) -> None:
     assert take("bob").id == expired_lease.id
 
 
-def test_what_ran_out_with_a_digit_less_is_finished_late(
+def test_expired_lease_with_shorter_timestamp_is_finished_late(
     timed_queue: leaseq.Queue, expired_lease: leaseq.Lease
 ) -> None:
     assert timed_queue.finish(expired_lease, {}).late is True
 
 
-def test_a_step_back_to_a_digit_less_is_a_step_back(
+def test_clock_step_back_to_shorter_timestamp_keeps_order(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     clock.now = DIGIT_MORE + 10
@@ -80,36 +80,42 @@ def test_a_step_back_to_a_digit_less_is_a_step_back(
     assert times == sorted(times)
 
 
-def test_who_looks_sees_that_it_is_over(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_mine_and_why_nothing_show_expiry_at_exact_time(
+    timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock
+) -> None:
     clock.now += 1
     assert timed_queue.mine("ann") == []
     assert timed_queue.why_nothing("bob").reason is None
 
 
-def test_clear_returns_it(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_clear_returns_item_at_exact_expiry(
+    timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock
+) -> None:
     clock.now += 1
     assert timed_queue.clear().returned == 1
 
 
-def test_reserve_returns_it(lease: leaseq.Lease, clock: Clock, take: Take) -> None:
+def test_reserve_grants_item_at_exact_expiry(lease: leaseq.Lease, clock: Clock, take: Take) -> None:
     clock.now += 1
     assert take("bob").id == "one"
 
 
-def test_an_answer_comes_late(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_answer_at_exact_expiry_is_late(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
     clock.now += 1
     assert timed_queue.finish(lease, {}).late is True
 
 
-def test_it_fills_no_hand(timed_queue: leaseq.Queue, lease: leaseq.Lease, take: Take, until: Until) -> None:
-    until(lease.expires_at)
+def test_lease_at_exact_expiry_does_not_count_towards_holds(
+    timed_queue: leaseq.Queue, lease: leaseq.Lease, take: Take, set_clock: SetClock
+) -> None:
+    set_clock(lease.expires_at)
     timed_queue.clear()
     timed_queue.enqueue({}, priority=1)
-    until(take("ann").expires_at)
+    set_clock(take("ann").expires_at)
     assert timed_queue.renew(lease).token == lease.token
 
 
-def test_who_looks_sees_it_though_the_clock_stepped_back(
+def test_mine_and_why_nothing_show_expiry_after_clock_step_back(
     timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed_queue.enqueue({})
@@ -123,7 +129,7 @@ def test_who_looks_sees_it_though_the_clock_stepped_back(
     assert timed_queue.why_nothing("bob").reason is None
 
 
-def test_clear_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_clear_releases_scheduled_item_at_exact_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="later", delay=10)
     timed_queue.clear()
     clock.now = codec.microseconds(timed_queue.get("later").state_since) - 1
@@ -133,13 +139,15 @@ def test_clear_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock) -> 
     assert timed_queue.clear().released == 1
 
 
-def test_reserve_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_reserve_grants_scheduled_item_at_exact_time(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     timed_queue.enqueue({}, id="later", delay=10)
     clock.now = codec.microseconds(timed_queue.get("later").state_since)
     assert take("bob").id == "later"
 
 
-def test_more_is_said_where_something_ran_out_in_that_moment(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_clear_reports_more_if_item_is_due_at_exact_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue_many(NewItem({}, delay=10) for _ in range(3))
     moments = [codec.microseconds(item.state_since) for item in timed_queue.items("scheduled")]
     clock.now = moments[-1]
@@ -147,13 +155,13 @@ def test_more_is_said_where_something_ran_out_in_that_moment(timed_queue: leaseq
     assert not timed_queue.clear(limit=1).more
 
 
-def test_a_finish_is_undone_up_to_then(
-    timed_queue: leaseq.Queue, take: Take, clock: Clock, until: Until
+def test_finish_can_be_undone_for_exactly_15_seconds(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, set_clock: SetClock
 ) -> None:
     timed_queue.enqueue({}, id="one")
     for microseconds_late in (0, 1):
         lease = take("ann")
-        until(not_none(timed_queue.finish(lease, {}).finished_at))
+        set_clock(not_none(timed_queue.finish(lease, {}).finished_at))
         clock.now += UNDO_SECONDS * 1_000_000 + microseconds_late
         if microseconds_late:
             with pytest.raises(leaseq.Invalid, match="15 seconds"):
@@ -162,7 +170,7 @@ def test_a_finish_is_undone_up_to_then(
             timed_queue.abandon(timed_queue.undo_finish(lease))
 
 
-def test_what_is_due_now_is_not_overdue(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_item_is_overdue_only_after_its_due_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
     clock.tick(1)
     timed_queue.enqueue({}, due=codec.to_datetime(clock.now + 5))
     clock.now += 5
@@ -171,7 +179,7 @@ def test_what_is_due_now_is_not_overdue(timed_queue: leaseq.Queue, clock: Clock)
     assert timed_queue.stats().overdue == 1
 
 
-def test_the_oldest_of_several_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_oldest_inbound_seconds_is_age_of_oldest_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     for _ in range(2):
         timed_queue.enqueue({})
         clock.tick(10)
@@ -179,7 +187,7 @@ def test_the_oldest_of_several_counts(timed_queue: leaseq.Queue, clock: Clock) -
 
 
 @pytest.mark.parametrize("microseconds", [0, 7, 12_345, 100_000, 999_999])
-def test_a_server_tells_its_microseconds_without_zeros_before_them(
+def test_server_microseconds_without_leading_zeros_are_read_correctly(
     queue: leaseq.Queue, microseconds: int
 ) -> None:
     rewrite(queue, "enqueue", "redis.call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
@@ -188,7 +196,7 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
 
 
 @pytest.mark.parametrize("then_reserve", [False, True])
-def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
+def test_shorter_lease_granted_later_expires_on_time(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, then_reserve: bool
 ) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
@@ -201,11 +209,11 @@ def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
     else:
         assert take("bob").id == "b"
     clock.tick(11)
-    assert take("cyd").id == "b", "it came back to the front"
+    assert take("cyd").id == "b", "it was returned to the front"
 
 
 @pytest.mark.parametrize(("step_back", "added"), [(100_000, 0), (100_001, 100_002)])
-def test_a_clock_that_was_set_back_by_a_tenth_of_a_second_is_waited_for(
+def test_queue_time_waits_for_clock_set_back_by_a_tenth_of_a_second(
     timed_queue: leaseq.Queue, clock: Clock, step_back: int, added: int
 ) -> None:
     """If it was set back by more, the queue's time continues with that difference."""

@@ -66,7 +66,7 @@ def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
     }
 
 
-MAKES_OR_SAYS = {
+CREATING_OR_CHECKING_CALLS = {
     "restore",
     "raise_tokens",
     "enqueue",
@@ -78,7 +78,7 @@ MAKES_OR_SAYS = {
 }
 
 
-def test_a_queue_that_is_not_there_is_said_so_by_every_call(
+def test_every_call_on_missing_queue_raises_queue_not_found(
     queue: leaseq.Queue, server: Server, calls_of_queue: dict[str, Callable[[leaseq.Queue], object]]
 ) -> None:
     outcome: object
@@ -95,12 +95,12 @@ def test_a_queue_that_is_not_there_is_said_so_by_every_call(
     assert queue.name not in leaseq.queues(server.client)
 
 
-def test_every_call_is_tried_there(calls_of_queue: dict[str, Callable[[leaseq.Queue], object]]) -> None:
+def test_every_public_call_is_covered(calls_of_queue: dict[str, Callable[[leaseq.Queue], object]]) -> None:
     calls = {name for name in dir(leaseq.Queue) if callable(getattr(leaseq.Queue, name)) and name[0] != "_"}
-    assert calls == {name.split(" ")[0] for name in calls_of_queue} | MAKES_OR_SAYS
+    assert calls == {name.split(" ")[0] for name in calls_of_queue} | CREATING_OR_CHECKING_CALLS
 
 
-def test_a_reserve_ahead_of_the_queue_gets_nothing_and_the_first_item_makes_it(queue: leaseq.Queue) -> None:
+def test_reserve_before_first_enqueue_returns_none(queue: leaseq.Queue) -> None:
     assert queue.reserve("ann") is None
     assert queue.reserve("ann", wait=0.01) is None
     assert queue.find_policy() is None

@@ -1,5 +1,5 @@
-"""Every verb in any order, without a model: the journal's totals equal the counters, and no record of an item
-has an empty part."""
+"""Random calls without a model: the numbers of events in the journal equal the counters, and no record of an
+item has an empty part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PEOPLE: dict[str, tuple[str, ...]] = {"ann": (), "bo y": ("fr",), "cyd": ("fr",)
 person = st.sampled_from(list(PEOPLE))
 id = st.sampled_from(["one", "two", "three"])
 index = st.integers(0, 10)
-NO_MOVES = {
+UNRECORDED_SCRIPTS = {
     "leave_line",
     "confirm",
     "check_alerts",
@@ -34,7 +34,7 @@ NO_MOVES = {
     "delete_keys",
     "load",
     "load_items",
-}  # these write, but change neither items nor policy, or leave no journal
+}  # they write, but record no event about items or policy, or delete the journal
 
 
 class JournalTotals(RuleBasedStateMachine):
@@ -197,12 +197,12 @@ class JournalTotals(RuleBasedStateMachine):
         self.queue.configure(answers=answers, keep_finished_seconds=keep, dedupe_seconds=dedupe)
 
     @rule(seconds=st.sampled_from([1, 10, 40, 61]))
-    def time_goes_by(self, seconds: float) -> None:
+    def time_passes(self, seconds: float) -> None:
         self.clock.tick(seconds)
 
     @rule(people=st.permutations(list(PEOPLE)))
-    def leases_run_out_and_others_get_the_items(self, people: list[str]) -> None:
-        """So that there are late answers."""
+    def leases_expire_and_others_reserve(self, people: list[str]) -> None:
+        """Afterwards, answers with the expired leases are late."""
         self.clock.tick(61)
         for name in people:
             self.reserve(name)
@@ -220,9 +220,9 @@ class JournalTotals(RuleBasedStateMachine):
         keys, redis = Keys(self.queue.name), self.server.redis
         for record in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
             assert all(block.strip() for block in record.split(b"\n\n")), record
-        self.nothing_is_left()
+        self.check_nothing_is_left()
 
-    def nothing_is_left(self) -> None:
+    def check_nothing_is_left(self) -> None:
         """Nothing is left of removed items and of people who stay away."""
         for id in ("one", "two", "three"):
             self.remove(id)
@@ -236,8 +236,8 @@ class JournalTotals(RuleBasedStateMachine):
         assert [name for name in fields if name.startswith((b"p:", b"g:"))] == []
 
 
-def test_the_journal_s_totals_are_the_counters(server: Server) -> None:
-    verbs = {name for name, script in SCRIPTS.items() if script.writes} - NO_MOVES
+def test_journal_totals_equal_counters(server: Server) -> None:
+    verbs = {name for name, script in SCRIPTS.items() if script.writes} - UNRECORDED_SCRIPTS
     rules = {verb for verb in dir(JournalTotals) if verb in SCRIPTS} | {"pause", "resume"}
     assert rules == verbs, "there is a rule for each verb"
     JournalTotals.server = server
