@@ -16,13 +16,13 @@ from tests.conftest import Server
 from tests.support.ports import free_port
 
 
-async def in_line(queue: leaseq.aio.Queue) -> None:
+async def wait_until_in_line(queue: leaseq.aio.Queue) -> None:
     while not (await queue.stats()).waiting:  # noqa: ASYNC110 - only the server has this state
         await asyncio.sleep(0.01)
 
 
 @pytest.mark.not_on("cluster")  # in a cluster, redis.asyncio keeps the idle connections
-def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
+def test_tasks_share_client_with_limited_connections(server: Server, queue_name: str) -> None:
     async def work() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)
@@ -43,7 +43,7 @@ def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
     asyncio.run(work())
 
 
-def test_it_belongs_to_the_event_loop_of_its_first_call(server: Server, queue_name: str) -> None:
+def test_client_is_refused_in_second_event_loop(server: Server, queue_name: str) -> None:
     client = leaseq.aio.connect(server.url)
     queue = leaseq.aio.Queue(client, queue_name)
 
@@ -60,13 +60,13 @@ def test_it_belongs_to_the_event_loop_of_its_first_call(server: Server, queue_na
         one.run(client.close())
 
 
-def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
+def test_close_ends_waiting_reserve(server: Server, queue_name: str) -> None:
     async def wait() -> None:
         client = leaseq.aio.connect(server.url)
         queue = leaseq.aio.Queue(client, queue_name)
         await queue.configure()
         task = asyncio.create_task(queue.reserve("ann", wait=600))
-        await in_line(queue)
+        await wait_until_in_line(queue)
         await client.close()
         assert client.closed
         assert await asyncio.wait_for(task, 30) is None
@@ -76,8 +76,8 @@ def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
     assert leaseq.Queue(server.client, queue_name).stats().waiting == 0
 
 
-def test_every_call_on_a_closed_one_is_refused(server: Server, queue_name: str) -> None:
-    async def asks() -> None:
+def test_call_on_closed_client_is_refused(server: Server, queue_name: str) -> None:
+    async def run_calls() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)
             await queue.enqueue({})
@@ -93,11 +93,11 @@ def test_every_call_on_a_closed_one_is_refused(server: Server, queue_name: str) 
                 await ask()
         await client.close()
 
-    asyncio.run(asks())
+    asyncio.run(run_calls())
     assert leaseq.Queue(server.client, queue_name).stats().inbound == 1
 
 
-def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
+def test_read_queues_returns_unreadable_queue_as_error(
     server: Server, queue_name: str, unreadable_queue: leaseq.Queue
 ) -> None:
     leaseq.Queue(server.client, queue_name).configure(title="Of today")
@@ -114,13 +114,13 @@ def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
     assert list(errors) == [unreadable_queue.name]
 
 
-def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
+def test_stop_event_ends_waiting_reserve(server: Server, queue_name: str) -> None:
     async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue, stop = leaseq.aio.Queue(client, queue_name), asyncio.Event()
             await queue.configure()
             task = asyncio.create_task(queue.reserve("ann", wait=600, stop=stop))
-            await in_line(queue)
+            await wait_until_in_line(queue)
             stop.set()
             assert await asyncio.wait_for(task, 30) is None
             with pytest.raises(leaseq.Invalid, match=r"stop: an asyncio.Event, or None"):
@@ -129,13 +129,15 @@ def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
     asyncio.run(wait())
 
 
-@pytest.mark.parametrize(("due_in", "limit"), [(30, 3), (0.0, 23)], ids=["much later", "at once"])
-def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_in: float, limit: int) -> None:
+@pytest.mark.parametrize(("due_in", "limit"), [(30, 3), (0.0, 23)], ids=["in 30 seconds", "immediately"])
+def test_waiting_reserve_limits_calls_to_server(
+    server: Server, queue_name: str, due_in: float, limit: int
+) -> None:
     """A wait calls the server once at first, once in line, and once at the end; it pauses between calls even
     if a lease is about to expire."""
     waiters: list[str | None] = []
 
-    class Asking(leaseq.aio.Queue):
+    class CountingQueue(leaseq.aio.Queue):
         async def _reserve(
             self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
@@ -144,7 +146,7 @@ def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_i
 
     async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
-            queue = Asking(client, queue_name)
+            queue = CountingQueue(client, queue_name)
             await queue.configure()
             assert await queue.reserve("ann", wait=0.2) is None
 
@@ -152,7 +154,7 @@ def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_i
     assert 3 <= len(waiters) <= limit
 
 
-def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:
+def test_enqueue_many_accepts_async_iterator(server: Server, queue_name: str) -> None:
     async def fill() -> None:
         async def texts() -> AsyncIterator[leaseq.Json]:
             for n in range(600):
@@ -179,41 +181,41 @@ def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:
     "url",
     ["redis://127.0.0.1:{}/0", "redis+cluster://127.0.0.1:{}", "redis+sentinel://127.0.0.1:{}/mymaster/0"],
 )
-def test_no_error_of_redis_leaves_it(url: str) -> None:
-    async def asks() -> None:
+def test_connection_error_is_raised_as_server_unavailable(url: str) -> None:
+    async def run_calls() -> None:
         async with leaseq.aio.connect(url.format(free_port())) as client:
             queue = leaseq.aio.Queue(client, "reviews")
             for ask in (client.ping(), queue.stats(), queue.reserve("ann", wait=0.01), queue.enqueue({})):
                 with pytest.raises(leaseq.ServerUnavailable):
                     await ask
 
-    asyncio.run(asks())
+    asyncio.run(run_calls())
 
 
-def test_where_no_sentinel_answers_the_error_says_so() -> None:
-    async def asks() -> None:
+def test_error_counts_sentinels_that_do_not_answer() -> None:
+    async def run_calls() -> None:
         async with leaseq.aio.connect("redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster") as client:
             with pytest.raises(leaseq.ServerUnavailable, match="2 of 2 sentinels did not answer"):
                 await client.ping()
 
-    asyncio.run(asks())
+    asyncio.run(run_calls())
 
 
 @pytest.mark.parametrize("url", ["http://x", "redis+sentinel://x", 7])
-def test_a_url_that_is_none_is_refused_at_once(url: str) -> None:
+def test_invalid_url_is_refused_by_connect(url: str) -> None:
     with pytest.raises(leaseq.Invalid, match="url: "):
         leaseq.aio.connect(url)
 
 
 @pytest.fixture
-def nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
     monkeypatch.delenv("LEASEQ_DATA", raising=False)
 
 
-@pytest.mark.usefixtures("nothing_runs")
-def test_without_a_url_it_is_of_the_server_that_is_found(
+@pytest.mark.usefixtures("no_server")
+def test_connect_without_url_uses_server_of_environment(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(leaseq.Invalid, match="no server was found"):
@@ -222,7 +224,7 @@ def test_without_a_url_it_is_of_the_server_that_is_found(
     assert leaseq.aio.connect().url == server.url
 
 
-def test_a_client_of_the_other_kind_is_refused(server: Server) -> None:
+def test_queue_refuses_mismatched_sync_or_async_client(server: Server) -> None:
     with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.aio.connect\(url\) returns"):
         leaseq.aio.Queue(server.client, "reviews")  # type: ignore[arg-type]
     with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.connect\(url\) returns"):

@@ -45,7 +45,7 @@ def in_loop(url: str, name: str, work: Callable[[leaseq.aio.Queue], Coroutine[An
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_whose_reply_is_lost_acts_once(
+def test_call_with_lost_reply_is_applied_once(
     server: Server, proxy: CuttingProxy, queue_name: str, call: str
 ) -> None:
     plain_queue = leaseq.Queue(server.client, queue_name)
@@ -64,7 +64,7 @@ def test_a_call_whose_reply_is_lost_acts_once(
     assert proxy.cuts == 1
 
 
-def test_a_server_that_forgot_its_scripts_is_given_them_again(own_server: EmbeddedServer) -> None:
+def test_scripts_are_loaded_again_after_script_flush(own_server: EmbeddedServer) -> None:
     async def work(queue: leaseq.aio.Queue) -> None:
         await queue.enqueue({}, id="a")
         await queue.reserve("ann")
@@ -75,7 +75,7 @@ def test_a_server_that_forgot_its_scripts_is_given_them_again(own_server: Embedd
     in_loop(own_server.url, "reviews", work)
 
 
-def test_a_server_that_was_started_again_is_found_again(own_server: EmbeddedServer) -> None:
+def test_client_reconnects_after_server_restart(own_server: EmbeddedServer) -> None:
     async def work(queue: leaseq.aio.Queue) -> None:
         await queue.enqueue({}, id="a")
         own_server.stop()
@@ -87,7 +87,7 @@ def test_a_server_that_was_started_again_is_found_again(own_server: EmbeddedServ
     in_loop(own_server.url, "reviews", work)
 
 
-def test_each_move_waits_for_the_disk(own_server: EmbeddedServer) -> None:
+def test_each_write_waits_for_fsync(own_server: EmbeddedServer) -> None:
     async def work(queue: leaseq.aio.Queue) -> None:
         await queue.configure(durable="fsync")
         redis = queue._client.redis

@@ -1,4 +1,4 @@
-"""The one link over which a client of `leaseq.aio` is notified of items: when it falls silent."""
+"""The connection over which a client of `leaseq.aio` is notified of items."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
-def test_a_silent_link_of_the_listener_is_replaced(
+def test_listener_replaces_silent_connection(
     server: Server, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its other end may disappear without notice: a machine is switched off, a router loses its table."""
+    """The other end of a connection may disappear without notice, for instance in a power cut."""
     monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (TIMEOUT, TIMEOUT))
 
@@ -36,7 +36,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
             )
             await until(lambda: len(proxy.listening) == 1)
             proxy.fall_silent()
-            await until(lambda: max(proxy.pongs.values(), default=0) > 2)  # a link that answers stays
+            await until(lambda: max(proxy.pongs.values(), default=0) > 2)  # a connection that answers is kept
             monkeypatch.setattr(
                 "leaseq.engine.notifications._SILENCE", TIMEOUT
             )  # however busy the machine is

@@ -1,4 +1,4 @@
-"""A restored queue has everything that was backed up, and work goes on in it."""
+"""A restored queue equals the original, and people can work on it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def take_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
     queue.finish(lease, {"late": True})
 
 
-def let_go(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
+def act_on_lease(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
     """Call one of the operations that a holder, or a manager, can do with a leased item."""
     calls: list[Callable[[], object]] = [
         lambda: queue.finish(lease, {"at": clock()}),
@@ -55,7 +55,7 @@ def let_go(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: rando
 
 
 def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int) -> None:
-    """Do at random everything that can be done with items."""
+    """Call random operations on items."""
     leases: list[leaseq.Lease] = []
     for step in range(steps):
         clock.tick(chance.choice((0.001, 1, 5)))
@@ -73,7 +73,7 @@ def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, ste
             lease = queue.reserve(chance.choice(PEOPLE), skills=SKILLS)
             leases += [lease] if lease else []
         elif leases:
-            let_go(queue, clock, leases.pop(chance.randrange(len(leases))), chance)
+            act_on_lease(queue, clock, leases.pop(chance.randrange(len(leases))), chance)
     for item in queue.items("inbound", limit=2):
         with suppress(leaseq.Invalid):
             queue.assign(item.id, "eve")
@@ -119,7 +119,7 @@ def stored_contents(redis: Any, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_all_of_a_queue_is_there_again(
+def test_restored_queue_equals_original(
     server: Server,
     timed_queue: leaseq.Queue,
     clock: Clock,
@@ -149,14 +149,14 @@ def test_all_of_a_queue_is_there_again(
     assert stored_contents(other.redis, timed_queue.name) == stored_contents(server.redis, timed_queue.name)
 
 
-def test_a_held_lease_finishes_and_later_tokens_are_above(
+def test_restored_lease_can_be_finished_and_new_tokens_are_higher(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.configure(holds=2, lease_seconds=20_000)
     timed_queue.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
     first, second = take(timed_queue, "ann"), take(timed_queue, "ann")
     file = make_backup()
-    later_lease = take(timed_queue, "bob")  # the other server works on
+    later_lease = take(timed_queue, "bob")  # the original server is still in use
     clock.tick(7_200)
     backup.restore(other, file, clock=clock)
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
@@ -172,7 +172,7 @@ def test_a_held_lease_finishes_and_later_tokens_are_above(
     assert target_queue.mine("ann") == []
 
 
-def test_a_draft_and_an_item_that_was_put_off(
+def test_draft_and_abandoned_item_are_restored(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{n}") for n in range(2))
@@ -186,7 +186,7 @@ def test_a_draft_and_an_item_that_was_put_off(
     assert take(target_queue, "ann").draft == {"half": 1}
 
 
-def test_an_item_of_several_answers_after_a_pause(
+def test_partly_answered_item_of_paused_queue_is_restored(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.configure(answers=2)
@@ -201,7 +201,7 @@ def test_an_item_of_several_answers_after_a_pause(
     assert [answer.result["by"] for answer in target_queue.get("one").answers] == ["ann", "bob"]
 
 
-def test_a_scheduled_item_comes_due(
+def test_restored_scheduled_item_comes_due(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue({}, id="one", delay=60)
@@ -217,7 +217,7 @@ def test_a_scheduled_item_comes_due(
     [{"keep_finished_seconds": 60}, {"keep_finished_count": 0}, {"keep_dead_seconds": 60}],
     ids=lambda keep: next(iter(keep)),
 )
-def test_what_is_kept_too_long_is_forgotten_there(
+def test_retention_limits_apply_after_restore(
     timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
@@ -233,7 +233,7 @@ def test_what_is_kept_too_long_is_forgotten_there(
     assert leaseq.Queue(other, timed_queue.name, clock=clock).clear().forgotten == 1
 
 
-def test_a_server_whose_clock_is_behind_goes_on(
+def test_tokens_keep_rising_if_target_clock_is_behind(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue_many([{}, {}])
@@ -248,7 +248,7 @@ def test_a_server_whose_clock_is_behind_goes_on(
     assert not target_queue.finish(lease, {}).late
 
 
-def test_an_enqueue_that_is_repeated_adds_nothing(
+def test_repeated_request_id_adds_nothing_after_restore(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
@@ -258,7 +258,7 @@ def test_an_enqueue_that_is_repeated_adds_nothing(
     assert target_queue.stats().inbound == 2
 
 
-def test_tokens_go_on_above_those_of_a_deleted_queue(
+def test_tokens_after_restore_exceed_those_of_deleted_queue(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
@@ -270,7 +270,7 @@ def test_tokens_go_on_above_those_of_a_deleted_queue(
     assert other.redis.exists(Keys(timed_queue.name).deleted) == 0
 
 
-def test_a_large_item_is_read_by_itself(
+def test_large_items_are_restored(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue_many(NewItem("x" * 200_000, id=f"{n}") for n in range(20))
@@ -279,7 +279,7 @@ def test_a_large_item_is_read_by_itself(
     assert other.redis.hlen(Keys(timed_queue.name).items) == 20
 
 
-def test_an_empty_server_has_a_backup(make_backup: MakeBackup, other: leaseq.Client) -> None:
+def test_empty_server_is_backed_up_and_restored(make_backup: MakeBackup, other: leaseq.Client) -> None:
     file = make_backup()
     assert backup.verify(io.BytesIO(file.getvalue())).queues == []
     assert backup.restore(other, file).queues == 0

@@ -39,7 +39,7 @@ def lease(queue: leaseq.Queue, other_client: leaseq.Client) -> leaseq.Lease:
     return take(queue, "ann")
 
 
-def test_a_file_there_and_back(
+def test_backup_file_is_restored_into_empty_server_only(
     call: Call, other_client: leaseq.Client, lease: leaseq.Lease, tmp_path: Path
 ) -> None:
     file = tmp_path / "leaseq.backup"
@@ -64,7 +64,9 @@ def test_a_file_there_and_back(
     )
 
 
-def test_a_pipe(call: Call, other_client: leaseq.Client, lease: leaseq.Lease) -> None:
+def test_backup_through_pipe_is_restored(
+    call: Call, other_client: leaseq.Client, lease: leaseq.Lease
+) -> None:
     backup_result = call("backup", "--to", "-")
     assert backup_result.stderr == "written: queues: 1, items: 2\n"
     restore_result = call(
@@ -73,13 +75,13 @@ def test_a_pipe(call: Call, other_client: leaseq.Client, lease: leaseq.Lease) ->
     assert json.loads(restore_result.stdout) == {"queues": 1, "items": 2, "held": 1}
 
 
-def test_json(call: Call, lease: leaseq.Lease, tmp_path: Path) -> None:
+def test_backup_prints_counts_as_json(call: Call, lease: leaseq.Lease, tmp_path: Path) -> None:
     result = call("backup", "--to", str(tmp_path / "b"), "--json")
     assert json.loads(result.stdout) == {"queues": 1, "items": 2}
     assert call("backup", "--to", "-", "--json").exit_code == 2
 
 
-def test_a_backup_that_fails_leaves_the_older_one(
+def test_failed_backup_keeps_existing_file(
     call: Call, lease: leaseq.Lease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "leaseq.backup"
@@ -94,7 +96,9 @@ def test_a_backup_that_fails_leaves_the_older_one(
     assert [path.read_text() for path in tmp_path.iterdir()] == ["yesterday's"]
 
 
-def test_a_damaged_file(call: Call, other_client: leaseq.Client, tmp_path: Path) -> None:
+def test_restore_of_file_that_is_no_backup_exits_1(
+    call: Call, other_client: leaseq.Client, tmp_path: Path
+) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("id,text\n1,hello\n")
     result = call("restore", str(file), "--redis", other_client.url)

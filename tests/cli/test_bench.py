@@ -14,7 +14,7 @@ def _cores() -> set[int]:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
-def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparison_with_floor_yields_ratios(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a separate process, so that the CPU affinity of this one doesn't change."""
     monkeypatch.setattr(comparison, "_ROUNDS", 1)
     before = _cores()
@@ -26,7 +26,7 @@ def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) 
     assert _cores() == before
 
 
-def test_a_ratio_says_what_it_is_one_of(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ratio_is_printed_with_both_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     ratio = Figure("server time", 5.28, "x", 5.957, 3.404, detail="75.6 µs to 13.9 µs")
     plain = Figure("enqueue_many", 1_000, "items/s", 60_000, 120_000, True)
     assert [figure.reached for figure in (ratio, plain)] == [True, False]

@@ -33,7 +33,7 @@ def add(file: Path, queue: str, *ids: str) -> None:
         )
 
 
-def test_init_makes_the_tables_once_and_needs_no_server(call: Call, url: str) -> None:
+def test_init_creates_tables_once_without_server(call: Call, url: str) -> None:
     result = call("bridge", "init", "--database", url)
     assert (result.exit_code, result.output) == (0, "The tables are of version 0001 now.\n")
     assert call("bridge", "init", "--database", url).output == "The tables are of version 0001 already.\n"
@@ -42,13 +42,13 @@ def test_init_makes_the_tables_once_and_needs_no_server(call: Call, url: str) ->
 @pytest.mark.parametrize(
     "url", ["", "work.db", "mysql://h/d", "sqlite://", "sqlite:///:memory:", "postgresql"]
 )
-def test_a_url_that_is_none_is_refused(call: Call, url: str) -> None:
+def test_invalid_database_url_is_refused(call: Call, url: str) -> None:
     result = call("bridge", "init", "--database", url)
     assert result.exit_code == 2
     assert "database: postgresql://" in result.output
 
 
-def test_without_tables_each_command_says_what_to_do(call: Call, url: str, queue: leaseq.Queue) -> None:
+def test_command_without_tables_names_bridge_init(call: Call, url: str, queue: leaseq.Queue) -> None:
     for command in (("run",), ("rebuild", queue.name), ("verify",)):
         result = call("bridge", *command, "--database", url)
         assert result.exit_code == 1
@@ -65,7 +65,7 @@ def test_tables_of_a_newer_version_are_refused(call: Call, url: str, file: Path)
         assert "a newer leaseq made" in result.output
 
 
-def test_a_migration_that_fails_leaves_nothing_behind(call: Call, url: str, file: Path) -> None:
+def test_failed_migration_is_rolled_back(call: Call, url: str, file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE leaseq_event (mine text)")  # the third of the tables
     result = call("bridge", "init", "--database", url)
@@ -80,7 +80,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(call: Call, url: str, file
     assert call("bridge", "init", "--database", url).exit_code == 0
 
 
-def test_run_moves_and_archives_until_it_is_told_to_stop(
+def test_run_moves_items_and_archives_answers_until_sigterm(
     spawn: Spawn, call: Call, url: str, file: Path, queue: leaseq.Queue
 ) -> None:
     call("bridge", "init", "--database", url)
@@ -116,7 +116,9 @@ def test_verify_prints_each_difference(call: Call, url: str, file: Path, queue: 
     assert (second_result.exit_code, second_result.output) == (0, "")
 
 
-def test_rebuild_says_what_it_did(call: Call, url: str, file: Path, queue: leaseq.Queue) -> None:
+def test_rebuild_restores_items_and_prints_counts(
+    call: Call, url: str, file: Path, queue: leaseq.Queue
+) -> None:
     call("bridge", "init", "--database", url)
     add(file, queue.name, "a", "b", "c")
     with sqlite3.connect(file) as connection:
@@ -129,16 +131,14 @@ def test_rebuild_says_what_it_did(call: Call, url: str, file: Path, queue: lease
     assert queue.stats().inbound == 2
 
 
-def test_a_database_that_is_away_is_named_in_one_line(call: Call) -> None:
+def test_unavailable_database_is_reported_in_one_line(call: Call) -> None:
     result = call("bridge", "init", "--database", "postgresql://nobody@127.0.0.1:1/none")
     assert result.exit_code == 1
     assert result.output.startswith("leaseq: the database does not answer: ")
     assert result.output.count("\n") == 1
 
 
-def test_without_the_extra_the_command_says_what_to_install(
-    call: Call, monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
+def test_missing_bridge_extra_is_reported(call: Call, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     for name in [name for name in sys.modules if name.startswith("leaseq.bridge")]:
         monkeypatch.delitem(sys.modules, name)

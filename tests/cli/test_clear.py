@@ -28,7 +28,7 @@ def add_expired_leases(
     return leaseq.Queue(client, name)
 
 
-def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) -> None:
+def test_clear_returns_expired_leases(call: Call, server: Any, queue_name: str) -> None:
     queue = add_expired_leases(server.client, queue_name, 3)
     result = call("clear", queue_name)
     assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
@@ -39,7 +39,7 @@ def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) 
     }
 
 
-def test_once_it_goes_on_while_there_is_more(
+def test_clear_repeats_until_no_expired_lease_is_left(
     call: Call, server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_expired_leases(server.client, queue_name, 7)
@@ -48,7 +48,7 @@ def test_once_it_goes_on_while_there_is_more(
     assert call("clear", queue_name).stdout == f"{queue_name}: 7 returned, 0 released, 0 died\n"
 
 
-def test_it_says_what_it_forgot(call: Call, server: Any, queue_name: str) -> None:
+def test_clear_prints_number_of_forgotten_items(call: Call, server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(keep_finished_seconds=0)
     queue.enqueue({})
@@ -56,12 +56,12 @@ def test_it_says_what_it_forgot(call: Call, server: Any, queue_name: str) -> Non
     assert call("clear", queue_name).stdout == f"{queue_name}: 0 returned, 0 released, 0 died, 1 forgotten\n"
 
 
-def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None:
+def test_all_option_clears_every_queue(call: Call, server: Any, queue_name: str) -> None:
     add_expired_leases(server.client, queue_name, 1)
     assert f"{queue_name}: 1 returned" in call("clear", "--all").stdout
 
 
-def test_as_a_process_it_prints_a_line_of_json_for_each_queue_that_changed(
+def test_repeated_clear_prints_json_line_per_changed_queue(
     spawn: Spawn, server: Any, queue_name: str
 ) -> None:
     add_expired_leases(server.client, queue_name, 1)
@@ -71,7 +71,7 @@ def test_as_a_process_it_prints_a_line_of_json_for_each_queue_that_changed(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
+def test_repeated_clear_finds_new_queues_and_stops_on_signal(
     spawn: Spawn, server: Any, queue_name: str, number: signal.Signals
 ) -> None:
     process = spawn("clear", "--all", "--every", "0.05")
@@ -85,7 +85,7 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     assert (process.returncode, stderr) == (0, b"")
 
 
-def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spawn, own_server: Any) -> None:
+def test_repeated_clear_continues_after_server_restart(spawn: Spawn, own_server: Any) -> None:
     client = leaseq.connect(own_server.url)
     process = spawn("clear", "--all", "--every", "0.05", url=own_server.url)
     queue = add_expired_leases(client, "q", 1)
@@ -105,7 +105,9 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     assert (process.returncode, stderr) == (0, b"")
 
 
-def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> None:
+def test_concurrent_clear_processes_return_each_lease_once(
+    spawn: Spawn, server: Any, queue_name: str
+) -> None:
     processes = []
     for own_name in (f"{queue_name}-a", f"{queue_name}-b"):
         leaseq.Queue(server.client, queue_name).configure()
@@ -134,7 +136,7 @@ def refuse_connections(own_server: Any, times: int) -> None:
 
 
 def wait_for(process: Any, beginning: str) -> None:
-    """Read the output until a line begins with this text; the test's own timeout ends a wait in vain."""
+    """Read the output until a line begins with this text. The test's own timeout limits the wait."""
     for line in process.stdout:
         if line.decode().startswith(beginning):
             return
@@ -142,7 +144,7 @@ def wait_for(process: Any, beginning: str) -> None:
 
 
 @pytest.mark.parametrize("unreadable_queue", ["schema"], indirect=True)
-def test_a_queue_that_needs_a_newer_version_is_left_out(
+def test_clear_skips_unreadable_queue_and_exits_1(
     call: Call, server: Any, unreadable_queue: leaseq.Queue, queue_name: str
 ) -> None:
     queue = add_expired_leases(server.client, queue_name, 1)
@@ -157,7 +159,7 @@ def test_a_queue_that_needs_a_newer_version_is_left_out(
 
 
 @pytest.mark.parametrize("unreadable_queue", ["schema"], indirect=True)
-def test_a_job_goes_on_without_a_queue_that_needs_a_newer_version(
+def test_repeated_clear_reports_unreadable_queue_once(
     spawn: Spawn, server: Any, unreadable_queue: leaseq.Queue, queue_name: str
 ) -> None:
     process = spawn("clear", "--all", "--every", "0.05")

@@ -19,5 +19,5 @@ from leaseq.cli.stats import _duration
         (90_000, "25.0 h"),
     ],
 )
-def test_a_time_is_in_the_unit_that_fits(seconds: float | None, text: str) -> None:
+def test_duration_is_printed_in_suitable_unit(seconds: float | None, text: str) -> None:
     assert _duration(seconds) == text

@@ -44,7 +44,7 @@ def test_answers_are_exported_in_the_order_they_were_finished(
     assert [row["finished_at"] for row in rows] == [line["finished_at"] for line in lines]
 
 
-def test_what_is_exported_may_be_of_a_person_a_time_late_or_not(call: Call, new_queue: leaseq.Queue) -> None:
+def test_export_is_filtered_by_person_time_and_lateness(call: Call, new_queue: leaseq.Queue) -> None:
     new_queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
     for person in ("ann", "bob"):
         new_queue.finish(not_none(new_queue.reserve(person)), {})
@@ -68,7 +68,7 @@ def test_nothing_is_exported_from_a_queue_without_answers(call: Call, new_queue:
     assert call("export", new_queue.name, "--format", "json").stdout == "[]\n"
 
 
-def test_late_answers_are_added_where_asked_for(call: Call, new_queue: leaseq.Queue) -> None:
+def test_with_late_option_adds_late_answers(call: Call, new_queue: leaseq.Queue) -> None:
     new_queue.enqueue({"n": 1}, id="x")
     first_lease = new_queue.reserve("alice")
     assert first_lease is not None
@@ -85,7 +85,7 @@ def test_late_answers_are_added_where_asked_for(call: Call, new_queue: leaseq.Qu
     assert {(line["person"], line["late"]) for line in lines} == {("bob", False), ("alice", True)}
 
 
-def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, new_queue: leaseq.Queue) -> None:
+def test_export_exits_0_when_output_pipe_is_closed(spawn: Spawn, new_queue: leaseq.Queue) -> None:
     new_queue.configure(holds=100)
     new_queue.enqueue_many([{"n": n, "text": "x" * 2_000} for n in range(100)])
     work(new_queue, 100)
@@ -98,7 +98,7 @@ def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, new_
     assert process.stderr.read() == b""
 
 
-def test_an_export_that_can_not_be_written_is_a_failure_in_one_line(
+def test_unwritable_export_file_is_reported_in_one_line(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "none" / "a.csv"
@@ -107,7 +107,7 @@ def test_an_export_that_can_not_be_written_is_a_failure_in_one_line(
     assert result.stderr == f"leaseq: {file}: No such file or directory\n"
 
 
-def test_a_cursor_that_can_not_be_kept_is_noticed_before_anything_is_exported(
+def test_unwritable_cursor_file_is_refused_before_export(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     new_queue.enqueue({"n": 1})
@@ -135,7 +135,7 @@ def test_the_cursor_of_another_queue_is_refused(
     assert str(cursor_file) in call("export", other_queue.name, "--cursor-file", str(cursor_file)).stderr
 
 
-def test_a_server_that_goes_away_half_way_leaves_no_half_export(
+def test_interrupted_export_leaves_no_partial_file(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new_queue.enqueue_many([{"n": n} for n in range(2)])
@@ -152,7 +152,7 @@ def test_a_server_that_goes_away_half_way_leaves_no_half_export(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_name_that_ends_with_gz_is_gzipped_and_is_imported_again(
+def test_gz_export_is_compressed_and_can_be_imported(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     new_queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
@@ -164,7 +164,7 @@ def test_a_name_that_ends_with_gz_is_gzipped_and_is_imported_again(
     assert call("import", new_queue.name, str(file)).stdout == "2 added, 0 duplicates, 0 rejected\n"
 
 
-def test_each_export_since_a_cursor_has_what_is_new(
+def test_export_after_cursor_contains_only_new_answers(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     def ids(result: Any) -> list[str]:
@@ -206,13 +206,11 @@ def test_each_export_since_a_cursor_has_what_is_new(
         ["--from", "2026-11-21T10:00:00Z", "--to", "2026-11-21T10:00:00Z"],
     ],
 )
-def test_what_does_not_go_together_is_refused(
-    call: Call, new_queue: leaseq.Queue, options: list[str]
-) -> None:
+def test_invalid_export_options_are_refused(call: Call, new_queue: leaseq.Queue, options: list[str]) -> None:
     assert call("export", new_queue.name, *options).exit_code == 2
 
 
-def test_items_of_a_state_are_exported_with_their_error_and_read_back(
+def test_exported_items_keep_their_fields_when_imported(
     call: Call, server: Any, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     queue = leaseq.Queue(server.client, f"{new_queue.name}.again")
@@ -246,7 +244,7 @@ def test_items_of_a_state_are_exported_with_their_error_and_read_back(
     assert (row["payload.n"], row["requires"], row["last_error"]) == ("1", "fr", "cut off")
 
 
-def test_what_the_docs_type_works(
+def test_import_and_export_commands_of_docs_succeed(
     call: Call, server: Any, new_queue: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()

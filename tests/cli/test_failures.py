@@ -26,7 +26,7 @@ ON_A_QUEUE = [
 
 
 @pytest.mark.parametrize("args", ON_A_QUEUE, ids=" ".join)
-def test_an_unknown_queue_is_a_failure_in_one_line(call: Call, args: list[str]) -> None:
+def test_unknown_queue_exits_1_with_one_line(call: Call, args: list[str]) -> None:
     result = call(*args)
     assert result.exit_code == 1
     assert result.stdout == ""
@@ -38,14 +38,14 @@ def test_an_unknown_queue_is_a_failure_in_one_line(call: Call, args: list[str]) 
     [*ON_A_QUEUE, ["queue", "create", "q"], ["queue", "list"], ["stats"], ["clear", "--all"]],
     ids=" ".join,
 )
-def test_a_server_that_is_away_is_a_failure_in_one_line(args: list[str], tmp_path: Path) -> None:
+def test_unavailable_server_exits_1_with_one_line(args: list[str], tmp_path: Path) -> None:
     result = CliRunner().invoke(main, [*args, "--redis", f"unix://{tmp_path}/none.sock"], prog_name="leaseq")
     assert result.exit_code == 1
     assert re.fullmatch(r"leaseq: [^\n]+\n", result.stderr)
     assert result.stdout == ""
 
 
-def test_a_server_that_is_away_ends_a_real_process_the_same(spawn: Spawn) -> None:
+def test_process_exits_1_with_one_line_if_server_is_unavailable(spawn: Spawn) -> None:
     process = spawn("stats", url="redis://127.0.0.1:1")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.count(b"\n")) == (1, b"", 1)
@@ -92,14 +92,14 @@ def test_misuse_is_exit_code_2(call: Call, args: list[str]) -> None:
         ["stats", "--every", "x"],
     ],
 )
-def test_a_wrong_value_is_told_in_one_line(call: Call, args: list[str]) -> None:
+def test_invalid_option_value_is_reported_in_one_line(call: Call, args: list[str]) -> None:
     call("queue", "create", "q")
     (line,) = call(*args).stderr.splitlines()
     assert line.startswith("leaseq: Invalid value for '")
     assert args[-1] in line
 
 
-def test_an_export_to_a_spreadsheet_names_what_it_can_be_written_to(call: Call) -> None:
+def test_export_to_unsupported_format_lists_supported_formats(call: Call) -> None:
     call("queue", "create", "q")
     for file in ("a.xlsx", "a.ods.gz", "a.parquet"):
         error = call("export", "q", file).stderr
@@ -107,7 +107,7 @@ def test_an_export_to_a_spreadsheet_names_what_it_can_be_written_to(call: Call) 
         assert "import" not in error
 
 
-def test_without_a_server_the_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_server_error_names_redis_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
     result = CliRunner().invoke(main, ["stats", "--data", str(tmp_path / "none")], prog_name="leaseq")
     assert result.exit_code == 1
@@ -115,9 +115,9 @@ def test_without_a_server_the_line_says_what_to_do(tmp_path: Path, monkeypatch: 
     assert "--redis URL" in result.stderr
 
 
-def test_a_data_directory_on_the_command_line_goes_before_the_environment(call: Call, tmp_path: Path) -> None:
+def test_data_option_takes_precedence_over_environment(call: Call, tmp_path: Path) -> None:
     assert "no `leaseq up` is running" in call("stats", "--data", str(tmp_path)).stderr
 
 
-def test_a_failure_is_one_line_whatever_it_quotes() -> None:
+def test_failure_message_is_joined_to_one_line() -> None:
     assert CommandFailed("the server said:\n  no").message == "the server said: no"

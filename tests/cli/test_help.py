@@ -42,7 +42,7 @@ def test_each_command_has_help_with_an_example(path: str) -> None:
     assert COMMANDS[path].help
 
 
-def test_each_command_is_listed_with_what_it_is_for() -> None:
+def test_each_command_is_listed_with_summary() -> None:
     output = CliRunner().invoke(main, ["--help"], prog_name="leaseq", terminal_width=200).output
     summaries = dict(re.findall(r"^  ([a-z]+)  +(\S.*)$", output.partition("Commands:")[2], re.MULTILINE))
     assert sorted(summaries) == main.list_commands(click.Context(main))
@@ -63,7 +63,7 @@ def test_the_docs_name_each_command_and_option(path: str) -> None:
     assert f"leaseq {path}" in section[0].split("```")[1], f"{path}: no example"
 
 
-def test_the_docs_name_no_option_that_is_not_there() -> None:
+def test_docs_name_no_unknown_option() -> None:
     option_names = {
         name
         for command in COMMANDS.values()
@@ -84,7 +84,7 @@ def test_each_policy_field_is_an_option_with_its_help_and_its_limits(path: str) 
         assert ("none: " in help_text) is bool(field.description.none), name
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_imports_no_slow_modules() -> None:
     code = (
         "import sys; from click.testing import CliRunner; from leaseq.cli import main;"
         "CliRunner().invoke(main, ['--help']);"
@@ -94,7 +94,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert result.stdout == "[]\n"
 
 
-def test_a_command_whose_parts_are_not_installed_says_so_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_with_missing_package_names_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     entry_point = EntryPoint("up", "no_such_package.up:up", "leaseq.commands")
     monkeypatch.setattr(
         "leaseq.cli.group.entry_points", lambda group: [entry_point] if group == "leaseq.commands" else []

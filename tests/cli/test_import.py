@@ -26,7 +26,7 @@ from tests.cli.queue_contents import inbound_payloads
         ("a.jsonl", '{"n":"1","t":"x, y"}\n{"n":"2","t":""}\n'),
     ],
 )
-def test_a_file_fills_a_queue(
+def test_file_of_each_format_is_imported(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / name).write_text(text)
@@ -35,7 +35,7 @@ def test_a_file_fills_a_queue(
     assert inbound_payloads(new_queue) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
 
 
-def test_a_pipe_fills_a_queue(spawn: Spawn, new_queue: leaseq.Queue) -> None:
+def test_pipe_is_imported(spawn: Spawn, new_queue: leaseq.Queue) -> None:
     process = spawn("import", new_queue.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
     out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)
     assert (process.returncode, json.loads(out), err) == (
@@ -46,7 +46,7 @@ def test_a_pipe_fills_a_queue(spawn: Spawn, new_queue: leaseq.Queue) -> None:
     assert inbound_payloads(new_queue) == [{"n": 1}, {"n": 2}]
 
 
-def test_a_bad_row_is_told_and_the_rest_enters(call: Call, new_queue: leaseq.Queue) -> None:
+def test_bad_row_is_reported_and_other_rows_are_imported(call: Call, new_queue: leaseq.Queue) -> None:
     result = call("import", new_queue.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
     assert result.exit_code == 1
     assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
@@ -56,7 +56,7 @@ def test_a_bad_row_is_told_and_the_rest_enters(call: Call, new_queue: leaseq.Que
     assert inbound_payloads(new_queue) == [{"n": "1"}, {"n": "3"}]
 
 
-def test_an_id_field_makes_a_second_import_harmless(call: Call, new_queue: leaseq.Queue) -> None:
+def test_second_import_with_id_field_adds_nothing(call: Call, new_queue: leaseq.Queue) -> None:
     for expected in ("2 added, 0 duplicates", "0 added, 2 duplicates"):
         result = call("import", new_queue.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
         assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
@@ -65,7 +65,7 @@ def test_an_id_field_makes_a_second_import_harmless(call: Call, new_queue: lease
     assert third_result.stdout == "0 added, 1 duplicate, 0 rejected\n"
 
 
-def test_columns_become_parts_of_the_item(call: Call, new_queue: leaseq.Queue) -> None:
+def test_columns_are_mapped_to_fields_of_item(call: Call, new_queue: leaseq.Queue) -> None:
     rows = b'nr,text,note,urgency,by,skills\n7,hello,x,20,2031-03-01,"fr, legal"\n8,bye,y,,,\n9,no,z,high,,\n'
     columns = [
         "--id-field",
@@ -93,7 +93,7 @@ def test_columns_become_parts_of_the_item(call: Call, new_queue: leaseq.Queue) -
 
 
 @pytest.mark.parametrize("part", ["id", "priority", "due", "requires", "payload"])
-def test_a_column_that_is_not_there_is_named(call: Call, new_queue: leaseq.Queue, part: str) -> None:
+def test_missing_column_is_named(call: Call, new_queue: leaseq.Queue, part: str) -> None:
     option = f"--{part}-field"
     result = call("import", new_queue.name, "-", "--format", "csv", option, "nr", input=b"a,b\n1,2\n")
     assert (result.exit_code, result.stderr) == (
@@ -117,7 +117,7 @@ def test_a_column_that_is_not_there_is_named(call: Call, new_queue: leaseq.Queue
         ("s3://bucket/rows.parquet", "is a URL"),
     ],
 )
-def test_what_is_not_read_is_refused_with_what_to_do(
+def test_unsupported_source_is_refused_with_advice(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path, name: str, message: str
 ) -> None:
     if "://" not in name:
@@ -130,7 +130,7 @@ def test_what_is_not_read_is_refused_with_what_to_do(
     assert new_queue.stats().inbound == 0
 
 
-def test_an_envelope_carries_the_fields_of_the_item(call: Call, new_queue: leaseq.Queue) -> None:
+def test_envelope_sets_fields_of_item(call: Call, new_queue: leaseq.Queue) -> None:
     row = {"payload": {"n": 1}, "id": "x", "priority": 5, "max_attempts": 9, "due": "2026-11-21T10:05:00Z"}
     result = call(
         "import", new_queue.name, "-", "--format", "jsonl", "--envelope", input=json.dumps(row).encode()
@@ -151,7 +151,7 @@ BAD_ENVELOPES = [
 
 
 @pytest.mark.parametrize("row", BAD_ENVELOPES)
-def test_nothing_that_the_engine_would_refuse_gets_past_the_reader(
+def test_row_with_invalid_field_is_rejected_and_others_are_imported(
     call: Call, new_queue: leaseq.Queue, row: str
 ) -> None:
     data = '{"payload":"before"}\n' + row + '\n{"payload":"after"}\n'
@@ -161,7 +161,7 @@ def test_nothing_that_the_engine_would_refuse_gets_past_the_reader(
     assert inbound_payloads(new_queue) == ["before", "after"]
 
 
-def test_an_import_that_breaks_off_says_what_is_in(
+def test_interrupted_import_reports_number_of_added_items(
     call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enqueue_many = leaseq.Queue.enqueue_many
@@ -181,7 +181,7 @@ def test_an_import_that_breaks_off_says_what_is_in(
     )
 
 
-def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_line(
+def test_encoding_option_is_applied_and_undecodable_line_is_named(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
@@ -203,7 +203,7 @@ def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_lin
     assert inbound_payloads(new_queue)[0] == {"t": "naïve"}
 
 
-def test_a_gzipped_file_is_unpacked_whatever_its_name(
+def test_gzipped_file_is_unpacked_regardless_of_name(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     gzip_bytes = gzip.compress(b"n\n1\n")
@@ -271,7 +271,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-def test_a_long_import_stays_small(server: Any, new_queue: leaseq.Queue, tmp_path: Path) -> None:
+def test_peak_memory_of_import_does_not_grow_with_file_size(
+    server: Any, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
     """Measured by the peak resident memory of the whole process, including the redis client."""
     path = tmp_path / "a.csv"
     peaks = []

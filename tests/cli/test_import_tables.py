@@ -22,7 +22,7 @@ def all_inbound_payloads(queue: leaseq.Queue) -> list[Any]:
             return payloads
 
 
-def test_a_file_of_semicolons_is_known_by_its_header_and_what_is_not_clear_is_asked(
+def test_delimiter_is_detected_from_header_or_required_if_ambiguous(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
@@ -40,7 +40,7 @@ def test_a_file_of_semicolons_is_known_by_its_header_and_what_is_not_clear_is_as
     assert "csv and tsv" in json_result.stderr
 
 
-def test_one_column_of_pipes_is_asked_about(call: Call, new_queue: leaseq.Queue) -> None:
+def test_single_column_with_pipes_requires_delimiter_option(call: Call, new_queue: leaseq.Queue) -> None:
     command = ("import", new_queue.name, "-", "--format", "csv")
     result = call(*command, input=b"n|t\n1|x\n")
     assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
@@ -51,7 +51,7 @@ def test_one_column_of_pipes_is_asked_about(call: Call, new_queue: leaseq.Queue)
     assert inbound_payloads(new_queue) == [{"n": "1", "t": "x"}, {"n|t": "1|x"}]
 
 
-def test_raw_text_with_loose_quotes_comes_in_as_it_is(
+def test_text_with_unpaired_quotes_is_imported_unchanged(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     lines = corpus.messages(5_574, 14)
@@ -101,7 +101,7 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(
         ),
     ],
 )
-def test_what_quotes_did_is_told_and_every_line_left_out_is_counted(
+def test_import_reports_effects_of_quotes_and_skipped_lines(
     call: Call, new_queue: leaseq.Queue, file: bytes, options: list[str], summary: str, notes: str
 ) -> None:
     result = call("import", new_queue.name, "-", "--format", "tsv", *options, input=file)
@@ -109,7 +109,7 @@ def test_what_quotes_did_is_told_and_every_line_left_out_is_counted(
     assert result.exit_code == (0 if "0 rejected" in summary else 1)
 
 
-def test_quotes_are_told_of_an_import_that_breaks_off(
+def test_interrupted_import_reports_effects_of_quotes(
     call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_off(queue: leaseq.Queue, items: Any) -> Any:

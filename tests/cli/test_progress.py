@@ -69,7 +69,7 @@ def is_erased(screen: str, unit: str) -> bool:
     return ERASE_LINE in screen.rpartition(f" {unit} {BAR}")[2]
 
 
-def test_an_import_shows_how_much_of_the_file_is_read(
+def test_import_of_file_shows_progress_bar_and_row_count(
     run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "rows.jsonl"
@@ -82,7 +82,7 @@ def test_an_import_shows_how_much_of_the_file_is_read(
     assert "line 1: row: each key once in an object ('[b]' occurs twice)" in screen
 
 
-def test_a_check_shows_how_many_rows_are_read_good_and_bad(
+def test_dry_run_progress_counts_readable_and_bad_rows(
     run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "rows.jsonl"
@@ -92,9 +92,7 @@ def test_a_check_shows_how_many_rows_are_read_good_and_bad(
     assert numbers(screen, "rows")[-1] == "1,000"
 
 
-def test_an_import_of_a_pipe_shows_how_many_rows_are_read(
-    run_on_terminal: Run, new_queue: leaseq.Queue
-) -> None:
+def test_import_of_pipe_shows_row_count(run_on_terminal: Run, new_queue: leaseq.Queue) -> None:
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as rows:
         with os.fdopen(writer, "wb") as stream:
@@ -105,7 +103,7 @@ def test_an_import_of_a_pipe_shows_how_many_rows_are_read(
 
 
 @pytest.mark.parametrize(("file", "stdout"), [("answers.csv", True), ("-", False)])
-def test_an_export_shows_every_500_answers_how_many_are_written(
+def test_export_updates_progress_every_500_answers(
     run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path, file: str, stdout: bool
 ) -> None:
     new_queue.enqueue_many({"n": n} for n in range(501))
@@ -121,9 +119,7 @@ def test_an_export_shows_every_500_answers_how_many_are_written(
     assert ("501 answers written to" in screen) is (file != "-")
 
 
-def test_an_export_to_the_terminal_is_not_mixed_with_a_bar(
-    run_on_terminal: Run, new_queue: leaseq.Queue
-) -> None:
+def test_export_to_terminal_shows_no_progress_bar(run_on_terminal: Run, new_queue: leaseq.Queue) -> None:
     new_queue.enqueue({"n": 1}, id="one")
     new_queue.finish(not_none(new_queue.reserve("ann")), {})
     code, screen = run_on_terminal("export", new_queue.name, stdout=True)

@@ -33,7 +33,7 @@ def queue_of_dead(server: Any, queue_name: str) -> leaseq.Queue:
         (["c", "b"], ["b", "c"]),
     ],
 )
-def test_dead_items_are_revived_by_name_or_by_a_filter(
+def test_dead_items_are_revived_by_id_or_filter(
     call: Call, queue_of_dead: leaseq.Queue, words: list[str], revived_ids: list[str]
 ) -> None:
     result = call("queue", "revive", queue_of_dead.name, *words)
@@ -44,16 +44,14 @@ def test_dead_items_are_revived_by_name_or_by_a_filter(
     assert sorted(item.id for item in queue_of_dead.items("inbound")) == revived_ids
 
 
-def test_reviving_goes_on_where_one_look_ends(
+def test_revive_all_continues_after_each_batch(
     call: Call, queue_of_dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
     assert "3 revived" in call("queue", "revive", queue_of_dead.name, "--all").stdout
 
 
-def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
-    call: Call, queue_of_dead: leaseq.Queue
-) -> None:
+def test_revive_reports_unknown_item_and_revives_others(call: Call, queue_of_dead: leaseq.Queue) -> None:
     result = call("queue", "revive", queue_of_dead.name, "a", "nobody", "b")
     assert result.exit_code == 1
     assert "2 revived" in result.stdout
@@ -65,7 +63,7 @@ def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
 @pytest.mark.parametrize(
     "words", [[], ["a", "--error", "cut"], ["a", "--all"], ["--all", "--person", "ann"]], ids=" ".join
 )
-def test_which_dead_items_are_meant_is_said_in_one_way(
+def test_revive_requires_exactly_one_way_to_select_items(
     call: Call, queue_of_dead: leaseq.Queue, words: list[str]
 ) -> None:
     """A call must name items in exactly one way; without any it is refused, so that nothing is revived by
@@ -102,14 +100,14 @@ def test_items_of_a_state_are_removed(
     ],
     ids=" ".join,
 )
-def test_what_is_removed_is_said_in_one_way(
+def test_remove_without_valid_state_and_selection_is_refused(
     call: Call, queue_of_dead: leaseq.Queue, words: list[str]
 ) -> None:
     assert call("queue", "remove", queue_of_dead.name, "--yes", *words).exit_code == 2
     assert queue_of_dead.stats().dead == 3
 
 
-def test_a_queue_is_deleted_and_what_goes_is_said(call: Call, queue_of_dead: leaseq.Queue) -> None:
+def test_delete_prints_counts_of_deleted_items(call: Call, queue_of_dead: leaseq.Queue) -> None:
     queue_of_dead.enqueue_many([{}, {}])
     queue_of_dead.reserve("ann")
     refused_result = call("queue", "delete", queue_of_dead.name)
@@ -128,7 +126,7 @@ def test_a_queue_is_deleted_and_what_goes_is_said(call: Call, queue_of_dead: lea
 
 
 @pytest.mark.parametrize(("line", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
-def test_on_a_terminal_it_is_asked(
+def test_delete_asks_for_confirmation_on_terminal(
     call: Call, queue_of_dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, line: bytes, code: int
 ) -> None:
     monkeypatch.setattr("leaseq.cli.common._is_terminal", lambda: True)
@@ -138,11 +136,11 @@ def test_on_a_terminal_it_is_asked(
     assert queue_of_dead.exists() == (code == 1)
 
 
-def test_a_deletion_that_was_broken_off_is_finished(call: Call, queue_of_dead: leaseq.Queue) -> None:
+def test_delete_completes_interrupted_deletion(call: Call, queue_of_dead: leaseq.Queue) -> None:
     queue_of_dead._commands.delete("")
     result = call("queue", "delete", queue_of_dead.name)
     assert (result.exit_code, result.stdout) == (0, f"queue '{queue_of_dead.name}' is deleted\n")
 
 
-def test_a_queue_that_is_not_there_has_nothing_to_revive(call: Call, queue_name: str) -> None:
+def test_revive_on_unknown_queue_exits_1(call: Call, queue_name: str) -> None:
     assert call("queue", "revive", queue_name, "--all").exit_code == 1

@@ -12,7 +12,7 @@ import leaseq
 from tests.cli.conftest import Call, Spawn
 
 
-def test_a_queue_is_made_with_its_policy_and_shown(
+def test_queue_is_created_with_policy_and_shown(
     call: Call, server: Any, queue_name: str, tmp_path: Path
 ) -> None:
     form = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
@@ -37,9 +37,7 @@ def test_a_queue_is_made_with_its_policy_and_shown(
     assert "Hé" in call("queue", "show", queue_name).stdout
 
 
-def test_set_changes_what_is_named_and_nothing_else(
-    call: Call, server: Any, queue_name: str, tmp_path: Path
-) -> None:
+def test_set_changes_only_given_fields(call: Call, server: Any, queue_name: str, tmp_path: Path) -> None:
     (tmp_path / "form.json").write_text("{}")
     call(
         "queue",
@@ -56,7 +54,7 @@ def test_set_changes_what_is_named_and_nothing_else(
     assert leaseq.Queue(server.client, queue_name).policy == leaseq.Policy(holds=2)
 
 
-def test_a_queue_is_made_once(call: Call, queue_name: str) -> None:
+def test_create_of_existing_queue_is_refused(call: Call, queue_name: str) -> None:
     call("queue", "create", queue_name, "--holds", "2")
     result = call("queue", "create", queue_name)
     assert result.exit_code == 1
@@ -81,7 +79,7 @@ def test_a_queue_is_made_once(call: Call, queue_name: str) -> None:
         ["--alerts", "waiting>5 waiting>6"],
     ],
 )
-def test_a_bad_policy_is_misuse_and_makes_no_queue(
+def test_invalid_policy_exits_2_and_creates_no_queue(
     call: Call, server: Any, queue_name: str, options: list[str]
 ) -> None:
     result = call("queue", "create", queue_name, *options)
@@ -92,7 +90,9 @@ def test_a_bad_policy_is_misuse_and_makes_no_queue(
 @pytest.mark.parametrize(
     "text", [b"{", b'{"ask": NaN}', b'{"a":1,"a":2}', b"\xff", b'{"ask":{"$ref":"http://example.org/x"}}']
 )
-def test_a_bad_form_is_misuse(call: Call, server: Any, queue_name: str, tmp_path: Path, text: bytes) -> None:
+def test_invalid_form_exits_2_and_creates_no_queue(
+    call: Call, server: Any, queue_name: str, tmp_path: Path, text: bytes
+) -> None:
     (tmp_path / "form.json").write_bytes(text)
     result = call("queue", "create", queue_name, "--form", str(tmp_path / "form.json"))
     assert result.exit_code == 2
@@ -100,7 +100,7 @@ def test_a_bad_form_is_misuse(call: Call, server: Any, queue_name: str, tmp_path
     assert not leaseq.Queue(server.client, queue_name).exists()
 
 
-def test_set_with_nothing_to_set_is_misuse(call: Call, queue_name: str) -> None:
+def test_set_without_options_exits_2(call: Call, queue_name: str) -> None:
     call("queue", "create", queue_name)
     assert call("queue", "set", queue_name).exit_code == 2
 
@@ -116,7 +116,7 @@ def test_a_queue_is_paused_and_resumed(call: Call, server: Any, queue_name: str)
     assert queue.reserve("alice") is not None
 
 
-def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
+def test_stats_and_list_show_counts_by_state(call: Call, server: Any, queue_name: str) -> None:
     call("queue", "create", queue_name, "--title", "Reviews")
     queue = leaseq.Queue(server.client, queue_name)
     queue.enqueue_many([{"n": n} for n in range(5)])
@@ -169,9 +169,7 @@ def test_alerts_are_set_raised_by_clear_and_shown(call: Call, server: Any, queue
     assert queue.alerts() == ()
 
 
-def test_a_reader_that_has_had_enough_ends_the_watching_quietly(
-    spawn: Spawn, server: Any, queue_name: str
-) -> None:
+def test_stats_watch_exits_0_when_output_pipe_is_closed(spawn: Spawn, server: Any, queue_name: str) -> None:
     leaseq.Queue(server.client, queue_name).configure()
     process = spawn("stats", queue_name, "--watch", "--every", "0.1", "--json")
     assert process.stdout is not None

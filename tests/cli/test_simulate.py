@@ -46,15 +46,15 @@ FORM = {
 
 
 @given(st.integers(0, 2**32))
-def test_what_people_answer_fits_the_form(seed: int) -> None:
+def test_generated_answer_is_valid_for_form(seed: int) -> None:
     jsonschema_rs.validate(FORM["ask"], value_for(FORM["ask"], Random(seed)), validate_formats=True)
 
 
-def test_a_schema_that_refers_to_itself_comes_to_an_end() -> None:
+def test_value_for_recursive_schema_terminates() -> None:
     assert isinstance(value_for({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, Random(1)), str)
 
 
-def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None:
+def test_people_work_until_queue_is_empty(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)
     queue.enqueue_many([{"n": n} for n in range(60)])
@@ -73,9 +73,9 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     assert 0 < outcomes[0].left <= 60
 
 
-def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name: str) -> None:
-    """One person at a time and two answers for each item: no one person could do it, and least of all one who
-    declines items permanently."""
+def test_simulation_adds_people_until_all_answers_are_given(server: Any, queue_name: str) -> None:
+    """A person may answer an item only once, and declines some items permanently; so one person can't finish
+    items that need two answers."""
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(answers=2)
     queue.enqueue_many([{"n": n} for n in range(6)])
@@ -88,7 +88,7 @@ def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name:
         assert len({answer.person for answer in queue.get(item.id).answers}) == 2
 
 
-def test_people_stop_when_the_time_is_up_and_give_back_what_they_hold(server: Any, queue_name: str) -> None:
+def test_people_abandon_held_items_at_time_limit(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure()
     queue.enqueue_many([{"n": n} for n in range(20)])
@@ -97,7 +97,7 @@ def test_people_stop_when_the_time_is_up_and_give_back_what_they_hold(server: An
     assert queue.stats().inbound == 20
 
 
-def test_a_form_that_can_not_be_filled_is_told_before_anybody_works(server: Any, queue_name: str) -> None:
+def test_unsupported_form_is_refused_before_first_reserve(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     ask = {
         "type": "object",
@@ -121,12 +121,12 @@ def test_a_form_that_can_not_be_filled_is_told_before_anybody_works(server: Any,
         {"seconds": -1},
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
+def test_invalid_plan_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(leaseq.Invalid):
         people.Plan(**changes)
 
 
-def test_the_command_prints_what_was_done(call: Call, server: Any, queue_name: str) -> None:
+def test_command_prints_outcome(call: Call, server: Any, queue_name: str) -> None:
     leaseq.Queue(server.client, queue_name).enqueue_many([{"n": n} for n in range(5)])
     rates = ["--abandon-rate", "0", "--fail-rate", "0", "--walk-away-rate", "0"]
     result = call("simulate", queue_name, "--people", "2", "--think", "0", "--json", *rates)
@@ -135,9 +135,7 @@ def test_the_command_prints_what_was_done(call: Call, server: Any, queue_name: s
     assert "0 finished" in call("simulate", queue_name).stdout
 
 
-def test_the_command_stops_on_a_signal_and_gives_back_what_is_held(
-    spawn: Spawn, server: Any, queue_name: str
-) -> None:
+def test_command_abandons_held_items_on_sigterm(spawn: Spawn, server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.enqueue_many([{"n": n} for n in range(5)])
     process = spawn("simulate", queue_name, "--people", "2", "--think", "600")

@@ -1,4 +1,4 @@
-"""A queue that needs a newer version of leaseq is named wherever all queues are listed; it hides no other."""
+"""Lists of queues show a queue that needs a newer version of leaseq, and all other queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def configure_queue(queue: leaseq.Queue, unreadable_queue: leaseq.Queue) -> None
 
 
 @pytest.mark.parametrize("command", [["queue", "list"], ["stats"]])
-def test_lists(call: Call, unreadable_queue: leaseq.Queue, queue: leaseq.Queue, command: list[str]) -> None:
+def test_queue_list_and_stats_show_unreadable_queue(
+    call: Call, unreadable_queue: leaseq.Queue, queue: leaseq.Queue, command: list[str]
+) -> None:
     result = call(*command)
     assert result.exit_code == 0
     assert f"\n{queue.name}  " in result.stdout
@@ -30,14 +32,14 @@ def test_lists(call: Call, unreadable_queue: leaseq.Queue, queue: leaseq.Queue, 
     assert "Use a newer version of leaseq" in unreadable_row["detail"]
 
 
-def test_a_queue_that_is_named_is_an_error(call: Call, unreadable_queue: leaseq.Queue) -> None:
+def test_command_on_unreadable_queue_exits_1(call: Call, unreadable_queue: leaseq.Queue) -> None:
     for command in (["stats"], ["queue", "show"]):
         result = call(*command, unreadable_queue.name)
         assert result.exit_code == 1
         assert "Use a newer version of leaseq" in result.stderr
 
 
-def test_the_warning_of_titles_that_look_alike(call: Call, queue: leaseq.Queue) -> None:
+def test_similar_title_is_warned_about_despite_unreadable_queue(call: Call, queue: leaseq.Queue) -> None:
     queue.configure(title=queue.name)
     result = call("queue", "create", f"{queue.name}-2", "--title", queue.name)
     assert result.exit_code == 0

@@ -53,7 +53,9 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
     assert match[2] not in output
 
 
-def test_the_default_is_all_of_items_and_queues(call: Call, receiver: Receiver) -> None:
+def test_endpoint_subscribes_to_item_queue_and_alert_events_by_default(
+    call: Call, receiver: Receiver
+) -> None:
     add_endpoint(call, receiver)
     assert (list_endpoints(call)[0]["events"], list_endpoints(call)[0]["queues"]) == (
         ["alert.*", "item.*", "queue.empty"],
@@ -61,7 +63,7 @@ def test_the_default_is_all_of_items_and_queues(call: Call, receiver: Receiver) 
     )
 
 
-def test_a_test_says_what_the_receiver_answered(call: Call, receiver: Receiver) -> None:
+def test_webhook_test_prints_response_of_receiver(call: Call, receiver: Receiver) -> None:
     id, secret = add_endpoint(call, receiver)
     receiver.responses.extend([204, (500, {}, b"broken")])
     result = call("webhook", "test", id, *HERE)
@@ -75,14 +77,14 @@ def test_a_test_says_what_the_receiver_answered(call: Call, receiver: Receiver) 
     assert (refused_result.exit_code, "LEASEQ_WEBHOOK_ALLOW" in refused_result.stderr) == (1, True)
 
 
-def test_a_rotated_secret_is_shown_once(call: Call, receiver: Receiver) -> None:
+def test_rotate_prints_new_secret(call: Call, receiver: Receiver) -> None:
     id, secret = add_endpoint(call, receiver)
     endpoint = json.loads(call("webhook", "rotate", id, "--json").stdout)
     assert (endpoint["id"], endpoint["secret"] != secret) == (id, True)
     assert list_endpoints(call)[0]["rotating_until"] is not None
 
 
-def test_disabled_enabled_removed(call: Call, receiver: Receiver) -> None:
+def test_endpoint_is_disabled_enabled_and_removed(call: Call, receiver: Receiver) -> None:
     id, _ = add_endpoint(call, receiver)
     assert call("webhook", "disable", id).stdout == f"{id} is disabled\n"
     assert re.search(r"disabled since .* UTC: disabled by the command line", call("webhook", "list").stdout)
@@ -112,7 +114,7 @@ def test_disabled_enabled_removed(call: Call, receiver: Receiver) -> None:
         (("replay", "wh-none", "--since", "yesterday"), 2, "since: a day such as"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(
+def test_invalid_webhook_command_is_refused_with_reason(
     call: Call, words: tuple[str, ...], code: int, message: str
 ) -> None:
     result = call("webhook", *words)
@@ -121,7 +123,7 @@ def test_what_cannot_be_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("words", [("run",), ("test", "wh-any")])
-def test_without_the_library_it_says_what_to_install(
+def test_missing_standardwebhooks_package_is_reported(
     call: Call, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setitem(sys.modules, "standardwebhooks", None)
@@ -132,7 +134,7 @@ def test_without_the_library_it_says_what_to_install(
     )
 
 
-def test_run_sends_what_happens_and_stops_by_a_signal(
+def test_run_delivers_events_and_stops_on_sigterm(
     call: Call, spawn: Spawn, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     queue.configure()

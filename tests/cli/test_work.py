@@ -21,7 +21,7 @@ from tests.support.waiting import eventually
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_example_works_until_it_is_stopped(server: Server, queue: leaseq.Queue) -> None:
+def test_example_function_works_until_sigterm(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue_many({"text": text} for text in ("Where is my PARCEL?", "My password", "Hello"))
     process = subprocess.Popen(
         [sys.executable, "-m", "leaseq", "work", queue.name, "prelabel:handle", "--person", "prelabel-bot"],
@@ -47,20 +47,20 @@ def test_the_example_works_until_it_is_stopped(server: Server, queue: leaseq.Que
         ("json:no_such_function", "has no function 'no_such_function'"),
     ],
 )
-def test_a_function_that_is_not_there(call: Call, queue: leaseq.Queue, function: str, message: str) -> None:
+def test_missing_function_is_refused(call: Call, queue: leaseq.Queue, function: str, message: str) -> None:
     queue.configure()
     result = call("work", queue.name, function)
     assert result.exit_code == 2
     assert message in result.stderr
 
 
-def test_a_queue_that_is_not_there(call: Call, queue: leaseq.Queue) -> None:
+def test_unknown_queue_exits_1(call: Call, queue: leaseq.Queue) -> None:
     result = call("work", queue.name, "json:dumps")
     assert result.exit_code == 1
     assert queue.name in result.stderr
 
 
-def test_a_module_that_breaks_when_it_is_imported(
+def test_module_with_import_error_is_refused(
     call: Call, queue: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "broken_for_work.py").write_text("1 / 0\n")
@@ -73,17 +73,17 @@ def test_a_module_that_breaks_when_it_is_imported(
     )
 
 
-def test_a_server_that_is_away_at_the_start(call: Call, tmp_path: Path) -> None:
+def test_unavailable_server_at_start_exits_1(call: Call, tmp_path: Path) -> None:
     result = call("work", "reviews", "json:dumps", "--redis", f"unix://{tmp_path}/nothing.sock")
     assert result.exit_code == 1
     assert "no answer from" in result.stderr
 
 
-def test_what_the_function_imports_later_comes_from_here_too(
+def test_function_imports_modules_of_working_directory_at_run_time(
     server: Server, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    """With the installed command, which unlike ``python -m`` does not search this folder by itself; on a
-    terminal."""
+    """Run the installed command on a terminal. Unlike ``python -m``, it does not search the working directory
+    by default."""
     (tmp_path / "lazily.py").write_text("def handle(_):\n    import of_here\n    return of_here.ANSWER\n")
     (tmp_path / "of_here.py").write_text("ANSWER = 42\n")
     queue.enqueue({}, max_attempts=1)
@@ -111,7 +111,7 @@ WORK_TOML = (
 )
 
 
-def test_the_file_of_the_docs_works_on_its_queues(server: Server, queue_name: str, tmp_path: Path) -> None:
+def test_config_file_of_docs_works_on_all_its_queues(server: Server, queue_name: str, tmp_path: Path) -> None:
     names = {name: f"{queue_name}.{name}" for name in ("urgent", "reviews.de", "mail")}
     text = WORK_TOML.replace("urgent =", f'"{names["urgent"]}" =').replace(
         "queues.mail", f'queues."{names["mail"]}"'
@@ -202,7 +202,7 @@ QUEUE = 'a "module:function", or a table with function, or with by and handlers,
         ("grace = -1\n[queues]\nq = 'json:dumps'", "grace: a number from 0 to 86,400"),
     ],
 )
-def test_a_file_with_an_error_is_refused_by_name(
+def test_invalid_config_file_is_refused_with_reason(
     call: Call, queue: leaseq.Queue, tmp_path: Path, text: str | bytes, message: str
 ) -> None:
     queue.configure()
@@ -215,7 +215,7 @@ def test_a_file_with_an_error_is_refused_by_name(
     assert message in result.stderr.replace(queue.name, "q")
 
 
-def test_what_to_work_on_is_named_once(call: Call, tmp_path: Path) -> None:
+def test_work_requires_either_queue_or_config_file(call: Call, tmp_path: Path) -> None:
     no_queue_result = call("work")
     assert (no_queue_result.exit_code, "or a file with --config FILE" in no_queue_result.stderr) == (2, True)
     two_sources_result = call("work", "reviews", "json:dumps", "--config", str(tmp_path / "work.toml"))

@@ -50,8 +50,8 @@ def findings_of(url: str, clock: Callable[[], float] = time.time) -> dict[str, s
 
 def wait_for_report(url: str, *checks: str) -> Report:
     """Return the first report with exactly these findings. Sentinels and replicas without CPU time for a
-    second or two consider each other gone, fail over and copy everything again, and the doctor reports that
-    correctly."""
+    second or two consider each other unavailable, fail over and copy everything again, and the doctor
+    reports that correctly."""
     reports: list[Report] = []
 
     def finds_exactly_these() -> bool:

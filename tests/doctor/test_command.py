@@ -27,7 +27,7 @@ def run_doctor(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["doctor", *arguments], prog_name="leaseq", catch_exceptions=False)
 
 
-def test_one_line_each_and_1_on_an_error(scratch_server: redis.Redis) -> None:
+def test_error_exits_1_and_each_finding_is_one_line(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("appendfsync", "everysec")
     scratch_server.config_set("timeout", 10)
     result = run_doctor("--redis", url_of(scratch_server))
@@ -40,7 +40,7 @@ def test_one_line_each_and_1_on_an_error(scratch_server: redis.Redis) -> None:
     assert last_line == f"{url}: errors 1, warnings 1, not checked 0"
 
 
-def test_0_on_warnings(scratch_server: redis.Redis) -> None:
+def test_warnings_alone_exit_0(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("timeout", 10)
     result = run_doctor("--redis", url_of(scratch_server))
     assert result.exit_code == 0
@@ -48,7 +48,7 @@ def test_0_on_warnings(scratch_server: redis.Redis) -> None:
     assert "no problems" not in result.output
 
 
-def test_no_password_is_printed(scratch_server: redis.Redis) -> None:
+def test_password_of_url_is_not_printed(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("timeout", 10)
     scratch_server.acl_setuser(
         "who", enabled=True, passwords=["+pw"], keys=["*"], channels=["*"], categories=["+@all"]
@@ -60,7 +60,7 @@ def test_no_password_is_printed(scratch_server: redis.Redis) -> None:
         scratch_server.acl_deluser("who")
 
 
-def test_json(scratch_server: redis.Redis) -> None:
+def test_report_is_printed_as_json(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("appendfsync", "no")
     result = run_doctor("--redis", url_of(scratch_server), "--json")
     assert result.exit_code == 1
@@ -72,7 +72,7 @@ def test_json(scratch_server: redis.Redis) -> None:
     assert report["schema"] == {"known": SCHEMA, "queues": {}}
 
 
-def test_no_server() -> None:
+def test_unavailable_server_exits_1() -> None:
     result = run_doctor("--redis", f"redis://127.0.0.1:{free_port()}")
     assert result.exit_code == 1
     assert result.output.startswith("leaseq: no answer from ")
@@ -86,7 +86,7 @@ def up() -> Iterator[tuple[Path, UpProcess]]:
         run.stop()
 
 
-def test_with_the_server_of_up_all_is_well(up: tuple[Path, UpProcess]) -> None:
+def test_server_of_leaseq_up_has_no_problems(up: tuple[Path, UpProcess]) -> None:
     folder, _ = up
     result = run_doctor("--data", str(folder))
     assert result.exit_code == 0
@@ -104,7 +104,7 @@ def test_with_the_server_of_up_all_is_well(up: tuple[Path, UpProcess]) -> None:
     ]
 
 
-def test_with_the_embedded_server_all_is_well(embedded_server: EmbeddedServer) -> None:
+def test_embedded_server_has_no_problems(embedded_server: EmbeddedServer) -> None:
     output = run_doctor("--redis", embedded_server.url).output
     assert output.startswith("no problems found: unix://")
     assert re.search(r"^  server: (Valkey|Redis) \d+\.\d+\.\d+: new enough", output, re.MULTILINE)

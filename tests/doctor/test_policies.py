@@ -15,7 +15,7 @@ from tests.conformance.topology.servers import primary_and_replicas
 from tests.doctor.reports import findings_of, report_of, url_of
 
 
-def test_a_disk_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis) -> None:
+def test_fsync_durability_without_appendfsync_always_is_error(scratch_server: redis.Redis) -> None:
     client = leaseq.connect(url_of(scratch_server))
     for name in ("a", "b"):
         leaseq.Queue(client, name).configure(durable="fsync")
@@ -33,7 +33,7 @@ def test_a_disk_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis)
     )
 
 
-def test_a_replica_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis) -> None:
+def test_replica_durability_without_replica_is_error(scratch_server: redis.Redis) -> None:
     client = leaseq.connect(url_of(scratch_server))
     leaseq.Queue(client, "q").configure()
     scratch_server.hset(Keys("q").ledger, "durable", '"replica"')  # as if the replica was lost since then
@@ -47,7 +47,7 @@ def test_a_replica_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Red
     )
 
 
-def test_of_two_replicas_one_is_no_majority() -> None:
+def test_replica_durability_with_two_replicas_is_warning() -> None:
     with primary_and_replicas(2) as (primary, *_):
         queue = leaseq.Queue(leaseq.connect(url_of(primary)), "q")
         queue.configure(durable="replica")
@@ -61,7 +61,7 @@ def test_of_two_replicas_one_is_no_majority() -> None:
         assert "durable-replica" not in findings_of(url_of(primary))
 
 
-def test_a_queue_of_a_newer_schema(scratch_server: Any) -> None:
+def test_queue_with_newer_schema_is_error(scratch_server: Any) -> None:
     client = leaseq.connect(url_of(scratch_server))
     leaseq.Queue(client, "old").configure()
     leaseq.Queue(client, "new").configure()
@@ -80,7 +80,7 @@ def test_a_queue_of_a_newer_schema(scratch_server: Any) -> None:
     assert report.known_schema == SCHEMA
 
 
-def test_a_queue_with_a_rule_of_a_newer_version(scratch_server: Any) -> None:
+def test_queue_with_unknown_policy_field_is_error(scratch_server: Any) -> None:
     client = leaseq.connect(url_of(scratch_server))
     leaseq.Queue(client, "a-new").configure()
     leaseq.Queue(client, "old").configure(durable="fsync")
@@ -95,7 +95,7 @@ def test_a_queue_with_a_rule_of_a_newer_version(scratch_server: Any) -> None:
 
 
 @pytest.mark.parametrize(("count", "suffix"), [(5, ""), (6, " and 1 more"), (8, " and 3 more")])
-def test_of_many_queues_a_few_are_named(scratch_server: redis.Redis, count: int, suffix: str) -> None:
+def test_finding_names_at_most_five_queues(scratch_server: redis.Redis, count: int, suffix: str) -> None:
     client = leaseq.connect(url_of(scratch_server))
     for number in range(count):
         leaseq.Queue(client, f"q{number}").configure(durable="fsync")

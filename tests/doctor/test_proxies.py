@@ -38,7 +38,7 @@ def send_request(app: Flask, address: str, path: str = "/login", **headers: str)
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"])
 @pytest.mark.parametrize("address", [PROXY, "127.0.0.1", "fd00::1"])
-def test_a_proxy_that_is_not_declared_is_told(server: redis.Redis, address: str, header: str) -> None:
+def test_undeclared_proxy_is_reported(server: redis.Redis, address: str, header: str) -> None:
     send_request(app_of(server), address, **{header: "203.0.113.9"})
     findings = findings_of(url_of(server))
     assert list(findings) == [CHECK]
@@ -47,7 +47,7 @@ def test_a_proxy_that_is_not_declared_is_told(server: redis.Redis, address: str,
         assert word in findings[CHECK]
 
 
-def test_nor_is_one_that_connects_from_elsewhere_than_was_said(server: redis.Redis) -> None:
+def test_proxy_from_undeclared_address_is_reported(server: redis.Redis) -> None:
     send_request(app_of(server, trusted_proxies=1), PROXY, X_Forwarded_For="203.0.113.9")
     assert PROXY in findings_of(url_of(server))[CHECK]
 
@@ -60,7 +60,7 @@ def test_nor_is_one_that_connects_from_elsewhere_than_was_said(server: redis.Red
         ({}, "8.8.8.8", {"X_Forwarded_For": "203.0.113.9"}),  # a remote client that forged the header
     ],
 )
-def test_else_nothing_is_told(
+def test_declared_proxy_or_direct_client_is_not_reported(
     server: redis.Redis, settings: dict[str, Any], address: str, headers: dict[str, str]
 ) -> None:
     send_request(app_of(server, **settings), address, **headers)
@@ -69,11 +69,11 @@ def test_else_nothing_is_told(
     assert "not reached through an undeclared proxy" in report.well["pages"]
 
 
-def test_a_probe_is_answered_without_the_server(server: redis.Redis) -> None:
+def test_health_probe_through_undeclared_proxy_is_not_reported(server: redis.Redis) -> None:
     send_request(app_of(server), PROXY, "/healthz", X_Forwarded_For="203.0.113.9")
     assert not findings_of(url_of(server))
 
 
-def test_it_is_forgotten_after_two_hours_without_one(server: redis.Redis) -> None:
+def test_record_of_undeclared_proxy_expires_after_two_hours(server: redis.Redis) -> None:
     send_request(app_of(server), PROXY, X_Forwarded_For="203.0.113.9")
     assert 0 < server.ttl(UNDECLARED_PROXY) <= 7_200

@@ -1,4 +1,4 @@
-"""Missing rights of the server's user: each needed command is tried, and nothing is left over."""
+"""Missing permissions of the server's user: each needed command is tried, and no key is left behind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def allow(server: redis.Redis, name: str, *words: str) -> None:
     server.execute_command("ACL", "SETUSER", name, *words)
 
 
-def test_other_channels_are_closed_where_a_server_opens_all_to_new_users(scratch_server: redis.Redis) -> None:
+def test_acl_rules_restrict_channels_despite_allchannels_default(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("acl-pubsub-default", "allchannels")
     allow(scratch_server, "new", *rules(LIBRARY, password="pw"))
     try:
@@ -43,12 +43,12 @@ def test_other_channels_are_closed_where_a_server_opens_all_to_new_users(scratch
         scratch_server.acl_deluser("new")
 
 
-def test_each_command_has_a_way_to_be_tried() -> None:
+def test_each_needed_command_has_test_command() -> None:
     assert set(TEST_COMMANDS) == {*LIBRARY, *PAGES}
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_who_may_do_all_that_is_needed(server_with_users: redis.Redis, name: str) -> None:
+def test_sufficient_permissions_are_reported_as_fine(server_with_users: redis.Redis, name: str) -> None:
     report = report_of(url_of(server_with_users, name))
     assert {finding.check for finding in report.findings} <= {"not-seen"}
     assert "permissions" in report.well
@@ -56,9 +56,7 @@ def test_who_may_do_all_that_is_needed(server_with_users: redis.Redis, name: str
 
 @pytest.mark.parametrize("name", USERS)
 @pytest.mark.parametrize("need", [*LIBRARY, *PAGES])
-def test_each_command_that_is_not_allowed_is_named(
-    server_with_users: redis.Redis, name: str, need: str
-) -> None:
+def test_each_forbidden_command_is_named(server_with_users: redis.Redis, name: str, need: str) -> None:
     allow(server_with_users, name, f"-{need}")
     findings = findings_of(url_of(server_with_users, name))
     check = "acl-commands" if need in LIBRARY else "acl-pages"
@@ -70,7 +68,7 @@ def test_each_command_that_is_not_allowed_is_named(
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_several_at_once(server_with_users: redis.Redis, name: str) -> None:
+def test_several_forbidden_commands_are_named_together(server_with_users: redis.Redis, name: str) -> None:
     allow(server_with_users, name, "-zadd", "-hset", "-hdel", "-get", "-set")
     findings = findings_of(url_of(server_with_users, name))
     assert all(word in findings["acl-commands"] for word in ("+zadd", "+hdel"))
@@ -78,7 +76,7 @@ def test_several_at_once(server_with_users: redis.Redis, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_keys_that_are_not_allowed(server_with_users: redis.Redis, name: str) -> None:
+def test_missing_key_permission_is_error(server_with_users: redis.Redis, name: str) -> None:
     allow(server_with_users, name, "resetkeys", "~other:*")
     findings = findings_of(url_of(server_with_users, name))
     assert re.match(rf"error: .*keys leaseq:\*.*ACL SETUSER {name} ~leaseq:\*$", findings["acl-keys"])
@@ -87,19 +85,19 @@ def test_keys_that_are_not_allowed(server_with_users: redis.Redis, name: str) ->
 
 
 @pytest.mark.parametrize("name", USERS)
-def test_channels_that_are_not_allowed(server_with_users: redis.Redis, name: str) -> None:
+def test_missing_channel_permission_is_error(server_with_users: redis.Redis, name: str) -> None:
     allow(server_with_users, name, "resetchannels", "&other:*")
     findings = findings_of(url_of(server_with_users, name))
     assert {check for check in findings if check.startswith("acl-")} == {"acl-channels"}
     assert re.match(rf"error: .*channels leaseq:\*.*ACL SETUSER {name} &leaseq:\*$", findings["acl-channels"])
 
 
-def test_a_user_for_the_library_alone(server_with_users: redis.Redis) -> None:
+def test_library_user_without_page_permissions_has_no_findings(server_with_users: redis.Redis) -> None:
     allow(server_with_users, "dry", *rules(LIBRARY, DOCTOR, password="pw"))
     assert not findings_of(url_of(server_with_users, "dry"))
 
 
-def test_a_command_that_the_server_renamed_away() -> None:
+def test_renamed_command_is_reported() -> None:
     """As some hosting providers do."""
     from tests.conformance.topology.servers import running
     from tests.doctor.reports import SAFE_OPTIONS
@@ -108,7 +106,7 @@ def test_a_command_that_the_server_renamed_away() -> None:
         assert "XADD" in findings_of(url_of(server))["acl-commands"]
 
 
-def test_what_may_not_be_looked_at_is_said(server_with_users: redis.Redis) -> None:
+def test_unreadable_settings_are_reported_as_not_checked(server_with_users: redis.Redis) -> None:
     """As on a hosted server: the user may do what leaseq does, but may not read the settings."""
     report = report_of(url_of(server_with_users, "trying"))
     by_command = {
@@ -124,7 +122,7 @@ def test_what_may_not_be_looked_at_is_said(server_with_users: redis.Redis) -> No
     assert set(report.well) == {"permissions", "queues", "pages"}, "unchecked parts are not reported as fine"
 
 
-def test_where_info_may_be_read_it_says_what_it_can(server_with_users: redis.Redis) -> None:
+def test_info_permission_alone_reveals_eviction_and_persistence(server_with_users: redis.Redis) -> None:
     server_with_users.config_set("maxmemory-policy", "allkeys-lfu")
     server_with_users.config_set("appendonly", "no")
     allow(server_with_users, "trying", "+info")
@@ -136,7 +134,7 @@ def test_where_info_may_be_read_it_says_what_it_can(server_with_users: redis.Red
     assert {"eviction", "snapshots-only"} <= set(findings)
 
 
-def test_a_user_who_is_not_let_in(server_with_users: redis.Redis) -> None:
+def test_wrong_password_raises_server_refused(server_with_users: redis.Redis) -> None:
     import leaseq
 
     with pytest.raises(leaseq.ServerRefused, match="user or password"):

@@ -1,4 +1,4 @@
-"""Server settings that would lose data or let others in."""
+"""Server settings that may lose data or give others access."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Change = Callable[[bytes], bytes]
 UNROUTABLE_BIND = "127.0.0.1 -192.0.2.1"  # no machine has this address; the dash makes it optional
 
 
-def test_with_a_server_as_it_should_be_all_is_well(tcp_server: redis.Redis) -> None:
+def test_safe_server_has_no_findings(tcp_server: redis.Redis) -> None:
     report = report_of(url_of(tcp_server))
     assert report.findings == ()
     assert report.ok
@@ -50,7 +50,7 @@ def test_with_a_server_as_it_should_be_all_is_well(tcp_server: redis.Redis) -> N
         ({"tcp-keepalive": "0"}, "tcp-keepalive", "warning: "),
     ],
 )
-def test_a_setting_that_loses_work(
+def test_unsafe_setting_is_reported(
     scratch_server: redis.Redis, settings: dict[str, str], check: str, pattern: str
 ) -> None:
     for name, value in settings.items():
@@ -64,12 +64,12 @@ def assert_says(text: str, pattern: str) -> None:
     assert re.match(pattern, text), text
 
 
-def test_an_idle_timeout_of_a_minute_is_nothing_to_mend(scratch_server: redis.Redis) -> None:
+def test_idle_timeout_of_60_seconds_is_accepted(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("timeout", 60)
     assert not findings_of(url_of(scratch_server))
 
 
-def test_memory_that_is_nearly_full(scratch_server: redis.Redis) -> None:
+def test_nearly_full_maxmemory_is_warning(scratch_server: redis.Redis) -> None:
     used_bytes = scratch_server.info("memory")["used_memory"]
     scratch_server.config_set("maxmemory", used_bytes * 100 // 93)
     assert_says(findings_of(url_of(scratch_server))["memory-nearly-full"], "warning: uses 9[0-9] %")
@@ -77,7 +77,7 @@ def test_memory_that_is_nearly_full(scratch_server: redis.Redis) -> None:
     assert not findings_of(url_of(scratch_server))
 
 
-def test_memory_is_nearly_full_from_90_percent_on(scratch_server: redis.Redis) -> None:
+def test_memory_warning_starts_at_90_percent(scratch_server: redis.Redis) -> None:
     # Large compared with a connection's buffer, and not sent through it.
     scratch_server.setrange("big", 50_000_000, "x")
     used_bytes = scratch_server.info("memory")["used_memory"]
@@ -86,7 +86,9 @@ def test_memory_is_nearly_full_from_90_percent_on(scratch_server: redis.Redis) -
         assert ("memory-nearly-full" in findings_of(url_of(scratch_server))) == is_full, percent
 
 
-def test_no_limit_and_a_machine_that_is_nearly_full(embedded_server: EmbeddedServer, tmp_path: Path) -> None:
+def test_nearly_full_machine_without_maxmemory_is_warning(
+    embedded_server: EmbeddedServer, tmp_path: Path
+) -> None:
     used_bytes = leaseq.connect(embedded_server.url).redis.info("memory")["used_memory"]
     with RewritingProxy(embedded_server.url, tmp_path, as_machine_with(used_bytes * 100 // 80)) as proxy:
         assert_says(
@@ -94,7 +96,7 @@ def test_no_limit_and_a_machine_that_is_nearly_full(embedded_server: EmbeddedSer
         )
 
 
-def test_no_password_where_others_can_come(scratch_server: redis.Redis) -> None:
+def test_reachable_server_without_password_is_error(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("bind", UNROUTABLE_BIND)
     scratch_server.config_set("protected-mode", "no")
     findings = findings_of(url_of(scratch_server))
@@ -103,12 +105,12 @@ def test_no_password_where_others_can_come(scratch_server: redis.Redis) -> None:
     assert_says(findings["plain-port"], "warning: ")
 
 
-def test_only_protected_mode_where_others_can_come(scratch_server: redis.Redis) -> None:
+def test_reachable_server_with_only_protected_mode_is_warning(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("bind", UNROUTABLE_BIND)
     assert_says(findings_of(url_of(scratch_server))["protected-mode-only"], "warning: ")
 
 
-def test_a_password_where_others_can_come(scratch_server: redis.Redis) -> None:
+def test_reachable_server_with_password_has_only_plain_port_finding(scratch_server: redis.Redis) -> None:
     scratch_server.config_set("bind", UNROUTABLE_BIND)
     scratch_server.config_set("protected-mode", "no")
     all_rights = {"enabled": True, "keys": ["*"], "channels": ["*"], "categories": ["+@all"]}
@@ -125,7 +127,7 @@ def test_a_password_where_others_can_come(scratch_server: redis.Redis) -> None:
         scratch_server.acl_deluser("boss")
 
 
-def test_no_tls_to_another_machine(tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_server_without_tls_is_error(tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """The name resolves to this machine for redis-py, and to another one for the doctor."""
     monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     findings = findings_of(url_of(tcp_server).replace("127.0.0.1", "localhost"))
@@ -133,7 +135,7 @@ def test_no_tls_to_another_machine(tcp_server: redis.Redis, monkeypatch: pytest.
     assert_says(findings["no-tls"], "error: is used without TLS at localhost.*rediss://")
 
 
-def test_a_name_that_is_not_resolved_any_more_counts_as_another_machine(
+def test_unresolvable_host_is_treated_as_remote(
     tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The resolver answered redis-py, and fails for the doctor."""
@@ -145,7 +147,7 @@ def test_a_name_that_is_not_resolved_any_more_counts_as_another_machine(
     assert list(findings_of(url_of(tcp_server).replace("127.0.0.1", "localhost"))) == ["no-tls"]
 
 
-def test_a_socket_for_everybody(embedded_server: EmbeddedServer) -> None:
+def test_world_accessible_socket_is_error(embedded_server: EmbeddedServer) -> None:
     embedded_server.socket.chmod(0o777)
     assert_says(findings_of(embedded_server.url)["socket-mode"], "error: .*server.sock has mode 777.*770")
     embedded_server.socket.chmod(0o770)
@@ -153,16 +155,14 @@ def test_a_socket_for_everybody(embedded_server: EmbeddedServer) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777])
-def test_a_socket_that_others_could_put_another_in_place_of(
-    embedded_server: EmbeddedServer, mode: int
-) -> None:
+def test_world_writable_socket_directory_is_error(embedded_server: EmbeddedServer, mode: int) -> None:
     embedded_server.data_dir.chmod(mode)
     assert_says(
         findings_of(embedded_server.url)["socket-directory-writable"], f"error: .*mode {mode:o}.*chmod 700"
     )
 
 
-def test_a_socket_in_a_folder_that_is_open(embedded_server: EmbeddedServer) -> None:
+def test_world_readable_socket_directory_is_warning(embedded_server: EmbeddedServer) -> None:
     embedded_server.data_dir.chmod(0o755)
     assert_says(findings_of(embedded_server.url)["socket-directory-open"], "warning: ")
     embedded_server.data_dir.chmod(0o750)
@@ -177,7 +177,7 @@ def test_a_socket_in_a_folder_that_is_open(embedded_server: EmbeddedServer) -> N
     ],
     ids=["valkey", "redis"],
 )
-def test_a_server_that_is_too_old(
+def test_unsupported_server_version_is_error(
     embedded_server: EmbeddedServer, tmp_path: Path, change: Change, pattern: str
 ) -> None:
     with RewritingProxy(embedded_server.url, tmp_path, change) as proxy:
@@ -185,7 +185,9 @@ def test_a_server_that_is_too_old(
 
 
 @pytest.mark.parametrize("change", [as_valkey("7.2.0"), as_redis("7.0.9")], ids=["valkey", "redis"])
-def test_one_that_is_just_new_enough(embedded_server: EmbeddedServer, tmp_path: Path, change: Change) -> None:
+def test_oldest_supported_server_version_is_accepted(
+    embedded_server: EmbeddedServer, tmp_path: Path, change: Change
+) -> None:
     with RewritingProxy(embedded_server.url, tmp_path, change) as proxy:
         assert "too-old" not in findings_of(proxy.url)
 
@@ -199,12 +201,14 @@ def test_one_that_is_just_new_enough(embedded_server: EmbeddedServer, tmp_path: 
         (50.0, "clock-drift", "warning: has a clock 50"),
     ],
 )
-def test_clocks_that_differ(tcp_server: redis.Redis, offset: float, check: str, pattern: str) -> None:
+def test_clock_difference_is_reported(
+    tcp_server: redis.Redis, offset: float, check: str, pattern: str
+) -> None:
     findings = findings_of(url_of(tcp_server), lambda: time.time() + offset)
     assert list(findings) == [check]
     assert_says(findings[check], pattern)
 
 
-def test_a_slow_answer_is_no_difference_of_clocks(tcp_server: redis.Redis) -> None:
+def test_slow_reply_is_not_reported_as_clock_difference(tcp_server: redis.Redis) -> None:
     offsets = itertools.cycle((-3.0, 0.0))  # each measurement takes three seconds
     assert not findings_of(url_of(tcp_server), lambda: time.time() + next(offsets))

@@ -17,11 +17,11 @@ CALLS = sorted(name for name in dir(leaseq.Queue) if not name.startswith("_"))
 
 
 @pytest.mark.parametrize("path", AIO_TEXTS, ids=lambda path: str(path.relative_to(asynchronous.ROOT)))
-def test_each_module_is_as_it_is_made(path: Path) -> None:
+def test_generated_aio_module_is_up_to_date(path: Path) -> None:
     assert path.read_text() == AIO_TEXTS[path], "run: python -m tests.meta.asynchronous"
 
 
-def test_both_queues_have_the_same_calls() -> None:
+def test_sync_and_async_classes_have_same_methods() -> None:
     assert sorted(name for name in dir(aio.Queue) if not name.startswith("_")) == CALLS
     assert {name for name in dir(leaseq.Client) if not name.startswith("_")} == {
         name for name in dir(aio.Client) if not name.startswith("_")
@@ -29,7 +29,7 @@ def test_both_queues_have_the_same_calls() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_they_take_the_same_and_say_the_same(call: str) -> None:
+def test_sync_and_async_methods_have_same_signature_and_docstring(call: str) -> None:
     function, aio_function = (_function(getattr(queue, call)) for queue in (leaseq.Queue, aio.Queue))
     parameters, aio_parameters = (
         inspect.signature(function).parameters,

@@ -21,7 +21,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
 
 
-def test_each_line_has_its_place_in_the_margin() -> None:
+def test_each_line_is_printed_with_file_and_line_number() -> None:
     completed = run("./dev", "lua", "finish")
     assert (completed.returncode, completed.stderr) == (0, "")
     output_lines = completed.stdout.removesuffix("\n").split("\n")
@@ -35,7 +35,7 @@ def test_each_line_has_its_place_in_the_margin() -> None:
     assert "\x1b" not in completed.stdout, "no colours outside a terminal"
 
 
-def test_the_help_names_it() -> None:
+def test_dev_help_lists_lua_command() -> None:
     assert "\n./dev lua VERB " in run("./dev", "help").stdout
 
 
@@ -53,14 +53,14 @@ def test_the_margin_is_dim_in_a_terminal() -> None:
     assert re.fullmatch(rb"\x1b\[2mschema\.lua:1 *\x1b\[0m  #!lua flags=no-writes", first_line)
 
 
-def test_a_reader_may_leave_before_the_end() -> None:
+def test_closed_output_pipe_causes_no_error() -> None:
     completed = run("sh", "-c", '"$@" | head -n 1', "sh", *PRINT_COMMAND, "finish")
     assert completed.stdout.split() == ["finish.lua:1", "#!lua", "flags=allow-oom"]
     assert completed.stderr == ""
 
 
 @pytest.mark.parametrize("words", [(), ("nope",), ("lib/grants",), ("finish", "reserve")])
-def test_where_it_is_given_no_script_it_lists_them(words: tuple[str, ...]) -> None:
+def test_missing_or_unknown_script_name_lists_scripts(words: tuple[str, ...]) -> None:
     completed = run(*PRINT_COMMAND, *words)
     assert (completed.returncode, completed.stdout) == (2, "")
     assert completed.stderr.endswith(f"the scripts are: {', '.join(sorted(SCRIPTS))}\n")

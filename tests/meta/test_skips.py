@@ -44,10 +44,10 @@ def test_an_unexplained_skip_fails_the_run(tmp_path: Path, body: str) -> None:
     assert "skipped without a reason" in completed.stdout
 
 
-def test_it_fails_the_run_of_two_workers_too(tmp_path: Path) -> None:
+def test_unexplained_skip_fails_run_with_two_workers(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, SKIPS["a skip in a test"], "-n", "2").returncode == 1
 
 
-def test_a_platform_is_an_explanation(tmp_path: Path) -> None:
+def test_skip_with_platform_reason_is_accepted(tmp_path: Path) -> None:
     completed = run_pytest(tmp_path, "def test_it(): pytest.skip('platform: only a Mac can')")
     assert completed.returncode == 0, completed.stdout

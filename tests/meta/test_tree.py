@@ -29,11 +29,11 @@ def views() -> set[str]:
     return {path.relative_to(WEBAPP).parts[0] for path in blueprint_files}
 
 
-def test_a_folder_of_tests_is_a_folder_of_leaseq_or_one_of_these() -> None:
+def test_folders_of_tests_mirror_leaseq_or_are_listed() -> None:
     assert folders(ROOT / "tests") - folders(ROOT / "leaseq") - TEST_FOLDERS == set()
 
 
-def test_tests_of_the_web_app_are_in_the_folder_of_what_they_test() -> None:
+def test_web_test_folders_mirror_webapp_folders() -> None:
     tests = ROOT / "tests" / "web"
     assert folders(tests) - folders(WEBAPP) == set(), "no such folder in webapp/"
     module_names = {path.name.removeprefix("test_") for path in tests.glob("test_*.py")}
@@ -47,18 +47,18 @@ def test_each_view_has_tests() -> None:
 
 
 @pytest.mark.parametrize(("folder", "loose_files"), [(TEMPLATES, {"base.html"}), (STATIC, set[str]())])
-def test_pages_and_their_parts_are_in_the_folder_of_their_view(folder: Path, loose_files: set[str]) -> None:
+def test_templates_and_static_files_are_in_folders_of_views(folder: Path, loose_files: set[str]) -> None:
     assert folders(folder) - views() - {SHARED} == set(), "no such view"
     assert {path.name for path in folder.iterdir() if path.is_file()} == loose_files
 
 
-def test_each_template_is_used_and_each_that_is_named_is_there() -> None:
+def test_referenced_templates_equal_existing_templates() -> None:
     sources = [*WEBAPP.rglob("*.py"), *TEMPLATES.rglob("*.html")]
     names = {name for path in sources for name in re.findall(r'"([\w/-]+\.html)"', path.read_text())}
     assert names == file_names(TEMPLATES)
 
 
-def test_each_static_file_is_used_and_each_that_is_named_is_there() -> None:
+def test_referenced_static_files_equal_existing_static_files() -> None:
     names = {
         name
         for path in TEMPLATES.rglob("*.html")

@@ -49,28 +49,28 @@ def install_wheel(wheel: Path, folder: Path, extra: str = "") -> Path:
     return python.with_name("leaseq")
 
 
-def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
+def test_wheel_contains_all_scripts_pages_and_type_marker(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    moves = {f"leaseq/lua/{path.relative_to(ROOT / 'lua')}" for path in (ROOT / "lua").rglob("*.lua")}
+    scripts = {f"leaseq/lua/{path.relative_to(ROOT / 'lua')}" for path in (ROOT / "lua").rglob("*.lua")}
     pages = {
         f"leaseq/{path.relative_to(ROOT)}"
         for folder in ("templates", "static")
         for path in (ROOT / "webapp" / folder).rglob("*.*")
     }
-    assert moves
+    assert scripts
     assert pages
-    assert names >= moves | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
+    assert names >= scripts | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"leaseq"}
 
 
-def test_the_wheel_holds_nothing_that_only_developers_use(wheel: Path) -> None:
+def test_wheel_contains_no_development_files(wheel: Path) -> None:
     """No backups and no sources of translations; `test_reachable` finds modules that nothing uses."""
     paths = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("leaseq/")]
     suffixes = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
     assert [str(path) for path in paths if path.suffix not in suffixes and path.name != "py.typed"] == []
 
 
-def test_the_library_alone_brings_the_command_line_and_the_moves(
+def test_installed_library_works_without_web_extra(
     wheel: Path, tmp_path: Path, own_server: EmbeddedServer
 ) -> None:
     command = install_wheel(wheel, tmp_path)
@@ -93,7 +93,9 @@ def test_the_library_alone_brings_the_command_line_and_the_moves(
     assert not (tmp_path / "leaseq-data").exists()
 
 
-def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Path, port: int) -> None:
+def test_leaseq_up_serves_pages_with_web_extra(
+    wheel: Path, tmp_path: Path, data_dir: Path, port: int
+) -> None:
     command = install_wheel(wheel, tmp_path, "[web]")
     other_webapp = tmp_path / "webapp.py"  # of another program in the same environment
     other_webapp.write_text("raise AssertionError('this is not the web app of leaseq')")

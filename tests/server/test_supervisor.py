@@ -125,7 +125,7 @@ def read_pids(folder: Path) -> dict[str, int]:
     return by_name
 
 
-def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_path: Path) -> None:
+def test_children_start_in_sequence_and_stop_in_reverse(tmp_path: Path) -> None:
     children = [(n, LOGS_ITS_END.replace("{name}", n), {"ready": f"{n}-ready"}) for n in ("first", "second")]
     with run_supervisor(tmp_path, *children) as process:
         eventually((tmp_path / "started").exists, "all started")
@@ -135,7 +135,7 @@ def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_p
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
-def test_one_that_dies_is_started_again_and_said(tmp_path: Path) -> None:
+def test_killed_child_is_restarted_and_reported(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("one", SLEEPS, {}), ("two", SLEEPS, {})) as process:
         eventually((tmp_path / "started").exists, "all started")
         before = read_pids(tmp_path)
@@ -146,7 +146,7 @@ def test_one_that_dies_is_started_again_and_said(tmp_path: Path) -> None:
         assert process.stderr.readline() == "leaseq: one was killed by signal 9; starting it again in 0.5 s\n"
 
 
-def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
+def test_restart_delay_doubles_for_repeatedly_failing_child(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("bad", "import sys; sys.exit(3)", {})) as process:
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
@@ -157,7 +157,7 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
     assert int((tmp_path / "waits").read_text()) < 100, "the supervisor sleeps in between"
 
 
-def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_path: Path) -> None:
+def test_restart_delay_is_reset_after_stable_run(tmp_path: Path) -> None:
     """Here, any positive running time counts as long."""
     with run_supervisor(tmp_path, ("bad", "import sys; sys.exit(3)", {}), steady=0) as process:
         assert process.stderr is not None
@@ -165,7 +165,7 @@ def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_pa
     assert lines == ["leaseq: bad ended with exit code 3; starting it again in 0.5 s\n"] * 2
 
 
-def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
+def test_child_exit_before_ready_stops_all_children(tmp_path: Path) -> None:
     good: tuple[str, str, dict[str, str]] = ("good", SLEEPS, {})
     bad = ("bad", "import sys; sys.exit(3)", {"ready": "never"})
     with run_supervisor(tmp_path, good, bad) as process:
@@ -174,7 +174,7 @@ def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> No
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
-def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
+def test_sigterm_during_start_stops_children(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("slow", SLEEPS, {"ready": "never"})) as process:
         eventually((tmp_path / "pids").exists, "the child runs")
         process.terminate()
@@ -182,7 +182,7 @@ def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
-def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+def test_child_that_ignores_sigterm_is_killed_with_its_descendants(tmp_path: Path) -> None:
     with run_supervisor(
         tmp_path, ("stubborn", IGNORES_SIGTERM, {"grace": 0.2, "ready": "grandchild"})
     ) as process:
@@ -190,7 +190,7 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
         process.terminate()
         assert process.wait(TIMEOUT) == 0
     grandchild = int((tmp_path / "grandchild").read_text())
-    eventually(lambda: not is_alive(grandchild), "who was killed has ended")  # nobody waited for that process
+    eventually(lambda: not is_alive(grandchild), "killed process has ended")  # its parent did not wait for it
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
@@ -201,41 +201,39 @@ def grandchild_pids(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
-def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: str) -> None:
+def test_orphans_of_killed_child_are_stopped(tmp_path: Path, handler: str) -> None:
     """It could occupy a port, for instance, that the next child needs."""
     script = LEAVES_A_PROCESS.replace("{handler}", handler) + "time.sleep(600)"
     with run_supervisor(tmp_path, ("one", script, {})):
         eventually(lambda: len(grandchild_pids(tmp_path)) == 1, "the child has started a process")
         os.kill(read_pids(tmp_path)["one"], signal.SIGKILL)
-        eventually(lambda: not is_alive(grandchild_pids(tmp_path)[0]), "that process was ended")
+        eventually(lambda: not is_alive(grandchild_pids(tmp_path)[0]), "that process has ended")
         eventually(lambda: len(grandchild_pids(tmp_path)) == 2, "another child runs")
         assert is_alive(grandchild_pids(tmp_path)[1])
         assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it gets SIGTERM first"
     eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "all have ended")
 
 
-def test_what_one_left_behind_that_was_never_ready_is_ended(tmp_path: Path) -> None:
+def test_orphans_of_child_that_was_never_ready_are_stopped(tmp_path: Path) -> None:
     script = LEAVES_A_PROCESS.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
     with run_supervisor(tmp_path, ("bad", script, {"ready": "never"})) as process:
         _, stderr = process.communicate(timeout=TIMEOUT)
     assert stderr == "bad ended with exit code 3 before it was ready\n"
-    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
+    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it has ended")
 
 
 @pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
-def test_what_a_child_left_behind_is_ended_where_it_stops_before_the_next_start(
-    tmp_path: Path, handler: str
-) -> None:
+def test_orphans_are_stopped_if_supervisor_stops_before_restart(tmp_path: Path, handler: str) -> None:
     script = LEAVES_A_PROCESS.replace("{handler}", handler) + "sys.exit(3)"
     with run_supervisor(tmp_path, ("bad", script, {})) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("leaseq: bad ended with exit code 3")
         process.terminate()
         assert process.wait(TIMEOUT) == 0
-    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
+    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it has ended")
 
 
-def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
+def test_child_inherits_environment_but_only_given_leaseq_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
@@ -249,7 +247,7 @@ def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_when_the_supervisor_is_killed_its_children_end(tmp_path: Path) -> None:
+def test_children_end_when_supervisor_is_killed(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("one", SLEEPS, {}), ("two", SLEEPS, {})) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.kill()

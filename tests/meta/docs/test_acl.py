@@ -32,7 +32,7 @@ def acl_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSer
         yield server
 
 
-def test_its_users_are_of_the_one_list() -> None:
+def test_acl_users_on_page_equal_rules_of_code() -> None:
     expected = {
         "leaseq": acl.rules(acl.LIBRARY, password="PASSWORD"),
         "pages": acl.rules(acl.LIBRARY, acl.PAGES, password="PASSWORD"),
@@ -44,18 +44,18 @@ def test_its_users_are_of_the_one_list() -> None:
     assert f"`{' '.join(acl.allow_rules(acl.SENTINEL_DOCTOR))}`" in PAGE
 
 
-def test_the_doctors_user_sees_everything(acl_server: EmbeddedServer) -> None:
+def test_doctor_user_can_run_all_checks(acl_server: EmbeddedServer) -> None:
     path = acl_server.url.removeprefix("unix://")
     report = examine(leaseq.connect(f"unix://doctor:PASSWORD@{path}"))
     assert [(finding.check, finding.level) for finding in report.findings] == [("appendfsync", "error")]
 
 
-def test_the_pages_user_can_do_what_people_do_there(acl_server: EmbeddedServer) -> None:
+def test_pages_user_can_run_web_app_without_refused_commands(acl_server: EmbeddedServer) -> None:
     url = f"unix://pages:PASSWORD@{acl_server.url.removeprefix('unix://')}"
     app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     accounts: Accounts = app.extensions["leaseq"].accounts
     admin_browser = set_up(app, accounts)
-    invite_and_shut_out(app, accounts)
+    invite_and_disable(app, accounts)
     token = accounts.create_token("ann", "a program", by="ann")
     headers = {"Authorization": f"Bearer {token}"}
     queue_url = "/api/v1/queues/reviews"
@@ -82,8 +82,8 @@ def set_up(app: Any, accounts: Accounts) -> Browser:
     return admin_browser
 
 
-def invite_and_shut_out(app: Any, accounts: Accounts) -> None:
-    """A new person sets a password by a link, types it wrong until they must wait, and is disabled."""
+def invite_and_disable(app: Any, accounts: Accounts) -> None:
+    """A new person sets a password by a link, enters wrong ones until sign-in is refused, and is disabled."""
     accounts.add("bob", by="ann", skills=["fr"])
     accounts.use_link(accounts.password_link("bob", by="ann"), PASSWORD)
     bob_browser = Browser(app, "bob")

@@ -1,4 +1,4 @@
-"""The examples of docs/deploy.md name only what exists; nginx in front of leaseq does what they say."""
+"""The examples of docs/deploy.md name only existing settings and options, and the nginx example works."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def setting_names() -> set[str]:
 
 
 @pytest.mark.parametrize("path", [*FILES, DOCS / "deploy.md"], ids=lambda path: path.name)
-def test_settings_and_options_are_real(path: Path) -> None:
+def test_examples_name_only_existing_settings_and_options(path: Path) -> None:
     text = path.read_text()
     assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= setting_names()
     context = click.Context(main)
@@ -57,7 +57,7 @@ def test_settings_and_options_are_real(path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="platform: there is no systemd")
 @pytest.mark.parametrize("unit", sorted((DOCS / "systemd").iterdir()), ids=lambda path: path.name)
-def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
+def test_systemd_units_are_valid(unit: Path, tmp_path: Path) -> None:
     for path in (DOCS / "systemd").iterdir():
         text = path.read_text().replace("/opt/leaseq/bin/leaseq", "/bin/true")
         (tmp_path / path.name).write_text(text)
@@ -86,8 +86,8 @@ FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
-def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
-    """Thirty of each kind: they send nothing, half of the headers, or half of a body, or read no answer."""
+def test_slow_clients_behind_nginx_do_not_block_other_requests(nginx: int) -> None:
+    """Thirty clients of each kind: they send nothing, half of the headers or of a body, or read no answer."""
     head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
     unread_request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: leaseq.example.org\r\n\r\n"
     with ExitStack() as connections:
@@ -103,7 +103,7 @@ def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
 
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
-def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server: Any) -> None:
+def test_fifth_concurrent_import_behind_nginx_is_refused(nginx: int, server: Any) -> None:
     accounts = Accounts(server.client)
     name = f"boss-{secrets.token_hex(4)}"
     accounts.add(name, by="test", role="manager")
@@ -124,7 +124,7 @@ def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server
 
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
-def test_behind_nginx_with_tls(nginx: int) -> None:
+def test_nginx_example_secures_cookies_and_passes_request_id(nginx: int) -> None:
     def send_request(path: str, **headers: str) -> http.client.HTTPResponse:
         context = ssl._create_unverified_context()  # a self-signed certificate
         connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=context, timeout=30)

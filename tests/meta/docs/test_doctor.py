@@ -10,11 +10,11 @@ from tests.meta.docs.doctor_table import table
 PAGE = (Path(__file__).parents[3] / "docs/doctor.md").read_text()
 
 
-def test_the_table_is_made_from_the_code() -> None:
+def test_table_of_checks_is_up_to_date() -> None:
     assert table() in PAGE, "python -m tests.meta.docs.doctor_table prints it"
 
 
-def test_what_is_shown_to_be_well_is_what_is_said() -> None:
+def test_example_output_contains_message_of_each_group() -> None:
     for group, message in GROUPS.items():
         assert f"  {group}: " in PAGE
         assert f"{message}\n" in PAGE, group

@@ -40,9 +40,7 @@ def test_the_python_examples_run(page: str, server: Any, queue_name: str) -> Non
     assert names["queue"].stats().counters["finished"] >= 1
 
 
-def test_the_examples_for_event_loops_run(
-    server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_asyncio_examples_run(server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first two run; Django and Celery are not installed for tests: their examples are only compiled."""
     plain, fastapi, *other_examples = blocks("docs/asyncio.md", "python")
     for example in other_examples:
@@ -111,7 +109,7 @@ def _valkey_commands(page: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/inspecting.md"])
-def test_what_is_typed_into_valkey_cli_answers(page: str, server: Any, queue_name: str) -> None:
+def test_valkey_cli_examples_return_replies(page: str, server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"item-{n}", max_attempts=1) for n in range(3)])
     lease = queue.reserve("alice")
@@ -140,22 +138,22 @@ def test_every_key_of_a_queue_is_explained() -> None:
         assert f"`{getattr(Keys('reviews'), name)}`" in page
 
 
-def test_every_command_of_dev_in_the_readme_is_one() -> None:
+def test_dev_commands_in_readme_exist() -> None:
     usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
     for command in re.findall(r"\./dev (\w+)", (ROOT / "README.md").read_text()):
         assert f"./dev {command}" in usage
 
 
-def test_the_pages_named_in_the_readme_are_there() -> None:
+def test_links_in_readme_lead_to_existing_files() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
         assert (ROOT / target).exists(), target
 
 
-def test_the_table_of_settings_is_what_the_code_says() -> None:
+def test_settings_page_is_up_to_date() -> None:
     assert (ROOT / "docs/settings.md").read_text() == settings_table.page()
 
 
-def test_the_page_of_the_types_is_what_the_code_says() -> None:
+def test_types_page_is_up_to_date() -> None:
     page = types_table.page()
     assert (ROOT / "docs/types.md").read_text() == page, "python -m tests.meta.docs.types_table prints it"
     for module in (leaseq, transfer, backup, webhooks):
@@ -164,14 +162,14 @@ def test_the_page_of_the_types_is_what_the_code_says() -> None:
             assert names >= set(typing.get_type_hints(record)), record
 
 
-def test_the_page_of_the_calls_is_what_the_code_says() -> None:
+def test_calls_page_is_up_to_date() -> None:
     page = calls_table.page()
     assert (ROOT / "docs/calls.md").read_text() == page, "python -m tests.meta.docs.calls_table prints it"
     for kind in (leaseq.Client, leaseq.Queue, leaseq.Worker):
         assert all(re.search(rf"^### `{name}[(:]", page, re.MULTILINE) for name in calls_table.members(kind))
 
 
-def test_the_page_of_the_policy_is_what_the_code_says() -> None:
+def test_policy_page_is_up_to_date() -> None:
     page = policy_table.page()
     assert (ROOT / "docs/policy.md").read_text() == page, "python -m tests.meta.docs.policy_table prints it"
     assert all(f"| `{field.name}` |" in page for field in fields(leaseq.Policy))

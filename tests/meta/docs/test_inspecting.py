@@ -61,7 +61,7 @@ def key_parts() -> set[str]:
     return {*script_keys, *declared_keys, *(key for script in SCRIPTS.values() for key in script.keys)}
 
 
-def test_what_is_looked_for_is_found() -> None:
+def test_parsers_find_known_letters_events_fields_and_keys() -> None:
     assert letters() >= set("afmpdrosw")
     assert marks() >= set("xnqwd")
     assert events() >= {
@@ -80,32 +80,32 @@ def test_what_is_looked_for_is_found() -> None:
     assert key_parts() >= {"ledger", "seen", "later", "wake", "bars", "journal"}
 
 
-def test_each_grammar_is_the_header_of_its_codec() -> None:
+def test_grammars_on_page_equal_headers_of_codecs() -> None:
     assert sorted(grammars.placeholder_names(PAGE)) == sorted(grammars.header_names())
     assert grammars.fill_in(PAGE) == PAGE, "python -m tests.meta.docs.grammars writes it"
 
 
 @pytest.mark.parametrize("letter", sorted(letters()))
-def test_each_letter_of_a_head(letter: str) -> None:
+def test_each_letter_of_item_head_is_documented(letter: str) -> None:
     assert re.search(rf"[|=] ?{letter} \w|letter +{letter} ", grammars.header("items"))
 
 
 @pytest.mark.parametrize("mark", sorted(marks()))
-def test_each_mark_of_a_grant(mark: str) -> None:
+def test_each_mark_of_grant_is_documented(mark: str) -> None:
     assert re.search(rf"(\||letter ) ?{mark} \w", grammars.header("grants"))
 
 
 @pytest.mark.parametrize("event", sorted(events()))
-def test_each_event_of_the_journal(event: str) -> None:
+def test_each_journal_event_is_documented(event: str) -> None:
     assert f"`{event}`" in section("What happened")
 
 
 @pytest.mark.parametrize("part", sorted(key_parts()))
-def test_each_key(part: str) -> None:
+def test_each_key_is_documented(part: str) -> None:
     assert re.search(rf"`leaseq:\{{reviews\}}:{part}[`:]", PAGE)
 
 
 @pytest.mark.parametrize("field", sorted(ledger_fields()))
-def test_each_field_of_the_ledger(field: str) -> None:
+def test_each_ledger_field_is_documented(field: str) -> None:
     pattern = rf"{field}\w+" if field.endswith(":") else field
     assert re.search(rf"[`\"]{pattern}[`\"]", PAGE)

@@ -71,7 +71,7 @@ def grouping_labels(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_an_expression_names_what_a_scrape_gives(samples: Samples, name: str) -> None:
+def test_expression_names_only_existing_metrics_and_labels(samples: Samples, name: str) -> None:
     text = EXPRESSIONS[name]
     selectors = [node for node in nodes(text) if isinstance(node, promql_parser.VectorSelector)]
     assert selectors
@@ -85,7 +85,7 @@ def test_an_expression_names_what_a_scrape_gives(samples: Samples, name: str) ->
     assert grouping_labels(text) <= {label for selector in selectors for label in samples[str(selector.name)]}
 
 
-def test_a_selector_in_a_range_is_looked_at_too() -> None:
+def test_selector_inside_range_is_found() -> None:
     selectors = [
         node for node in nodes("rate(a_total[5m])") if isinstance(node, promql_parser.VectorSelector)
     ]
@@ -93,7 +93,7 @@ def test_a_selector_in_a_range_is_looked_at_too() -> None:
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
-def test_a_rule_is_whole(rule: dict[str, Any]) -> None:
+def test_alert_rule_is_complete_and_valid(rule: dict[str, Any]) -> None:
     assert (
         {"alert", "expr", "labels", "annotations"}
         <= set(rule)
@@ -111,7 +111,7 @@ def test_a_rule_is_whole(rule: dict[str, Any]) -> None:
         )
 
 
-def test_each_rule_has_a_name_of_its_own_and_the_page_on_it_names_each() -> None:
+def test_rule_names_are_unique_and_listed_in_operator_md() -> None:
     names = [rule["alert"] for rule in ALERTS]
     assert len(set(names)) == len(names)
     page = (DOCS / "operator.md").read_text()
@@ -119,7 +119,7 @@ def test_each_rule_has_a_name_of_its_own_and_the_page_on_it_names_each() -> None
     assert set(re.findall(r"`(Leaseq[A-Za-z]+)`", page)) == set(names)
 
 
-def test_the_dashboard_is_of_a_schema_that_grafana_11_reads() -> None:
+def test_dashboard_has_schema_of_grafana_11() -> None:
     assert DASHBOARD["schemaVersion"] == 39
     assert "id" not in DASHBOARD, "Grafana assigns one"
     assert (DASHBOARD["uid"], DASHBOARD["title"]) == ("leaseq", "leaseq")
@@ -128,7 +128,7 @@ def test_the_dashboard_is_of_a_schema_that_grafana_11_reads() -> None:
     assert {panel["type"] for panel in DASHBOARD["panels"]} == {"row", "stat", "timeseries"}
 
 
-def test_its_data_source_is_a_variable() -> None:
+def test_dashboard_data_source_is_variable() -> None:
     source, queue = DASHBOARD["templating"]["list"]
     assert (source["type"], source["query"]) == ("datasource", "prometheus")
     datasource = {"type": "prometheus", "uid": f"${{{source['name']}}}"}
@@ -136,7 +136,7 @@ def test_its_data_source_is_a_variable() -> None:
     assert [place["datasource"] for place in places] == [datasource] * len(places)
 
 
-def test_its_variable_of_queues_is_of_what_a_scrape_gives(samples: Samples) -> None:
+def test_dashboard_queue_variable_uses_existing_label(samples: Samples) -> None:
     queue = DASHBOARD["templating"]["list"][1]
     match = re.fullmatch(r"label_values\((\w+), (\w+)\)", queue["query"]["query"])
     assert match
@@ -146,12 +146,12 @@ def test_its_variable_of_queues_is_of_what_a_scrape_gives(samples: Samples) -> N
 
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
-def test_a_legend_names_labels_that_are_there(panel: dict[str, Any]) -> None:
+def test_legend_names_only_grouping_labels(panel: dict[str, Any]) -> None:
     for target in panel["targets"]:
         assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= grouping_labels(target["expr"])
 
 
-def test_no_two_panels_lie_over_each_other() -> None:
+def test_dashboard_panels_do_not_overlap() -> None:
     earlier_cells: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:
         place = panel["gridPos"]

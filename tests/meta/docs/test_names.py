@@ -1,4 +1,4 @@
-"""The documentation names everything that exists, and nothing else."""
+"""docs/rest.md names every call and error code, and the form example of docs/manager.md is valid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
     assert page_calls == api_calls
 
 
-def test_rest_md_names_every_code() -> None:
+def test_rest_md_names_every_error_code() -> None:
     text = (DOCS / "rest.md").read_text()
     rows = re.findall(r"^\| \d{3} \| `([a-z-]+)` \|.*\| ([^|]*)\|$", text, re.MULTILINE)
     assert {code for code, _ in rows} == set(MEANINGS)
@@ -35,7 +35,7 @@ def test_rest_md_names_every_code() -> None:
     assert {"field", "errors", "answer_kept"} <= members <= set(Problem.model_fields)
 
 
-def test_the_managers_example_is_a_form() -> None:
+def test_form_example_of_manager_md_is_valid() -> None:
     (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "manager.md").read_text(), re.DOTALL)
     example = json.loads(block)
     form.check_form(example)

@@ -24,7 +24,7 @@ def commands() -> list[tuple[str, str]]:
     return [(command, output.strip()) for command, output in matches if not command.startswith(TEST_SETTINGS)]
 
 
-def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_path: Path) -> None:
+def test_rest_md_commands_succeed_in_sequence(server: Any, queue_name: str, tmp_path: Path) -> None:
     accounts = Accounts(server.client)
     alice, bob = (accounts.add(f"{name} of {queue_name}", by="test", role="manager") for name in ("a", "b"))
     (tmp_path / "reviews.jsonl").write_text('{"id": "r-2", "payload": {"text": "Never came"}}\n')

@@ -31,12 +31,12 @@ REPLACED_PHRASES = (
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_is_literal(page: Path) -> None:
+def test_doc_page_contains_no_replaced_phrase(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     assert find_replaced_phrases(prose) == []
 
 
-def test_the_texts_of_pages_are_literal() -> None:
+def test_page_texts_contain_no_replaced_phrase() -> None:
     with TEXTS.open("rb") as file:
         texts = [message.id for message in read_po(file)]
     assert (
@@ -45,7 +45,7 @@ def test_the_texts_of_pages_are_literal() -> None:
     )
 
 
-def test_the_source_is_literal() -> None:
+def test_source_contains_no_coined_words() -> None:
     lines = ((path, line) for path in SOURCES for line in path.read_text().splitlines())
     coined_lines = [
         (path.relative_to(ROOT), line) for path, line in lines if re.search(COINED_WORDS, line, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Who may call what: roles, holders, tokens and their scopes."""
+"""Guards of access: roles, lease holders, tokens and their scopes."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

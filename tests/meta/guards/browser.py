@@ -1,4 +1,4 @@
-"""Guards in the browser: CSRF, the content policy, cookies, where ``next`` leads, other origins."""
+"""Guards in the browser: CSRF, the content policy, cookies, redirects by ``next``, other origins."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

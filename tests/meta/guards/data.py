@@ -1,4 +1,4 @@
-"""Input has limits, and means the same to every program."""
+"""Guards of input: limits, and one interpretation by every program."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

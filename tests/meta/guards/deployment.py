@@ -7,12 +7,12 @@ GUARDS: tuple[Guard, ...] = (
         "the doctor tells of a proxy that is not declared",
         guard(
             "proxy-noted",
-            "test_a_proxy_that_is_not_declared_is_told",
+            "test_undeclared_proxy_is_reported",
         ),
-        guard("proxy-near", "test_else_nothing_is_told", instead="True"),
+        guard("proxy-near", "test_declared_proxy_or_direct_client_is_not_reported", instead="True"),
         guard(
             "proxy-probes",
-            "test_a_probe_is_answered_without_the_server",
+            "test_health_probe_through_undeclared_proxy_is_not_reported",
             instead="came_by_proxy(request.environ)",
         ),
     ),

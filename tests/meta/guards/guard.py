@@ -11,7 +11,7 @@ from tests.support.planted_faults import nodes
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A piece of the product that keeps somebody out and carries the mark ``guard: name``.
+    """A piece of the product that refuses something and carries the mark ``guard: name``.
 
     To remove it, it is replaced by ``instead``. If that is None, a condition becomes false, a statement
     does nothing, and an argument is left out.

@@ -1,4 +1,4 @@
-"""How people get in: invitations and links, the second factor, an identity provider."""
+"""Guards of accounts: invitations and links, names, the second factor, an identity provider."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

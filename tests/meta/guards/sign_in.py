@@ -1,4 +1,4 @@
-"""Names and passwords: limits on tries, what strangers can find out, which passwords are accepted."""
+"""Guards of sign-in: limits on attempts, equal answers for unknown people, accepted passwords."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

@@ -52,7 +52,7 @@ def test_each_guard_is_marked_once_in_the_product() -> None:
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
-def test_a_guard_can_be_taken_out(guard: Guard) -> None:
+def test_guard_removal_changes_file(guard: Guard) -> None:
     text = (ROOT / guard.file).read_text()
     text_without = guard.apply(text)
     if guard.file.endswith(".py"):
@@ -61,8 +61,8 @@ def test_a_guard_can_be_taken_out(guard: Guard) -> None:
         assert text_without != text
 
 
-def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
-    """Otherwise its tests would fail because of the name, and not because somebody gets in."""
+def test_guard_removal_leaves_no_undefined_name(tmp_path: Path) -> None:
+    """Otherwise its tests would fail because of the name, and not because the guard is missing."""
     for guard in GUARDS:
         if guard.file.endswith(".py"):
             text = guard.apply((ROOT / guard.file).read_text())
@@ -73,7 +73,7 @@ def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
-def test_each_of_its_tests_is_there_once(guard: Guard) -> None:
+def test_each_test_of_guard_exists_once(guard: Guard) -> None:
     assert len(guard.nodes) == len(guard.tests) > 0
 
 
@@ -88,10 +88,10 @@ def test_each_of_its_tests_is_there_once(guard: Guard) -> None:
         ("@once  # guard: x\ndef b(): ...", "  # guard: x\ndef b(): ..."),
     ],
 )
-def test_what_a_mark_marks(lines: str, expected: str) -> None:
+def test_remove_guard_removes_marked_code(lines: str, expected: str) -> None:
     assert remove_guard("some.py", lines, "x", None) == expected
 
 
-def test_the_page_has_the_table() -> None:
+def test_security_page_contains_table() -> None:
     """``python -m tests.meta.guards.table`` prints it."""
     assert table() in (ROOT / "docs/security.md").read_text()

@@ -1,4 +1,4 @@
-"""Which tests run a line, in a small tree made for this."""
+"""Line coverage by test, in a small example tree."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
 @pytest.mark.parametrize(
     ("line", "tests"),
     [
-        pytest.param(5, {LARGE, SMALL}, id="both"),
-        pytest.param(6, {LARGE}, id="one"),
-        pytest.param(7, {LARGE}, id="no code: the line above it"),
-        pytest.param(8, {SMALL}, id="the other"),
+        pytest.param(5, {LARGE, SMALL}, id="two tests"),
+        pytest.param(6, {LARGE}, id="first test"),
+        pytest.param(7, {LARGE}, id="no code: statement above"),
+        pytest.param(8, {SMALL}, id="second test"),
         pytest.param(1, set(), id="at import"),
     ],
 )
-def test_the_tests_that_run_a_line(coverage: Coverage, line: int, tests: set[str]) -> None:
+def test_coverage_returns_tests_that_run_line(coverage: Coverage, line: int, tests: set[str]) -> None:
     assert coverage.tests("leaseq/product.py", line) == tests
 
 
-def test_a_line_that_a_fixture_runs(coverage: Coverage) -> None:
+def test_line_run_by_fixture_is_reported_as_setup(coverage: Coverage) -> None:
     assert coverage.runs_in_setup("leaseq/product.py", 12)
     assert not coverage.runs_in_setup("leaseq/product.py", 6)
 
 
-def test_a_file_that_no_test_runs(coverage: Coverage) -> None:
+def test_file_without_tests_has_no_covering_tests(coverage: Coverage) -> None:
     assert coverage.tests("leaseq/other.py", 1) == frozenset()

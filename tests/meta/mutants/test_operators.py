@@ -80,7 +80,7 @@ def apply_edits(text: str, edits: list[Edit]) -> list[str]:
 
 
 @pytest.mark.parametrize(("operator", "text", "expected"), PYTHON)
-def test_an_operator_for_python(operator: str, text: str, expected: list[str]) -> None:
+def test_python_operator_makes_expected_mutants(operator: str, text: str, expected: list[str]) -> None:
     mutant_texts = apply_edits(
         text, [edit for edit in python_operators.edits(text) if edit.operator == operator]
     )
@@ -89,7 +89,7 @@ def test_an_operator_for_python(operator: str, text: str, expected: list[str]) -
 
 
 @pytest.mark.parametrize(("operator", "text", "expected"), LUA)
-def test_an_operator_for_lua(operator: str, text: str, expected: list[str]) -> None:
+def test_lua_operator_makes_expected_mutants(operator: str, text: str, expected: list[str]) -> None:
     mutant_texts = apply_edits(
         text, [edit for edit in lua_operators.edits(text) if edit.operator == operator]
     )
@@ -98,7 +98,7 @@ def test_an_operator_for_lua(operator: str, text: str, expected: list[str]) -> N
         parse(mutant_text)
 
 
-def test_what_is_no_program_is_told_from_what_is_one() -> None:
+def test_invalid_or_unchanged_program_is_recognized() -> None:
     assert not python_operators.is_program("a = 1", "a = ")
     assert not python_operators.is_program("a = 1", "a = (1)")
     assert python_operators.is_program("a = 1", "a = 2")
@@ -120,7 +120,7 @@ def test_a_mutant_has_an_id_and_a_diff() -> None:
     assert found_mutants[-1].diff(text).splitlines()[1:] == [" if a < b and c < d:", "-    e()", "+    pass"]
 
 
-def test_what_is_marked_as_equivalent_is_left_out() -> None:
+def test_mutants_marked_as_equivalent_are_left_out() -> None:
     text = dedent("""\
         a(b < c)  # equivalent mutant: compare: they are never equal
         # equivalent mutant: call: it only saves time
@@ -132,7 +132,7 @@ def test_what_is_marked_as_equivalent_is_left_out() -> None:
     assert [mutant.id for mutant in found_mutants] == expected_ids
 
 
-def test_a_mutant_keeps_its_place_in_the_draw_when_other_lines_change() -> None:
+def test_rank_of_mutant_is_unchanged_by_edits_of_other_lines() -> None:
     text = "def f():\n    if a < b:\n        return c + 1\n    return d\n"
     longer = "import g\n\n\n" + text.replace("return d", "return d - 1")
     before = {rank(7, mutant, text) for mutant in mutants("some.py", text, python_operators.edits(text))}
@@ -144,14 +144,14 @@ def test_a_mutant_keeps_its_place_in_the_draw_when_other_lines_change() -> None:
     )
 
 
-def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
+def test_sample_is_reproducible_from_seed(tmp_path: Path) -> None:
     first_sample = sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
     assert first_sample == sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
     assert len(set(first_sample)) == 6
 
 
-def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
-    """Then the server's errors name the same lines, and a test of the layout alone catches nothing."""
+def test_lua_mutants_keep_line_numbers_and_leave_no_blank_line() -> None:
+    """So the server's errors name the same lines, and a test of the layout alone can't catch a mutant."""
     for file in sources.files("lua"):
         text = sources.text(file)
         for mutant in sources.mutants_of(file):
@@ -163,7 +163,7 @@ def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
 
 
 @pytest.mark.parametrize("part", sources.PARTS)
-def test_the_first_tests_that_are_run_have_to_do_with_the_file(part: str) -> None:
+def test_tests_for_file_are_existing_test_files(part: str) -> None:
     file = random.Random(1).choice(list(sources.files(part)))
     tests = sources.tests_for(file, sources.text(file))
     assert len(tests) > 5
@@ -183,7 +183,7 @@ def test_a_fault_can_be_planted(server: Server, tmp_path: Path, fault: Fault) ->
     assert is_script(fault.file, fault.apply(text), tmp_path / "lua", server.redis)
 
 
-def test_a_script_that_does_not_compile_is_told(server: Server, tmp_path: Path) -> None:
+def test_script_with_syntax_error_is_recognized(server: Server, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "lua", tmp_path / "lua")
     name = scripts.names()[0]
     assert not is_script(f"lua/{name}.lua", "a = = 1", tmp_path / "lua", server.redis)

@@ -1,4 +1,4 @@
-"""Which tests count as having caught a change, in a small tree made for this."""
+"""Which failing tests count as having caught a change, in a small example tree."""
 
 from __future__ import annotations
 
@@ -32,57 +32,57 @@ def find_catcher(trees: tuple[Path, Path], text: str) -> str:
     return Search(trees[0]).catcher(trees[1], [(["tests/test_some.py"], 60)])
 
 
-def test_what_fails_because_of_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
+def test_failure_caused_by_change_counts_as_catch(trees: tuple[Path, Path]) -> None:
     assert find_catcher(trees, CATCHES) == "tests/test_some.py::test_catches"
 
 
-def test_what_passes_has_not(trees: tuple[Path, Path]) -> None:
+def test_passing_test_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     assert find_catcher(trees, "def test_a():\n    pass\n") == ""
 
 
-def test_what_fails_without_the_change_as_well_is_passed_over(trees: tuple[Path, Path]) -> None:
+def test_failure_in_unchanged_tree_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     always = "def test_always_fails():\n    assert False\n\n\n"
     assert find_catcher(trees, always) == ""
     assert find_catcher(trees, always + CATCHES) == "tests/test_some.py::test_catches"
 
 
-def test_what_fails_only_among_others_is_passed_over(trees: tuple[Path, Path]) -> None:
+def test_failure_caused_by_other_tests_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     order = "import os\n\n\ndef test_a():\n    os.environ['LEFT'] = '1'\n\n\n"
     order += "def test_b():\n    assert 'LEFT' not in os.environ\n\n\n"
     assert find_catcher(trees, order) == ""
     assert find_catcher(trees, order + CATCHES) == "tests/test_some.py::test_catches"
 
 
-def test_a_test_that_an_earlier_run_had_is_passed_over(trees: tuple[Path, Path]) -> None:
+def test_missing_test_of_earlier_run_is_skipped(trees: tuple[Path, Path]) -> None:
     for tree in trees:
         (tree / "tests" / "test_some.py").write_text(CATCHES)
     stages = [(["tests/test_some.py::test_gone"], 60.0), (["tests/test_some.py"], 60.0)]
     assert Search(trees[0]).catcher(trees[1], stages) == "tests/test_some.py::test_catches"
 
 
-def test_a_line_of_the_log_is_no_test(trees: tuple[Path, Path]) -> None:
+def test_log_line_is_not_taken_for_failed_test(trees: tuple[Path, Path]) -> None:
     logs = CATCHES + "\n\ndef setup_function():\n    import logging\n    logging.error('tests/a.py::b - c')\n"
     assert find_catcher(trees, logs) == "tests/test_some.py::test_catches"
 
 
-def test_a_parameter_may_hold_anything(trees: tuple[Path, Path]) -> None:
+def test_node_id_with_brackets_in_parameter_is_parsed(trees: tuple[Path, Path]) -> None:
     text = "import pytest\nimport product\n\n\n@pytest.mark.parametrize('a', ['x - [y]'])\n"
     text += "def test_a(a):\n    assert product.RIGHT, 'wrong [z] - [z]'\n"
     assert find_catcher(trees, text) == "tests/test_some.py::test_a[x - [y]]"
 
 
-def test_a_file_that_cannot_be_loaded_with_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
+def test_import_error_caused_by_change_counts_as_catch(trees: tuple[Path, Path]) -> None:
     fails = "import product\nassert product.RIGHT\n\n\ndef test_a():\n    pass\n"
     assert find_catcher(trees, fails) == "tests/test_some.py"
     (trees[1] / "conftest.py").write_text("import product\nassert product.RIGHT\n")
     assert find_catcher(trees, CATCHES) == "tests/test_some.py"
 
 
-def test_a_file_that_can_never_be_loaded_is_passed_over(trees: tuple[Path, Path]) -> None:
+def test_import_error_in_unchanged_tree_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     assert find_catcher(trees, "import nothing_of_that_name\n") == ""
 
 
-def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: Path) -> None:
+def test_hypothesis_examples_are_removed_after_each_change(tmp_path: Path) -> None:
     (tmp_path / "product.py").write_text(PRODUCT)
     fault = Fault("a fault", "product.py", "RIGHT = False", ())
     with planted_faults.plant(tmp_path, fault):
@@ -90,7 +90,7 @@ def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: 
     assert not (tmp_path / ".hypothesis").exists()
 
 
-def test_the_log_of_a_run_names_the_tests_for_the_next() -> None:
+def test_catchers_are_read_from_log_of_earlier_run() -> None:
     caught_fault, survived_fault = FAULTS[:2]
     log = [
         report_line(Result(caught_fault, "tests/a.py::test_b[c: caught by d]", 0.5)),

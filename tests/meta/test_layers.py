@@ -1,6 +1,6 @@
-"""Each floor imports only floors below it (CONTRIBUTING.md lists them), and folders have no import cycles.
+"""Each layer imports only layers below it (CONTRIBUTING.md lists them), and folders have no import cycles.
 
-A room is a direct member of a package: a folder, or a module next to the folders.
+A component is a direct member of a package: a folder, or a module next to the folders.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import leaseq
 from leaseq import backup, doctor, policy_fields, simulation, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
-GROUND = "ground"  # of leaseq: its modules next to the folders are one room
+BASE = "base"  # the modules of leaseq/ next to its folders; they count as one component
 
-# From the bottom. Folders on no floor are refused, and so are modules of leaseq/ that don't fit the ground.
-LEASEQ_FLOORS: tuple[set[str], ...] = (
-    {GROUND},
+# From the lowest. A folder that is in no layer is refused.
+LEASEQ_LAYERS: tuple[set[str], ...] = (
+    {BASE},
     {"engine"},
     {"queue"},
     {"aio"},
@@ -58,7 +58,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
 PUBLIC_NAMES |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
 
 PYTHON_FILES = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
-# A package's __init__ imports its public names from all its floors.
+# A package's __init__ imports its public names from all layers.
 PACKAGES = {ROOT / "leaseq" / "__init__.py", ROOT / "webapp" / "__init__.py"}
 INNER_FILES = [path for path in PYTHON_FILES if path not in PACKAGES]
 
@@ -87,15 +87,15 @@ def package_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0]
 
 
-def room(path: Path) -> str:
+def component(path: Path) -> str:
     package, entry = path.relative_to(ROOT).parts[:2]
     name = entry.removesuffix(".py")
     is_folder = entry == name
-    return name if is_folder or package == "webapp" or name == "__main__" else GROUND
+    return name if is_folder or package == "webapp" or name == "__main__" else BASE
 
 
-def imported_rooms(path: Path) -> Iterator[str]:
-    """The rooms of the file's own package that it imports."""
+def imported_components(path: Path) -> Iterator[str]:
+    """The components of the file's own package that it imports."""
     folder = ROOT / package_of(path)
     for name in imported_names(path):
         package, _, rest = name.partition(".")
@@ -105,55 +105,57 @@ def imported_rooms(path: Path) -> Iterator[str]:
         if (folder / module).is_dir() and module:
             yield module
         elif (folder / f"{module}.py").is_file():
-            yield module if package == "webapp" else GROUND
-        else:  # a public name of the package itself: the importer depends on the room that defines it
+            yield module if package == "webapp" else BASE
+        else:  # a public name of the package itself: the importer depends on the component that defines it
             yield "app" if package == "webapp" else "queue"
 
 
-def floor_of(package: str, name: str) -> int:
+def layer_of(package: str, name: str) -> int:
     if package == "webapp":
         return 2 if name in WEBAPP_TOP else 1 if name in VIEWS else 0
-    floors = [number for number, rooms in enumerate(LEASEQ_FLOORS) if name in rooms]
-    assert floors, f"leaseq/{name} is on no floor: add it to one in tests/meta/test_floors.py"
-    return floors[0]
+    layers = [number for number, components in enumerate(LEASEQ_LAYERS) if name in components]
+    assert layers, f"leaseq/{name} is in no layer: add it to one in tests/meta/test_layers.py"
+    return layers[0]
 
 
 @pytest.mark.parametrize("path", INNER_FILES, ids=relative_path)
-def test_imports_point_downwards(path: Path) -> None:
-    package, own_room = package_of(path), room(path)
-    for imported_room in imported_rooms(path):
-        assert floor_of(package, imported_room) <= floor_of(package, own_room), (
-            f"{relative_path(path)} imports {package}/{imported_room}, which is on a higher floor"
+def test_module_imports_no_higher_layer(path: Path) -> None:
+    package, own_component = package_of(path), component(path)
+    for imported_component in imported_components(path):
+        assert layer_of(package, imported_component) <= layer_of(package, own_component), (
+            f"{relative_path(path)} imports {package}/{imported_component}, which is in a higher layer"
         )
-        assert own_room not in LEASEQ_FLOORS[-1] or imported_room != "engine", (
+        assert own_component not in LEASEQ_LAYERS[-1] or imported_component != "engine", (
             f"{relative_path(path)} bypasses leaseq/queue"
         )
 
 
 @pytest.mark.parametrize("package", ["leaseq", "webapp"])
-def test_no_folders_import_each_other_in_a_circle(package: str) -> None:
-    imports_by_room: dict[str, set[str]] = {}
+def test_folders_have_no_import_cycle(package: str) -> None:
+    imports_by_component: dict[str, set[str]] = {}
     for path in INNER_FILES:
         if package_of(path) == package:
-            imports_by_room.setdefault(room(path), set()).update(set(imported_rooms(path)) - {room(path)})
+            imports_by_component.setdefault(component(path), set()).update(
+                set(imported_components(path)) - {component(path)}
+            )
     try:
-        TopologicalSorter(imports_by_room).prepare()
+        TopologicalSorter(imports_by_component).prepare()
     except CycleError as error:
         pytest.fail(f"an import cycle in {package}/: {' imports '.join(reversed(error.args[1]))}")
 
 
-def test_the_floors_name_what_is_there() -> None:
-    names = set.union(*LEASEQ_FLOORS) - {GROUND}
+def test_layers_list_only_existing_folders() -> None:
+    names = set.union(*LEASEQ_LAYERS) - {BASE}
     assert {name for name in names if not any((ROOT / "leaseq").glob(f"{name}*"))} == set()
     assert {name for name in VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))} == set()
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
-def test_only_webapp_knows_the_web(path: Path) -> None:
+def test_web_and_redis_packages_are_imported_only_in_allowed_layers(path: Path) -> None:
     packages = {name.partition(".")[0] for name in imported_names(path)}
     if path.is_relative_to(ROOT / "leaseq"):
         assert not packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
-        if room(path) not in REDIS_CLIENTS:
+        if component(path) not in REDIS_CLIENTS:
             assert "redis" not in packages, f"{relative_path(path)} uses redis-py and not the engine"
 
 
@@ -169,7 +171,7 @@ def test_webapp_uses_public_names_only(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
-def test_only_keys_spells_a_queues_key(path: Path) -> None:
+def test_queue_keys_are_spelled_only_in_keys_module(path: Path) -> None:
     has_key = "leaseq:{" in path.read_text()
     if path.is_relative_to(ROOT / "leaseq"):
         assert not has_key or path == ROOT / "leaseq" / "engine" / "keys.py", (
@@ -179,7 +181,7 @@ def test_only_keys_spells_a_queues_key(path: Path) -> None:
         assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative_path(path)
 
 
-def test_each_of_the_web_apps_keys_is_spelled_in_one_place() -> None:
+def test_each_key_tag_of_webapp_is_spelled_in_one_module() -> None:
     places: dict[str, set[str]] = {}
     for path in PYTHON_FILES:
         for tag in re.findall(r"leaseq:\{(@\w+)", path.read_text()):

@@ -1,4 +1,4 @@
-"""What a machine's failure would lose: replicas, sentinels, clusters."""
+"""Redundancy: replicas, sentinels and clusters."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def pair() -> Iterator[tuple[redis.Redis, redis.Redis]]:
         yield primary, replica
 
 
-def test_a_replica_is_not_where_to_write(pair: tuple[redis.Redis, redis.Redis]) -> None:
+def test_url_of_replica_is_error(pair: tuple[redis.Redis, redis.Redis]) -> None:
     primary, replica = pair
     findings = findings_of(url_of(replica))
     assert re.match(rf"error: is a replica.*127\.0\.0\.1:{port_of(primary)}", findings["read-only"])
 
 
-def test_replicas_that_need_not_keep_up(pair: tuple[redis.Redis, redis.Redis]) -> None:
+def test_min_replicas_to_write_is_checked(pair: tuple[redis.Redis, redis.Redis]) -> None:
     primary, _ = pair
     assert re.match("warning: ", findings_of(url_of(primary))["min-replicas-to-write"])
     primary.config_set("min-replicas-to-write", 1)
@@ -67,7 +67,7 @@ def single_node(quorum: int) -> Iterator[tuple[str, redis.Redis]]:
             yield service_url(watcher), node
 
 
-def test_three_data_nodes_and_three_sentinels() -> None:
+def test_service_of_three_nodes_is_healthy_until_replica_is_lost() -> None:
     with ExitStack() as stack:
         service = SentinelService(stack)
         for node in service.nodes:
@@ -90,7 +90,7 @@ def test_three_data_nodes_and_three_sentinels() -> None:
         assert by_check["few-data-nodes"].level == "warning"
 
 
-def test_one_data_node_and_one_sentinel() -> None:
+def test_single_data_node_and_single_sentinel_are_reported() -> None:
     with single_node(quorum=1) as (url, node):
         findings = findings_of(url)
         assert set(findings) == {"no-replica", "few-sentinels"}
@@ -98,7 +98,7 @@ def test_one_data_node_and_one_sentinel() -> None:
         assert re.match("warning: is watched by 1 ", findings["few-sentinels"])
 
 
-def test_a_sentinel_that_takes_a_new_primary_for_gone() -> None:
+def test_sentinel_with_short_down_after_is_warning() -> None:
     with single_node(quorum=1) as (url, _), redis.Redis.from_url(f"redis://{url.split('/')[2]}") as watcher:
         watcher.execute_command("SENTINEL", "SET", "mymaster", "down-after-milliseconds", 2_000)
         assert set(findings_of(url)) == {"no-replica", "few-sentinels"}
@@ -106,15 +106,15 @@ def test_a_sentinel_that_takes_a_new_primary_for_gone() -> None:
         assert re.match("warning: .* mymaster down after 1999 ms", findings_of(url)["sentinel-hasty"])
 
 
-def test_a_sentinel_that_is_slow_is_not_away() -> None:
+def test_slow_sentinel_is_not_reported_as_unavailable() -> None:
     with single_node(quorum=1) as (url, _):
         process = redis.Redis.from_url(f"redis://{url.split('/')[2]}").info("server")["process_id"]
         os.kill(process, signal.SIGSTOP)
-        Timer(1.5, os.kill, (process, signal.SIGCONT)).start()  # by then a client would try the next
+        Timer(1.5, os.kill, (process, signal.SIGCONT)).start()  # by then a client would try the next sentinel
         assert set(findings_of(url)) == {"no-replica", "few-sentinels"}
 
 
-def test_sentinels_that_are_too_few_to_agree() -> None:
+def test_sentinels_below_quorum_are_error() -> None:
     with single_node(quorum=2) as (url, _):
         closed_address = f"127.0.0.1:{free_port()}"
         findings = findings_of(url.replace("//", f"//{closed_address},"))
@@ -122,7 +122,7 @@ def test_sentinels_that_are_too_few_to_agree() -> None:
         assert re.match("warning: does not answer", findings["sentinel-away"])
 
 
-def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_sentinel_without_password_and_tls_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with single_node(quorum=1) as (url, _):
         monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
         report = report_of(url)
@@ -130,7 +130,7 @@ def test_sentinels_on_other_machines_without_password_and_tls(monkeypatch: pytes
         assert checks == {"no-password", "no-tls"}
 
 
-def test_what_a_sentinel_must_allow() -> None:
+def test_sentinel_acl_rules_are_sufficient() -> None:
     with single_node(quorum=1) as (url, _):
         port = int(url.partition("/mymaster")[0].rpartition(":")[2])
         watcher = redis.Redis(port=port)
@@ -144,12 +144,12 @@ def test_what_a_sentinel_must_allow() -> None:
         assert {finding.check for finding in report.findings} == {"no-replica", "few-sentinels"}
 
 
-def test_no_sentinel_that_answers() -> None:
+def test_unavailable_sentinels_raise_server_unavailable() -> None:
     with pytest.raises(leaseq.ServerUnavailable, match="mymaster"):
         report_of(f"redis+sentinel://127.0.0.1:{free_port()}/mymaster/0")
 
 
-def test_a_cluster() -> None:
+def test_cluster_replicas_coverage_and_slots_are_checked() -> None:
     with cluster() as url:
         client = leaseq.connect(url)
         nodes = [client.redis.get_redis_connection(cluster_node) for cluster_node in client.redis.get_nodes()]  # type: ignore[union-attr]

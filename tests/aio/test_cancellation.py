@@ -1,4 +1,4 @@
-"""A cancelled reserve leaves the line, and an item that it was given goes back immediately."""
+"""A cancelled reserve leaves the waiting line, and an item that was reserved for it returns immediately."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.leases import not_none
 
-Watch = Callable[[int], None]
+OnSuspend = Callable[[int], None]
 
 
-class Watched:
-    """Await a coroutine, and call ``at`` with the number of suspensions each time that it suspends."""
+class SuspensionObserver:
+    """Await a coroutine, and call ``on_suspend`` with the number of suspensions at each of them."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any], at: Watch) -> None:
-        self._work, self._at = work, at
+    def __init__(self, work: Coroutine[Any, Any, Any], on_suspend: OnSuspend) -> None:
+        self._work, self._on_suspend = work, on_suspend
 
     def __await__(self) -> Generator[Any, Any, Any]:
         steps, count = self._work.__await__(), 0
@@ -32,7 +32,7 @@ class Watched:
             except StopIteration as done:
                 return done.value
             count += 1
-            self._at(count)
+            self._on_suspend(count)
             try:
                 yield value
                 send = lambda: next(steps)  # noqa: E731
@@ -46,18 +46,18 @@ async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float
     is_reached = False
     async with leaseq.aio.connect(url) as client, leaseq.aio.connect(url) as other:
         queue, other_queue = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
-        fill: list[asyncio.Task[Any]] = []
+        enqueue_tasks: list[asyncio.Task[Any]] = []
 
-        def at(count: int) -> None:
+        def on_suspend(count: int) -> None:
             nonlocal is_reached
             if count == 12 and wait:
-                fill.append(asyncio.create_task(other_queue.enqueue({}, id="a")))
+                enqueue_tasks.append(asyncio.create_task(other_queue.enqueue({}, id="a")))
             if count == point or (again and count > point):
                 is_reached = True
                 task.cancel()
 
         async def reserve() -> leaseq.Lease | None:
-            lease: leaseq.Lease | None = await Watched(queue.reserve("ann", wait=wait), at)
+            lease: leaseq.Lease | None = await SuspensionObserver(queue.reserve("ann", wait=wait), on_suspend)
             return lease
 
         task = asyncio.create_task(reserve())
@@ -65,14 +65,16 @@ async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float
             lease = await asyncio.wait_for(task, 30)
             if lease is not None:
                 await queue.release(lease.id)
-        await asyncio.gather(*fill)
+        await asyncio.gather(*enqueue_tasks)
         assert await queue.mine("ann") == []
     return is_reached
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["once", "again and again"])
-@pytest.mark.parametrize("wait", [0, 600], ids=["at once", "in line"])
-def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait: float, again: bool) -> None:
+@pytest.mark.parametrize("again", [False, True], ids=["once", "repeatedly"])
+@pytest.mark.parametrize("wait", [0, 600], ids=["without wait", "with wait"])
+def test_reserve_cancelled_at_any_suspension_leaves_no_lease(
+    server: Server, queue_name: str, wait: float, again: bool
+) -> None:
     plain_queue = leaseq.Queue(server.client, queue_name)
     plain_queue.configure()
     point = 1
@@ -89,7 +91,7 @@ def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait:
     assert point > 3, "it suspends at least three times: to connect, to send and to read"
 
 
-def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str) -> None:
+def test_short_wait_receives_item_enqueued_meanwhile(server: Server, queue_name: str) -> None:
     async def wait() -> leaseq.Lease | None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)
@@ -103,7 +105,7 @@ def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str)
     assert not_none(asyncio.run(wait())).id == "a"
 
 
-def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) -> None:
+def test_asyncio_timeout_ends_wait(server: Server, queue_name: str) -> None:
     async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)

@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def kill_at(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Simulate the death of the process right after the nth call that puts items back."""
+    """Simulate the death of the process right after the nth call that restores items."""
     original = Commands.load_items
 
     def at(number: int) -> None:
@@ -55,7 +55,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("number", [1, 3, 1_000])
-def test_a_restore_that_is_killed_goes_on(
+def test_killed_restore_is_completed_by_second_run(
     server: Server,
     timed_queue: leaseq.Queue,
     clock: Clock,
@@ -87,7 +87,7 @@ def test_a_restore_that_is_killed_goes_on(
     assert other.redis.exists(RESTORING) == 0
 
 
-def test_tokens_stay_above_those_of_a_deleted_queue(
+def test_resumed_restore_keeps_tokens_above_those_of_deleted_queue(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
@@ -104,10 +104,10 @@ def test_tokens_stay_above_those_of_a_deleted_queue(
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_what_was_done_in_a_whole_queue_stays(
+def test_resumed_restore_keeps_work_in_completed_queue(
     server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    """The restore breaks off in the second queue; the first is complete, and people already work on it."""
+    """The restore is killed in the second queue; the first is complete, and people already work on it."""
     for name in ("a", "b"):
         queue = leaseq.Queue(server.client, name, clock=clock)
         queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(30))
@@ -129,7 +129,7 @@ def test_what_was_done_in_a_whole_queue_stays(
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_half_a_queue_can_be_deleted(
+def test_partially_restored_queue_can_be_deleted(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """If the file is lost, the queue's name can still be used again."""
@@ -150,7 +150,7 @@ def test_half_a_queue_can_be_deleted(
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
+def test_resumed_restore_is_refused_if_queue_was_created_meanwhile(
     server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """Before a queue is restored, a program creates one of that name by enqueueing into it."""
@@ -174,7 +174,7 @@ def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
 
 
 @pytest.mark.usefixtures("small_steps")
-def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
+def test_resumed_restore_is_refused_if_restored_queue_was_recreated(
     server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     for name in ("a", "b"):
@@ -192,7 +192,7 @@ def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
     assert [item.payload for item in first.items("inbound")] == [{"n": "new"}]
 
 
-def test_a_later_line_of_an_item_counts(
+def test_later_line_of_item_replaces_earlier_line(
     timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
@@ -217,10 +217,10 @@ def test_a_later_line_of_an_item_counts(
     assert target_queue.stats().inbound == 0
 
 
-def test_a_server_that_is_restarted_meanwhile(
+def test_server_restart_during_backup_fails_backup(
     server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a restart the scripts are gone, and a SCAN cursor means another place."""
+    """After a restart the server has no scripts, and a SCAN cursor means another position."""
     timed_queue.enqueue({})
     original = Commands.dump
 
@@ -233,7 +233,7 @@ def test_a_server_that_is_restarted_meanwhile(
         backup.back_up(server.client, io.BytesIO())
 
 
-def test_a_queue_that_is_deleted_meanwhile(
+def test_queue_deletion_during_backup_fails_backup(
     server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timed_queue.enqueue({})
@@ -249,21 +249,21 @@ def test_a_queue_that_is_deleted_meanwhile(
     assert server.redis.exists(Keys(timed_queue.name).ledger) == 0
 
 
-def test_a_queue_of_a_newer_version(server: Server, unreadable_queue: leaseq.Queue) -> None:
+def test_backup_of_unreadable_queue_fails(server: Server, unreadable_queue: leaseq.Queue) -> None:
     with pytest.raises(
         backup.BackupFailed, match=f"{unreadable_queue.name}.* can't be backed up: .*newer version"
     ):
         backup.back_up(server.client, io.BytesIO())
 
 
-def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, make_backup: MakeBackup) -> None:
+def test_backup_without_permission_for_accounts_fails(server: Server, make_backup: MakeBackup) -> None:
     """The tests use the library's user of the server, which may not read the web app's keys."""
     server.redis.lpush(keys_of_accounts.notices("ann"), "{}")
     with pytest.raises(leaseq.ServerRefused, match="no permissions"):
         make_backup()
 
 
-def test_a_stream_that_can_be_read_once(
+def test_restore_from_pipe_succeeds(
     timed_queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed_queue.enqueue({"n": 1})
@@ -275,13 +275,13 @@ def test_a_stream_that_can_be_read_once(
         assert backup.restore(other, stream).items == 1
 
 
-def test_a_key_that_nobody_lists(server: Server, make_backup: MakeBackup) -> None:
+def test_backup_with_unknown_key_fails(server: Server, make_backup: MakeBackup) -> None:
     server.redis.set("leaseq:{@tomorrow}:x", 1)
     with pytest.raises(backup.BackupFailed, match=r"{@tomorrow}:x, which this version of leaseq does"):
         make_backup()
 
 
-def test_a_machine_without_the_web_parts(
+def test_backup_of_accounts_without_web_package_fails(
     server: Server, make_backup: MakeBackup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A backup made there would lack the accounts."""

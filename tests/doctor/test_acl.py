@@ -26,12 +26,12 @@ def script_commands(text: str) -> set[str]:
     return {f"{name}|{sub}".lower() if name in ("XINFO", "XGROUP") else name.lower() for name, sub in matches}
 
 
-def test_what_the_scripts_call() -> None:
+def test_scripts_call_exactly_listed_commands() -> None:
     scripts = [path.read_text() for path in (ROOT / "lua").rglob("*.lua")]
     assert set().union(*map(script_commands, scripts)) == set(SCRIPTS)
 
 
-def test_each_call_of_a_script_names_its_command() -> None:
+def test_script_calls_name_their_command_literally() -> None:
     for path in (ROOT / "lua").rglob("*.lua"):
         for line in re.findall(r"\bcall\(.*", path.read_text()):
             assert re.match(r"call\(\s*('[A-Z]+'|$)", line), f"{path.name}: {line}"
@@ -46,11 +46,11 @@ def redis_py_commands(path: Path) -> Iterator[str]:
                 yield from METHOD_COMMANDS.get(node.func.attr, (node.func.attr,))
 
 
-def test_what_the_pages_send() -> None:
+def test_web_app_sends_exactly_listed_commands() -> None:
     commands = {name for path in (ROOT / "webapp").rglob("*.py") for name in redis_py_commands(path)}
     assert commands - set(LIBRARY) == {*PAGES, *METRICS}
 
 
-def test_nothing_is_named_twice() -> None:
+def test_listed_commands_are_unique() -> None:
     needs = (*CLIENT, *SCRIPTS, *PAGES)
     assert len(needs) == len(set(needs))

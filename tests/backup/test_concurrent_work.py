@@ -21,7 +21,7 @@ from tests.support.leases import take
 from tests.support.waiting import eventually
 
 ITEMS = 1_500
-Happening = Callable[[Callable[[], object]], None]
+RunAfterState = Callable[[Callable[[], object]], None]
 
 
 def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
@@ -36,7 +36,7 @@ def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
     return members
 
 
-def test_items_of_which_one_fills_a_reply_are_all_written(
+def test_items_larger_than_reply_limit_are_all_backed_up(
     queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.backup.queue_lines._MAX_ITEMS", 2)
@@ -45,7 +45,7 @@ def test_items_of_which_one_fills_a_reply_are_all_written(
     assert backup.restore(other, make_backup()).items == 30
 
 
-def test_work_goes_on(
+def test_backup_during_work_is_consistent(
     server: Server, queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     queue.configure(answers=2, lease_seconds=600)
@@ -81,28 +81,28 @@ def test_work_goes_on(
 
 
 @pytest.fixture
-def run_after_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
+def run_after_state(monkeypatch: pytest.MonkeyPatch) -> RunAfterState:
     """Call a function after the backup has read a queue's state and before it reads the items."""
 
-    def let(happen: Callable[[], object]) -> None:
+    def schedule(action: Callable[[], object]) -> None:
         original = Commands.dump
 
         def dump(self: Commands, counters: tuple[str, ...]) -> Reply:
             reply = original(self, counters)
-            happen()
+            action()
             return reply
 
         monkeypatch.setattr(Commands, "dump", dump)
 
-    return let
+    return schedule
 
 
-def test_items_are_in_order_where_the_other_clock_is_behind(
+def test_item_order_is_restored_if_target_clock_is_behind(
     timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
-    run_after_state: Happening,
+    run_after_state: RunAfterState,
 ) -> None:
     timed_queue.enqueue({}, id="first")
 
@@ -119,12 +119,12 @@ def test_items_are_in_order_where_the_other_clock_is_behind(
     assert [item.id for item in target_queue.items("inbound")] == ["first", "second", "third"]
 
 
-def test_a_second_answer_that_began_meanwhile(
+def test_second_assignment_reserved_during_backup_is_restored(
     timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
-    run_after_state: Happening,
+    run_after_state: RunAfterState,
 ) -> None:
     timed_queue.enqueue({}, id="one")
 

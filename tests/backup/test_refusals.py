@@ -49,26 +49,29 @@ DAMAGED: dict[str, tuple[Change, str]] = {
         ],
         r"line \d: its checksum differs: the line is damaged",
     ),
-    "a line is missing": (lambda lines: lines[:3] + lines[4:], r"line 5: lines are missing"),
-    "a line is there twice": (lambda lines: lines[:3] + lines[2:], r"line 7: lines are missing"),
-    "two lines changed places": (
+    "a missing line": (lambda lines: lines[:3] + lines[4:], r"line 5: lines are missing"),
+    "a repeated line": (lambda lines: lines[:3] + lines[2:], r"line 7: lines are missing"),
+    "two swapped lines": (
         lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
         r"line 6: lines are missing, or not in their places",
     ),
-    "cut between lines": (lambda lines: lines[:4], r"line 4: the file ends without the last line"),
-    "cut in a line": (lambda lines: [*lines[:3], lines[3][:20]], r"line 4: it does not end as a line"),
-    "the last line break is missing": (
+    "truncated between lines": (lambda lines: lines[:4], r"line 4: the file ends without the last line"),
+    "truncated within a line": (
+        lambda lines: [*lines[:3], lines[3][:20]],
+        r"line 4: it does not end as a line",
+    ),
+    "a missing last line break": (
         lambda lines: [*lines[:-1], lines[-1][:-1]],
         r"line 6: it does not end as a line",
     ),
-    "more behind the end": (lambda lines: [*lines, lines[3]], r"line 7: there is more after the end"),
-    "another file": (lambda _: [b"id,text\n", b"1,hello\n"], r"line 1: this is not a backup of leaseq"),
+    "data after the end": (lambda lines: [*lines, lines[3]], r"line 7: there is more after the end"),
+    "not a backup": (lambda _: [b"id,text\n", b"1,hello\n"], r"line 1: this is not a backup of leaseq"),
     "an empty file": (lambda _: [], r"line 1: this is not a backup of leaseq"),
 }
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_a_damaged_file(lines: list[bytes], other: leaseq.Client, case: str) -> None:
+def test_damaged_backup_is_refused(lines: list[bytes], other: leaseq.Client, case: str) -> None:
     damage, message = DAMAGED[case]
     damaged_lines = damage(lines)
     assert damaged_lines != lines or not damaged_lines
@@ -97,13 +100,13 @@ NEWER: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("case", NEWER)
-def test_what_a_newer_version_wrote(lines: list[bytes], other: leaseq.Client, case: str) -> None:
+def test_backup_of_newer_version_is_refused(lines: list[bytes], other: leaseq.Client, case: str) -> None:
     with pytest.raises(backup.RestoreRefused, match=rf"{case}.*use the (newer )?version"):
         backup.restore(other, io.BytesIO(b"".join(NEWER[case](lines))))
     assert other.redis.dbsize() == 0
 
 
-def test_a_server_that_has_one_of_the_queues(
+def test_restore_over_existing_queue_is_refused(
     timed_queue: leaseq.Queue, lines: list[bytes], other: leaseq.Client
 ) -> None:
     leaseq.Queue(other, timed_queue.name).enqueue({"mine": 1}, id="mine")
@@ -119,7 +122,7 @@ def test_a_server_that_has_one_of_the_queues(
         backup.restore(other, io.BytesIO(b"".join(lines)))
 
 
-def test_a_deletion_that_did_not_end(
+def test_restore_over_interrupted_deletion_is_refused(
     timed_queue: leaseq.Queue, lines: list[bytes], other: leaseq.Client
 ) -> None:
     target_queue = leaseq.Queue(other, timed_queue.name)

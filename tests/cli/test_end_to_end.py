@@ -1,5 +1,4 @@
-"""Real input, complete: 3,376 airports imported by the command line, worked by eight people at once, and
-exported."""
+"""3,376 airports are imported by the command line, worked by eight people at once, and exported."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class Worker(threading.Thread):
             while True:
                 lease = self._queue.reserve(self._person)
                 if lease is not None:
-                    self._treat(lease)
+                    self._process_item(lease)
                     continue
                 stats = self._queue.stats()
                 if stats.inbound + stats.reserved + stats.scheduled == 0:
@@ -57,7 +56,7 @@ class Worker(threading.Thread):
         finally:
             self._client.close()
 
-    def _treat(self, lease: leaseq.Lease) -> None:
+    def _process_item(self, lease: leaseq.Lease) -> None:
         choice = self._rng.random()
         if choice < 0.04:
             self._queue.abandon(lease, reason="later")
@@ -68,7 +67,7 @@ class Worker(threading.Thread):
             self.finished_ids.append(lease.id)
 
 
-def test_every_airport_is_worked_exactly_once_and_comes_out_unchanged(
+def test_imported_items_are_finished_once_and_exported_unchanged(
     call: Call, server: Any, queue_name: str, airports: Path, tmp_path: Path
 ) -> None:
     with airports.open(newline="", encoding="utf-8") as stream:
