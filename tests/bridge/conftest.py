@@ -1,4 +1,4 @@
-"""For each kind of database: one with the bridge's tables, and a bridge that runs step by step."""
+"""A database of each kind with the bridge's tables, and a bridge that runs step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = "leaseq_item, leaseq_answer, leaseq_event, leaseq_change, leaseq_bridge
 
 
 class Database:
-    """A database, with short ways to write and read the bridge's tables."""
+    """A database, with short methods to write and read the bridge's tables."""
 
     def __init__(self, engine: Engine, url: str) -> None:
         self.engine = engine

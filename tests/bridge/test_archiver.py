@@ -1,4 +1,4 @@
-"""Answers, outcomes and events reach the database exactly once, wherever the archiver breaks off."""
+"""Answers, outcomes and events reach the database exactly once, wherever the archiver is interrupted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import Clock, Server
 from tests.support.leases import not_none
 
 
-def test_an_answer_comes_with_its_status_and_events(
+def test_finished_item_is_archived_with_answer_and_events(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", "b")
@@ -26,7 +26,7 @@ def test_an_answer_comes_with_its_status_and_events(
     assert (row["id"], row["person"], row["status"], row["token"]) == ("a", "ann", "finished", 1)
 
 
-def test_the_events_are_those_of_the_journal_in_its_order(
+def test_archived_events_match_the_journal_and_its_order(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     settle(bridge)
@@ -41,7 +41,7 @@ def test_the_events_are_those_of_the_journal_in_its_order(
     assert str(row[1]).strip('"') == "lunch"
 
 
-def test_what_died_and_what_was_revived_is_told(
+def test_revived_item_has_status_queued(
     database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
     queue.revive(dead_item_id)
@@ -49,7 +49,7 @@ def test_what_died_and_what_was_revived_is_told(
     assert database.statuses() == {dead_item_id: "queued"}
 
 
-def test_what_was_removed_and_added_again_is_there(
+def test_item_removed_and_enqueued_again_has_status_queued(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -60,7 +60,7 @@ def test_what_was_removed_and_added_again_is_there(
     assert database.statuses() == {"a": "queued"}
 
 
-def test_an_undone_answer_is_none_and_the_one_given_then_counts(
+def test_undone_answer_is_deleted_and_next_answer_is_archived(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -76,7 +76,7 @@ def test_an_undone_answer_is_none_and_the_one_given_then_counts(
     assert [row[2] for row in database.answers()] == ["no"]
 
 
-def test_a_late_answer_is_kept_beside_the_one_that_counts_until_it_is_adopted(
+def test_late_answer_is_archived_and_accepted_once_adopted(
     database: Database, make: Make, server: Server, queue_name: str, clock: Clock
 ) -> None:
     queue = leaseq.Queue(server.client, queue_name, clock=clock)
@@ -96,7 +96,7 @@ def test_a_late_answer_is_kept_beside_the_one_that_counts_until_it_is_adopted(
     assert [(row[1], row[4]) for row in database.answers()] == [("ann", True), ("bob", False)]
 
 
-def test_an_answer_that_is_reopened_or_corrected_is_kept_and_counts_no_more(
+def test_reopened_or_corrected_answer_is_kept_as_not_accepted(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -117,7 +117,7 @@ def test_an_answer_that_is_reopened_or_corrected_is_kept_and_counts_no_more(
     assert database.statuses()["a"] == "finished"
 
 
-def test_several_answers_finish_an_item_together(
+def test_item_is_finished_only_when_all_its_answers_are_given(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.configure(answers=2)
@@ -132,7 +132,7 @@ def test_several_answers_finish_an_item_together(
     assert [(row[1], row[2]) for row in database.answers()] == [("ann", 1), ("bob", 2)]
 
 
-def test_items_that_came_by_another_way_get_a_row(
+def test_item_enqueued_without_the_bridge_gets_a_row(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     settle(bridge)
@@ -145,7 +145,7 @@ def test_items_that_came_by_another_way_get_a_row(
     assert database.statuses() == {"other": "cancelled"}
 
 
-def test_where_a_write_fails_nothing_of_it_is_there_and_it_is_made_again(
+def test_failed_write_is_rolled_back_and_retried(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -162,7 +162,7 @@ def test_where_a_write_fails_nothing_of_it_is_there_and_it_is_made_again(
     assert database.events().count(("finished", "a")) == 1
 
 
-def test_killed_after_the_commit_it_writes_nothing_twice(
+def test_interruption_between_commit_and_ack_duplicates_nothing(
     database: Database, make: Make, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database.add(queue.name, "a")
@@ -186,7 +186,7 @@ def test_killed_after_the_commit_it_writes_nothing_twice(
     assert [row[0] for row in database.answers()] == ["a", "b"]
 
 
-def test_the_server_keeps_what_is_not_archived_and_lets_go_of_the_rest(
+def test_finished_item_is_deleted_only_after_archiving(
     database: Database, make: Make, server: Server, queue_name: str, clock: Clock
 ) -> None:
     queue = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(3600))

@@ -18,7 +18,7 @@ def count_changes(database: Database) -> int:
     return int(database.run("SELECT count(*) FROM leaseq_change")[0][0])
 
 
-def test_priority_skills_due_date_and_payload(
+def test_changed_priority_skills_due_date_and_payload_reach_the_queue(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", "b", "c")
@@ -37,7 +37,7 @@ def test_priority_skills_due_date_and_payload(
     assert count_changes(database) == 0
 
 
-def test_a_change_that_changes_nothing_is_none(
+def test_change_to_an_equal_value_has_no_effect(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", requires="legal, fr")
@@ -49,7 +49,7 @@ def test_a_change_that_changes_nothing_is_none(
     assert count_changes(database) == 0
 
 
-def test_what_leaseq_writes_itself_is_no_change(
+def test_writes_of_the_bridge_itself_record_no_change(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", "b")
@@ -60,7 +60,7 @@ def test_what_leaseq_writes_itself_is_no_change(
 
 
 @pytest.mark.parametrize("how", ["cancelled", "deleted"])
-def test_a_row_that_is_withdrawn_leaves_the_queue(
+def test_cancelled_or_deleted_row_is_removed_from_queue(
     database: Database, bridge: Bridge, queue: leaseq.Queue, how: str
 ) -> None:
     database.add(queue.name, "a", "b")
@@ -78,7 +78,7 @@ def test_a_row_that_is_withdrawn_leaves_the_queue(
     assert count_changes(database) == 0
 
 
-def test_a_row_that_was_deleted_at_once_does_not_come_back(
+def test_row_deleted_before_archiving_is_not_recreated(
     database: Database, make: Make, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -90,7 +90,7 @@ def test_a_row_that_was_deleted_at_once_does_not_come_back(
     assert queue.items("inbound") == []
 
 
-def test_one_that_was_withdrawn_and_is_gone_already(
+def test_cancelled_row_of_an_already_removed_item_is_ignored(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -129,7 +129,7 @@ def test_a_change_is_dropped_when_the_item_is_finished(
     assert database.statuses() == {"a": "finished"}
 
 
-def test_an_invalid_change_is_told_in_the_row_and_keeps_the_item(
+def test_invalid_change_is_reported_in_the_row_and_not_applied(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -144,7 +144,7 @@ def test_an_invalid_change_is_told_in_the_row_and_keeps_the_item(
     assert database.error("a") is None
 
 
-def test_a_row_that_waits_is_changed_without_the_queue(
+def test_change_of_a_waiting_row_is_not_sent_to_the_queue(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", run_at=DUE if database.is_postgresql else "2031-05-06T07:08:09Z")

@@ -17,7 +17,7 @@ def code_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_insert_by_sqlalchemy_and_the_way_back(
+def test_sqlalchemy_insert_and_follow_examples_work(
     database: Database, make: Make, server: Server, queue: leaseq.Queue
 ) -> None:
     insert_code, follow_code = (
@@ -38,7 +38,7 @@ def test_the_insert_by_sqlalchemy_and_the_way_back(
     assert queue.journal(after=queue.follow("bridge")) == queue.journal(), "the follower is a new one"
 
 
-def test_the_inserts_and_changes_by_sql(database: Database, make: Make, queue: leaseq.Queue) -> None:
+def test_sql_insert_and_change_examples_work(database: Database, make: Make, queue: leaseq.Queue) -> None:
     insert, changes, _ = (block.replace("'reviews'", f"'{queue.name}'") for block in code_blocks("sql"))
     bridge = make(queue.name)
     database.run(insert.replace(":", r"\:"))
@@ -56,6 +56,6 @@ def test_the_inserts_and_changes_by_sql(database: Database, make: Make, queue: l
     ]
 
 
-def test_every_column_and_status_is_named() -> None:
+def test_page_names_every_column_and_status() -> None:
     for name in (*(column.name for column in item.columns), *STATUSES):
         assert f"`{name}`" in PAGE

@@ -1,4 +1,4 @@
-"""Waiting rows enter their queue once each, by priority and age, until the window is full."""
+"""Waiting rows are enqueued once each, by priority and age, until the window is full."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def inbound_ids(queue: leaseq.Queue) -> list[str]:
     return [item.id for item in queue.items("inbound", limit=1000)]
 
 
-def test_rows_enter_by_priority_and_age(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+def test_rows_are_enqueued_by_priority_and_age(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
     database.add(queue.name, "b", "a")
     database.add(queue.name, "late", priority=900)
     database.add(queue.name, "soon", priority=1)
@@ -30,7 +32,7 @@ def test_rows_enter_by_priority_and_age(database: Database, bridge: Bridge, queu
     assert set(database.statuses().values()) == {"queued"}
 
 
-def test_a_row_enters_with_all_that_it_has(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+def test_item_has_all_values_of_its_row(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
     due = DUE if database.is_postgresql else "2031-05-06 07:08:09"
     payload = {"text": "ÄÖ 漢 \u0000 😀", "big": 12345678901234567890, "pi": 3.14}
     database.add(queue.name, "one", payload=payload, priority=7, requires="legal, fr", due=due)
@@ -41,7 +43,7 @@ def test_a_row_enters_with_all_that_it_has(database: Database, bridge: Bridge, q
     assert queue.get("two").requires == ("es",)
 
 
-def test_the_window_is_filled_up_when_it_is_low(database: Database, make: Make, queue: leaseq.Queue) -> None:
+def test_window_is_refilled_only_at_its_low_mark(database: Database, make: Make, queue: leaseq.Queue) -> None:
     bridge = make(queue.name, high=4, low=2)
     database.add(queue.name, *(f"i{n}" for n in range(9)))
     settle(bridge)
@@ -54,7 +56,7 @@ def test_the_window_is_filled_up_when_it_is_low(database: Database, make: Make, 
     assert inbound_ids(queue) == ["i2", "i3", "i4", "i5"]
 
 
-def test_a_row_waits_for_its_time(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
+def test_row_waits_until_its_run_at(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
     hour = timedelta(hours=1)
     now = datetime.now(UTC)
     for id, time in (("later", now + hour), ("now", now - hour)):
@@ -63,7 +65,7 @@ def test_a_row_waits_for_its_time(database: Database, bridge: Bridge, queue: lea
     assert database.statuses() == {"later": "waiting", "now": "queued"}
 
 
-def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
+def test_invalid_row_is_refused_with_reason_and_others_are_enqueued(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -87,7 +89,7 @@ def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
 
 
 @only_sqlite
-def test_of_two_rows_for_one_more_set_of_skills_the_first_enters(
+def test_row_with_one_skill_set_too_many_is_refused(
     database: Database, make: Make, queue: leaseq.Queue
 ) -> None:
     """A queue has room for 500 different sets of skills among its waiting items."""
@@ -103,7 +105,7 @@ def test_of_two_rows_for_one_more_set_of_skills_the_first_enters(
 
 
 @only_sqlite
-def test_a_time_or_json_that_sqlite_cannot_read_is_refused(
+def test_row_with_unreadable_time_or_json_is_refused(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     for id, column in (("a", "run_at"), ("b", "due"), ("c", "payload"), ("d", "requires")):
@@ -124,17 +126,17 @@ def test_a_time_or_json_that_sqlite_cannot_read_is_refused(
     ]
 
 
-def test_a_move_that_broke_off_is_made_again_and_each_item_is_there_once(
+def test_interrupted_enqueue_of_a_row_is_not_duplicated(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    queue.enqueue({"n": "a"}, id="a")  # it entered the queue, but the database has no record of that
+    queue.enqueue({"n": "a"}, id="a")  # in the queue, although its row is still waiting
     database.add(queue.name, "a", "b")
     settle(bridge)
     assert inbound_ids(queue) == ["a", "b"]
     assert queue.stats().counters["enqueued"] == 2
 
 
-def test_one_that_was_finished_meanwhile_is_not_handed_out_again(
+def test_row_of_an_already_finished_item_becomes_finished(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.enqueue({"n": "a"}, id="a")
@@ -145,7 +147,7 @@ def test_one_that_was_finished_meanwhile_is_not_handed_out_again(
     assert [row[0] for row in database.answers()] == ["a"]
 
 
-def test_a_dead_item_comes_back_where_its_row_waits_again(
+def test_dead_item_is_revived_when_its_row_is_set_to_waiting(
     database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
     database.change(dead_item_id, status="waiting")
@@ -154,7 +156,7 @@ def test_a_dead_item_comes_back_where_its_row_waits_again(
     assert database.statuses() == {dead_item_id: "queued"}
 
 
-def test_a_dead_item_that_was_corrected_comes_back_as_its_row_says(
+def test_revived_item_takes_the_changed_values_of_its_row(
     database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
     payload = database.json({"readable": True})
@@ -164,7 +166,7 @@ def test_a_dead_item_that_was_corrected_comes_back_as_its_row_says(
     assert (lease.payload, queue.get(dead_item_id).priority) == ({"readable": True}, 3)
 
 
-def test_a_dead_item_whose_correction_is_refused_stays_dead(
+def test_dead_item_stays_dead_if_its_changed_row_is_invalid(
     database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
     database.change(dead_item_id, status="waiting", priority=-1)
@@ -174,7 +176,7 @@ def test_a_dead_item_whose_correction_is_refused_stays_dead(
     assert "priority" in not_none(database.error(dead_item_id))
 
 
-def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(
+def test_row_with_a_duplicate_payload_is_refused(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.configure(dedupe_seconds=60)
@@ -184,7 +186,7 @@ def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(
     assert "dedupe_seconds" in str(database.error("b"))
 
 
-def test_two_bridges_move_each_row_once(database: Database, make: Make, queue: leaseq.Queue) -> None:
+def test_two_bridges_enqueue_each_row_once(database: Database, make: Make, queue: leaseq.Queue) -> None:
     first_bridge, second_bridge = make(queue.name, high=1000, low=900), make(queue.name, high=1000, low=900)
     database.add(queue.name, *(f"i{n:03}" for n in range(200)))
     first_bridge.step()
@@ -204,12 +206,12 @@ def test_a_bridge_with_another_window_is_refused(database: Database, make: Make,
 
 
 @pytest.mark.parametrize(("high", "low"), [(0, 0), (10, 10), (10, 11), (2_000_000, 5), (5, -1)])
-def test_a_window_that_is_none_is_refused(high: int, low: int) -> None:
+def test_invalid_window_is_refused(high: int, low: int) -> None:
     with pytest.raises(leaseq.Invalid):
         Window(high, low)
 
 
-def test_without_names_every_queue_of_the_database_is_served(
+def test_bridge_without_queue_names_serves_every_queue(
     database: Database, make: Make, server: Server, queue: leaseq.Queue
 ) -> None:
     other_queue = leaseq.Queue(server.client, f"{queue.name}-2")
@@ -219,7 +221,7 @@ def test_without_names_every_queue_of_the_database_is_served(
     assert (inbound_ids(queue), inbound_ids(other_queue)) == (["a"], ["b"])
 
 
-def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(
+def test_bridge_sets_keep_finished_only_if_the_policy_has_none(
     database: Database, make: Make, queue: leaseq.Queue
 ) -> None:
     queue.configure(keep_finished_seconds=5)
@@ -231,10 +233,8 @@ def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(
     assert queue.policy.keep_finished_seconds == 77
 
 
-def test_a_queue_that_is_deleted_during_a_step_is_not_filled_anew(
-    database: Database, queue: leaseq.Queue
-) -> None:
-    """Otherwise its tokens would start again from the beginning."""
+def test_queue_deleted_during_a_step_is_not_recreated(database: Database, queue: leaseq.Queue) -> None:
+    """In a recreated queue, tokens would start again from the beginning."""
     database.add(queue.name, "a")
     assert Migrator(database.engine, Window(10, 5)).fill(queue) == 0
     assert not queue.exists()

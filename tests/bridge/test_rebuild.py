@@ -25,7 +25,7 @@ def find_differences(server: Server, database: Database, queue: leaseq.Queue) ->
     ]
 
 
-def test_unfinished_items_wait_again_and_every_answer_is_kept(
+def test_rebuild_restores_unfinished_items_and_keeps_answers(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Reviews", lease_seconds=77)
@@ -46,7 +46,7 @@ def test_unfinished_items_wait_again_and_every_answer_is_kept(
     assert find_differences(server, database, queue) == []
 
 
-def test_a_lease_from_before_is_over(
+def test_lease_from_before_the_rebuild_is_lost(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a")
@@ -63,10 +63,10 @@ def test_a_lease_from_before_is_over(
     assert [row[:3] for row in database.answers()] == [("a", "ann", "yes")]
 
 
-def test_tokens_go_on_above_the_highest_in_the_database(
+def test_new_tokens_exceed_the_highest_token_in_the_database(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    """Even if that token is above the time, for instance because the lost server's clock was ahead."""
+    """The highest token may be above the time, for instance because the lost server's clock was ahead."""
     database.add(queue.name, "a", "b")
     settle(bridge)
     queue.raise_tokens(4_000_000_000_000_000)
@@ -77,7 +77,7 @@ def test_tokens_go_on_above_the_highest_in_the_database(
     assert not_none(queue.reserve("bob")).token > lease.token
 
 
-def test_people_who_answered_an_item_get_it_no_more(
+def test_person_does_not_get_an_answered_item_again_after_rebuild(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     queue.configure(answers=3, holds=5)
@@ -101,7 +101,7 @@ def test_people_who_answered_an_item_get_it_no_more(
     assert find_differences(server, database, queue) == []
 
 
-def test_a_running_bridge_leaves_a_lost_queue_alone(
+def test_running_bridge_does_not_recreate_a_lost_queue(
     server: Server,
     database: Database,
     bridge: Bridge,
@@ -121,7 +121,7 @@ def test_a_running_bridge_leaves_a_lost_queue_alone(
     assert [item.id for item in queue.items("inbound")] == ["a", "b"]
 
 
-def test_a_queue_that_was_deleted_and_created_again_lacks_what_it_was_given(
+def test_missing_items_of_a_recreated_queue_are_logged_and_rebuilt(
     server: Server,
     database: Database,
     bridge: Bridge,
@@ -148,7 +148,7 @@ def test_a_queue_that_was_deleted_and_created_again_lacks_what_it_was_given(
     assert caplog.text.count("it was created again") == 1
 
 
-def test_a_rebuild_that_broke_off_goes_on(
+def test_interrupted_rebuild_can_be_repeated(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", "b")
@@ -160,7 +160,7 @@ def test_a_rebuild_that_broke_off_goes_on(
     assert sorted(item.id for item in queue.items("inbound")) == ["a", "b"]
 
 
-def test_grants_are_counted_from_where_they_were(
+def test_rebuild_does_not_inflate_the_reserved_counter(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "a", "b")
@@ -171,17 +171,19 @@ def test_grants_are_counted_from_where_they_were(
     assert queue.stats().counters["reserved"] == 1
 
 
-def test_a_queue_that_the_database_does_not_have_is_refused(server: Server, database: Database) -> None:
+def test_rebuild_of_a_queue_without_rows_is_refused(server: Server, database: Database) -> None:
     with pytest.raises(leaseq.Invalid, match="has rows of"):
         rebuild(server.client, database.engine, "no-such-queue")
 
 
 @pytest.mark.usefixtures("dead_item_id")
-def test_a_dead_item_is_no_difference(server: Server, database: Database, queue: leaseq.Queue) -> None:
+def test_verify_reports_no_difference_for_a_dead_item(
+    server: Server, database: Database, queue: leaseq.Queue
+) -> None:
     assert find_differences(server, database, queue) == []
 
 
-def test_each_difference_is_found(
+def test_verify_reports_each_kind_of_difference(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
     database.add(queue.name, "gone", "moved", "cancelled", "other-answer", "no-answer", "kept")
@@ -213,7 +215,7 @@ def test_each_difference_is_found(
     }
 
 
-def test_what_differs_for_a_moment_is_no_difference(
+def test_verify_ignores_a_temporary_difference(
     server: Server, database: Database, make: Make, queue: leaseq.Queue
 ) -> None:
     bridge = make(queue.name)

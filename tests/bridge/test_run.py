@@ -41,7 +41,7 @@ def watch_log(caplog: pytest.LogCaptureFixture) -> Callable[[str], bool]:
 
 
 @only_sqlite
-def test_a_database_that_is_away_is_told_once_and_tried_again(
+def test_unavailable_database_is_logged_once_and_retried(
     server: Server, tmp_path: Path, queue: leaseq.Queue, caplog: pytest.LogCaptureFixture, database: Database
 ) -> None:
     has_logged = watch_log(caplog)
@@ -60,7 +60,7 @@ def test_a_database_that_is_away_is_told_once_and_tried_again(
     engine.dispose()
 
 
-def test_a_server_that_is_away_is_told_and_tried_again(
+def test_unavailable_server_is_logged_and_retried(
     database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     has_logged = watch_log(caplog)
@@ -75,7 +75,7 @@ def test_a_server_that_is_away_is_told_and_tried_again(
     client.close()
 
 
-def test_tables_of_another_version_end_it(server: Server, tmp_path: Path) -> None:
+def test_bridge_refuses_a_database_without_its_tables(server: Server, tmp_path: Path) -> None:
     engine = open_database(f"sqlite:///{tmp_path / 'empty.db'}")
     bridge = Bridge(server.client, engine, Settings(Window(10, 5)))
     with pytest.raises(DatabaseRefused, match="run `leaseq bridge init`"):
@@ -90,7 +90,7 @@ def test_new_and_changed_rows_wake_the_bridge(
     with listening(database.engine, CHANNEL) as wait:
         database.add(queue.name, "a")
         assert wait(TIMEOUT)
-        settle(bridge)  # the bridge's own writes wake nobody
+        settle(bridge)  # the bridge's own writes send no notification
         assert not wait(0.05)
         database.change("a", priority=1)
         assert wait(TIMEOUT)
@@ -99,7 +99,7 @@ def test_new_and_changed_rows_wake_the_bridge(
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
-def test_a_server_whose_clock_is_off_is_archived_all_the_same(
+def test_archiving_works_with_a_wrong_server_clock(
     database: Database, make: Make, server: Server, queue_name: str, hours: int
 ) -> None:
     queue = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(3600 * hours))
@@ -116,19 +116,17 @@ def test_a_server_whose_clock_is_off_is_archived_all_the_same(
     assert len(database.events()) == len(queue.journal())
 
 
-def test_a_step_tells_whether_there_was_anything_to_do(
-    database: Database, bridge: Bridge, queue: leaseq.Queue
-) -> None:
+def test_step_returns_whether_there_was_work(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
     settle(bridge)
     assert not bridge.step()
     database.add(queue.name, "a")
     assert bridge.step()
 
 
-def test_the_database_is_told_now_and_then_that_the_bridge_runs(
+def test_heartbeat_is_not_written_at_each_step(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    """Not at each step: there are five steps a second."""
+    """There are five steps a second."""
     database.add(queue.name, "a")
     rows = set()
     for _ in range(3):
@@ -138,7 +136,7 @@ def test_the_database_is_told_now_and_then_that_the_bridge_runs(
 
 
 @only_postgresql
-def test_who_waits_for_a_notification_is_told_that_the_database_is_away(database: Database) -> None:
+def test_wait_for_notification_raises_if_connection_is_lost(database: Database) -> None:
     with listening(database.engine, CHANNEL) as wait:
         statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
         assert database.run(statement) == [(True,)]

@@ -16,7 +16,7 @@ from leaseq import NewItem
 
 CallKind = Literal["enqueue", "reserve", "finish", "abandon", "fail", "renew", "release"]
 Outcome = Literal["ok", "lost", "gone", "refused", "unknown"]
-"""``unknown``: no answer came, so it may have happened, now or a little later, or not at all."""
+"""``unknown``: there was no reply; the call may have taken effect, now or a little later, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""The clear job is killed during work: expired items are still taken back, and a new job does it where nobody
-reserves."""
+"""The clear job is killed during work: reserve still takes back expired items, and so does a new clear job
+without any reserve."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def check_return(queue: leaseq.Queue) -> None:
     eventually(lambda: queue.stats().inbound == 1, "the item is back")
 
 
-def test_kill_9_of_the_clear_job(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
+def test_kill_9_of_the_clear_job_loses_nothing(
+    seed: int, rounds: int, report_figure: Callable[[str], None]
+) -> None:
     kills, grants = rounds // 3, 0  # each starts a process, which takes a while
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,

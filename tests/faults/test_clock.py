@@ -1,4 +1,4 @@
-"""The server's clock steps by a minute during work: no lease is doubled, and none lasts longer for it."""
+"""The server's clock steps by a minute during work: no lease is doubled, and none lasts longer."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def hidden_seconds(history: History, clock: WrongClock) -> float:
     )
 
 
-def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
+def test_clock_steps_of_a_minute_under_load_double_no_lease(seed: int, rounds: int) -> None:
     dice = random.Random(seed)
     with (
         server_and_clock() as (embedded, clock),
@@ -88,7 +88,7 @@ def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
     assert not faults, "\n".join(map(str, faults))
 
 
-def test_a_step_back_keeps_no_lease_on() -> None:
+def test_clock_step_back_does_not_extend_a_lease() -> None:
     """The item returns on time by the queue's own time, which never goes back."""
     with server_and_clock() as (embedded, clock):
         queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
@@ -103,7 +103,7 @@ def test_a_step_back_keeps_no_lease_on() -> None:
         assert (second_lease.expires_at - second_lease.reserved_at).total_seconds() == 1
 
 
-def test_a_step_forward_ends_a_lease_early_and_the_answer_counts() -> None:
+def test_clock_step_forward_expires_a_lease_and_late_answer_counts() -> None:
     with server_and_clock() as (embedded, clock):
         queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
         queue.enqueue_many([{}, {}])

@@ -28,7 +28,7 @@ def kill(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """Kill the primary that has the queue; it comes back as a replica."""
     primary = cluster.owner(slot)
     primary.kill()
-    cluster.replaced(slot, primary)
+    cluster.wait_until_replaced(slot, primary)
     primary.start()
 
 
@@ -36,7 +36,7 @@ def freeze(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """Freeze the primary; its links stay open."""
     primary = cluster.owner(slot)
     primary.freeze()
-    cluster.replaced(slot, primary)
+    cluster.wait_until_replaced(slot, primary)
     time.sleep(dice.uniform(0, 3))
     primary.thaw()
 
@@ -88,7 +88,7 @@ def neighbour_queue(cluster: ReplicatedCluster, name: str) -> str:
     return next(candidate for candidate in names if cluster.owner(slot_of(candidate)) is owner)
 
 
-def test_a_cluster_that_changes_loses_nothing(
+def test_cluster_failover_or_slot_migration_loses_nothing(
     request: pytest.FixtureRequest,
     seed: int,
     rounds: int,
@@ -101,7 +101,7 @@ def test_a_cluster_that_changes_loses_nothing(
     recovery_times, grants, service_time = [], 0, 0.0
     with run_cluster(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
         for number in range(rounds // FAULTS[fault] if soak else 1):
-            cluster.whole()
+            cluster.wait_until_whole()
             name = f"clustered-{number}"
             slot = slot_of(name)
             with (

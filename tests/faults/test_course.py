@@ -17,7 +17,7 @@ def history_of(*calls: tuple[str, float, float, bool]) -> History:
     return History(0, recorded_calls)
 
 
-def test_who_was_trying_counts_from_when_there_was_somebody_to_answer() -> None:
+def test_outage_durations_are_computed_from_calls() -> None:
     history = history_of(
         ("ann", 1.0, 1.5, True),
         ("ann", 2.0, 4.5, True),  # was under way at 4
@@ -32,7 +32,7 @@ def test_who_was_trying_counts_from_when_there_was_somebody_to_answer() -> None:
     assert recovery_time(history, 1.2) == 5.6 - 1.2
 
 
-def test_an_outage_is_told_by_its_steps() -> None:
+def test_outage_is_described_by_its_steps() -> None:
     message = LogMessage(2.0, "sentinel-1", "-failover-abort-not-elected")
     quick_course = Course(1.0, 3.5, [("noticed", 2.0), ("told", 3.25)], [], 0.5)
     slow_course = Course(1.0, 8.0, [("noticed", 2.0), ("told", 6.0)], [message], 2.0)

@@ -1,4 +1,4 @@
-"""The deletion of a queue is killed midway: nobody finds the queue, and the next deletion completes it."""
+"""The deletion of a queue is killed midway: the queue is not found, and the next deletion completes it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def kill_midway(client: leaseq.Client, url: str, queue: leaseq.Queue, share: flo
     return bool(redis.exists(Keys(queue.name).ledger))
 
 
-def test_kill_9_of_a_deletion(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
+def test_killed_deletion_hides_the_queue_and_is_completed_later(
+    seed: int, rounds: int, report_figure: Callable[[str], None]
+) -> None:
     midway_count, dice = 0, random.Random(seed)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,

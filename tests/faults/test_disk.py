@@ -40,9 +40,8 @@ def state_of(queue: leaseq.Queue) -> object:
     return sorted((item.id, item.state, str(item.answers)) for item in all_items(queue)), stats.counters
 
 
-def test_a_write_that_was_cut_off_is_as_if_it_never_began(seed: int, rounds: int, disk: Disk) -> None:
-    """A finish that reserves the next item makes many changes: wherever the file is cut off, all or none
-    apply."""
+def test_truncated_write_has_no_effect(seed: int, rounds: int, disk: Disk) -> None:
+    """A finish that reserves the next item makes many changes: they apply only if none was cut off."""
     dice = random.Random(seed)
     with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
@@ -78,7 +77,7 @@ def damage_file(disk: Disk, dice: random.Random) -> Path:
     return file
 
 
-def test_a_damaged_file_is_refused_with_what_to_do_and_that_works(seed: int, disk: Disk) -> None:
+def test_damaged_file_is_refused_and_suggested_repair_works(seed: int, disk: Disk) -> None:
     file = damage_file(disk, random.Random(seed))
     before = file.read_bytes()
     stderr = error_of_up(disk)
@@ -110,7 +109,7 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, disk: Disk
             eventually(lambda: not server.is_alive, "the server ends")
             assert "it could not write to the disk" in server.end_reason()
             server.stop()
-            with suppress(EmbeddedServerError):  # somebody may write before the server has answered us
+            with suppress(EmbeddedServerError):  # a person may write before the server has answered us
                 server.start()
                 eventually(lambda: not server.is_alive, "it ends again, because there is still no room")
             server.stop()
@@ -131,8 +130,8 @@ from leaseq.server.supervisor import Child, Signals, Supervisor
 with DataDir(sys.argv[1]) as directory:
     server = EmbeddedServer(directory.path)
     server.make_folders()
-    told = lambda pids: directory.publish(url=server.url, web="", pids=pids)
-    with Signals() as signals, Supervisor(signals, on_change=told) as supervisor:
+    publish = lambda pids: directory.publish(url=server.url, web="", pids=pids)
+    with Signals() as signals, Supervisor(signals, on_change=publish) as supervisor:
         child = Child("server", server.command(), ready=server.is_answering, end_reason=server.end_reason)
         supervisor.start(child)
         print("ready", flush=True)
@@ -140,7 +139,7 @@ with DataDir(sys.argv[1]) as directory:
 """  # as `leaseq up` does it, without the pages
 
 
-def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_room(disk: Disk) -> None:
+def test_supervisor_reports_full_disk_and_recovers_when_there_is_room(disk: Disk) -> None:
     data = disk.data / "new"
     process = subprocess.Popen(
         [sys.executable, "-c", SUPERVISED, data],
@@ -156,7 +155,7 @@ def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_roo
         queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
         queue.enqueue({"n": 1}, id="one")
         disk.give_room(0)
-        for seconds in ("0.5", "1"):  # it keeps trying while there is no room
+        for seconds in ("0.5", "1"):  # the supervisor retries while there is no room
             with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
                 queue.enqueue({"n": 2})
             restart_notice = f"leaseq: server ended with exit code 1; starting it again in {seconds} s: "
@@ -177,7 +176,7 @@ def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_roo
         (300, "could not write to the disk of {}, which may be full: make room there"),  # for up's own files
     ],
 )
-def test_up_on_a_full_disk_says_so(disk: Disk, room: int, message: str) -> None:
+def test_up_reports_full_disk(disk: Disk, room: int, message: str) -> None:
     with EmbeddedServer(disk.data):
         pass
     disk.give_room(room)
@@ -199,7 +198,7 @@ def error_of_up(disk: Disk, **env: str) -> str:
     return completed.stderr
 
 
-def test_a_server_that_refuses_at_a_full_disk_is_heard(seed: int, disk: Disk) -> None:
+def test_write_refused_for_full_disk_raises_server_refused(seed: int, disk: Disk) -> None:
     """With any other appendfsync the server keeps running, refuses writes, and accepts them again when there
     is room."""
     server = EmbeddedServer(disk.data, fsync="everysec")

@@ -20,7 +20,7 @@ HASTY = Habits(
 GRANTS_PER_KILL = 4_000  # grants between two kills, in the long form
 
 
-def test_no_item_is_in_two_hands(
+def test_no_item_has_two_live_leases(
     seed: int, request: pytest.FixtureRequest, report_figure: Callable[[str], None]
 ) -> None:
     grants, grants_per_kill = (

@@ -43,7 +43,9 @@ def step_register(state: int, op: tuple[str, int]) -> Iterator[int]:
         ([(("write", 1), 0, 9), (("write", 2), 0, 9), (("read", 2), 1, 2), (("read", 1), 3, 4)], True),
     ],
 )
-def test_the_search(spans: list[tuple[tuple[str, int], float, float]], possible: bool) -> None:
+def test_linearization_is_found_only_if_possible(
+    spans: list[tuple[tuple[str, int], float, float]], possible: bool
+) -> None:
     order = linearization([Span(*span) for span in spans], 0, step_register)
     assert (order is not None) == possible
 
@@ -73,21 +75,21 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
 @pytest.mark.parametrize(
     ("calls", "guarantees"),
     [
-        pytest.param([ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1)], [], id="as it should be"),
+        pytest.param([ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1)], [], id="normal finish"),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1, expires=2), reserve_call("bob", 2), finish_call("bob", 2)],
             [],
-            id="ran out",
+            id="expired lease",
         ),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1, expires=1.6), finish_call("ann", 1, late=True)],
             [],
-            id="late, and nobody took it",
+            id="late finish of an item not granted again",
         ),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1), reserve_call("ann", 1), finish_call("ann", 1)],
             [],
-            id="got back",
+            id="same lease reserved again",
         ),
         pytest.param(
             [
@@ -97,17 +99,17 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
                 finish_call("ann", 1, replayed=True),
             ],
             [],
-            id="sent twice",
+            id="finish sent twice",
         ),
         pytest.param(
             [ENQUEUE, Call("reserve", "ann", reserves=True), reserve_call("bob", 2, expires=900)],
             [],
-            id="nobody was told",
+            id="grant whose reply was lost",
         ),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1), reserve_call("bob", 2)],
             ["linearizable", "one holder"],
-            id="a double grant",
+            id="double grant",
         ),
         pytest.param(
             [
@@ -117,12 +119,12 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
                 finish_call("ann", 1, late=True),
             ],
             ["linearizable"],
-            id="a stale accept",
+            id="stale token accepted",
         ),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1), reserve_call("bob", 2)],
             ["linearizable"],
-            id="an answer forgotten",
+            id="answer forgotten",
         ),
         pytest.param(
             [
@@ -131,7 +133,7 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
                 replace(finish_call("ann", 1), outcome="lost", answer_kept=True),
             ],
             ["linearizable"],
-            id="refused for nothing",
+            id="finish refused without reason",
         ),
         pytest.param(
             [
@@ -141,13 +143,13 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
                 reserve_call("bob", 4),
             ],
             ["linearizable", "one holder", "fencing"],
-            id="a smaller token",
+            id="smaller token",
         ),
-        pytest.param([reserve_call("ann", 1)], ["linearizable"], id="from nowhere"),
+        pytest.param([reserve_call("ann", 1)], ["linearizable"], id="item never enqueued"),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1, expires=1.6), finish_call("ann", 1)],
             ["linearizable"],
-            id="in time after it ran out",
+            id="finish of an expired lease not late",
         ),
         *(
             pytest.param(
@@ -158,18 +160,18 @@ UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
                     finish_call("ann", 1, start=900, end=901, late=late),
                 ],
                 [],
-                id=f"a renew that may have been read late, {late=}",
+                id=f"renew that may have taken effect late, {late=}",
             )
             for late in (False, True)
         ),
         pytest.param(
             [ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1, late=True)],
             ["linearizable"],
-            id="late before its time",
+            id="late finish before the expiry",
         ),
     ],
 )
-def test_a_history_is_judged(calls: list[Call], guarantees: list[str]) -> None:
+def test_judge_finds_exactly_the_violated_guarantees(calls: list[Call], guarantees: list[str]) -> None:
     assert [fault.guarantee for fault in find_faults(history_of(*calls), RULES)] == guarantees
 
 
@@ -198,31 +200,31 @@ def play_story(queue: leaseq.Queue) -> History:
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "guarantees"),
     [
-        pytest.param("clear", "local", "local", set(), id="nothing"),
+        pytest.param("clear", "local", "local", set(), id="no fault"),
         pytest.param(
             "reserve",
             "    call('ZREM', shelf, id)\n",
             "",
             {"one holder", "linearizable"},
-            id="a double grant",
+            id="double grant",
         ),
         pytest.param(
             "finish",
             "remaining_holdings, 'g:' .. member, ended_grant)",
             "remaining_holdings, 'g:' .. member, grant)",
             {"no answer lost"},
-            id="a lost answer",
+            id="lost answer",
         ),
         pytest.param(
             "finish",
             "if grants.is_of(grant, token, person) then return member, grant end",
             "if grant then return member, grant end",
             {"linearizable"},
-            id="a stale accept",
+            id="stale token accepted",
         ),
     ],
 )
-def test_what_is_planted_in_a_real_server_is_seen(
+def test_judge_finds_a_fault_planted_in_a_script(
     server: Server,
     monkeypatch: pytest.MonkeyPatch,
     queue_name: str,
@@ -238,7 +240,7 @@ def test_what_is_planted_in_a_real_server_is_seen(
     assert bool(guarantees) == bool(faults), [str(fault) for fault in faults]
 
 
-def test_a_crowd_at_work_is_passed(server: Server, seed: int, queue_name: str) -> None:
+def test_judge_finds_no_fault_in_correct_work(server: Server, seed: int, queue_name: str) -> None:
     with crowd(server.url, queue_name, seed, people=6, items=120) as people:
         people.wait_until_done()
     faults = find_faults(people.history, RULES, leaseq.Queue(server.client, queue_name))

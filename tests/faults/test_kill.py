@@ -13,7 +13,9 @@ from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 
 
-def test_kill_9_of_the_server(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
+def test_kill_9_of_the_server_loses_nothing(
+    seed: int, rounds: int, report_figure: Callable[[str], None]
+) -> None:
     dice = random.Random(seed)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,

@@ -1,5 +1,5 @@
-"""Links break, fall silent and are slow, and scripts are forgotten, during work: nothing is lost, no call
-acts twice, and nobody hangs."""
+"""Links break, fall silent and are slow, and scripts are flushed, during work: nothing is lost, no call
+acts twice, and no call hangs."""
 
 from __future__ import annotations
 
@@ -79,8 +79,7 @@ def journal_events(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
 
 @contextmanager
 def manage(queue: leaseq.Queue) -> Iterator[None]:
-    """Let somebody read everything repeatedly, and make each of a manager's moves on an item of another
-    queue."""
+    """Repeat, in a thread, every call that reads the queue, and every call of a manager on another queue."""
     other_queue, stop = leaseq.Queue(queue._client, f"{queue.name}.other"), threading.Event()
 
     def repeat_calls() -> None:
@@ -159,7 +158,7 @@ def working_crowd(proxy: Proxy, name: str, seed: int, items: int) -> AbstractCon
     return crowd(url, name, seed, items=items, habits=BUSY)
 
 
-def test_a_reply_is_cut_after_any_script(
+def test_randomly_cut_replies_lose_and_repeat_nothing(
     server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
     dice = random.Random(seed)
@@ -171,7 +170,7 @@ def test_a_reply_is_cut_after_any_script(
     report_figure(f"{proxy.count_of(Cut)} replies cut in {summary_of(people)}")
 
 
-def test_every_script_that_is_called_is_cut(
+def test_cut_reply_of_each_script_loses_and_repeats_nothing(
     server: EmbeddedServer, queue_name: str, seed: int, report_figure: ReportFigure
 ) -> None:
     """Each script that people or a manager call is cut at its first run."""
@@ -213,7 +212,7 @@ def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
     return choose
 
 
-def test_links_are_reset_half_open_late_and_slow(
+def test_reset_half_open_late_and_slow_links_lose_nothing(
     server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
     choose = any_trouble(random.Random(seed))
@@ -230,13 +229,13 @@ def test_links_are_reset_half_open_late_and_slow(
     )
 
 
-def test_scripts_are_forgotten_again_and_again(
+def test_repeated_script_flush_loses_nothing_and_fails_no_call(
     server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
-    """Scripts that other queues of this server use are loaded again as well."""
+    """Other queues of this server load their scripts again as well."""
     dice, stop = random.Random(seed), threading.Event()
 
-    def forget() -> int:
+    def flush_scripts() -> int:
         flushes = 0
         with redis.Redis.from_url(server.url) as admin:
             while not stop.wait(dice.uniform(0, 0.01)):
@@ -245,7 +244,7 @@ def test_scripts_are_forgotten_again_and_again(
         return flushes
 
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(forget)
+        future = pool.submit(flush_scripts)
         try:
             with crowd(server.url, queue_name, seed, items=60 * rounds, habits=BUSY) as people:
                 people.wait_until_done()
@@ -253,7 +252,7 @@ def test_scripts_are_forgotten_again_and_again(
             stop.set()
         flushes = future.result()
     assert flushes > rounds
-    assert not unanswered_calls(people.history), "nobody needs to know"
+    assert not unanswered_calls(people.history), "no call fails"
     check_acted_once(server, people)
     report_figure(f"scripts forgotten {flushes} times in {summary_of(people)}")
 

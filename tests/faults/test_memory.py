@@ -51,7 +51,7 @@ def work_all_leases(queue: leaseq.Queue, leases: dict[str, leaseq.Lease]) -> Non
         assert queue.finish(lease, {"x": 2}).late is False
 
 
-def test_full_memory_under_load(seed: int, rounds: int) -> None:
+def test_full_memory_refuses_new_items_and_loses_nothing(seed: int, rounds: int) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,

@@ -24,7 +24,7 @@ GROWTH = 0.02  # in an hour; the same for a shorter time, since pools and caches
 WARM_UP = 1 / 3  # share of the time that is not counted
 
 
-def test_a_trend_is_seen() -> None:
+def test_growth_of_noisy_samples_is_measured() -> None:
     line = trend([(float(n), 100e6 + 1_000 * n + (-1) ** n * 50_000) for n in range(600)])
     assert line.hourly_growth == pytest.approx(0.036, rel=0.05)
     assert line.seconds == 599

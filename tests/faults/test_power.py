@@ -31,7 +31,7 @@ def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = N
     return lost_bytes
 
 
-def test_power_cuts_under_load(seed: int, rounds: int) -> None:
+def test_power_cuts_under_load_lose_nothing(seed: int, rounds: int) -> None:
     dice, lost_bytes = random.Random(seed), 0
     with (
         empty_disk() as disk,
@@ -60,8 +60,8 @@ def begin_rewrite(server: EmbeddedServer) -> None:
 
 
 @pytest.mark.parametrize("fsync", ["everysec", "no"])
-def test_a_server_that_acknowledges_before_its_fsync_is_seen_to_lose(fsync: Fsync, seed: int) -> None:
-    """Tests the test above: data without fsync is lost in the cut, and the judge notices it. A cut right
+def test_judge_finds_losses_if_replies_precede_fsync(fsync: Fsync, seed: int) -> None:
+    """This checks the test above: the cut loses data without fsync, and the judge reports it. A cut right
     after an fsync loses nothing that was acknowledged, so several are tried."""
     assert any(faults_of_a_cut(fsync, seed + number) for number in range(5))
 
@@ -82,7 +82,7 @@ def faults_of_a_cut(fsync: Fsync, seed: int) -> list[Fault]:
     return faults
 
 
-def test_the_power_fails_right_after_the_first_start() -> None:
+def test_power_cut_after_first_start_loses_nothing() -> None:
     """The data directory and all that is in it are less than a second old: every name must be on disk."""
     with empty_disk() as disk:
         data = disk.data / "new"

@@ -1,4 +1,4 @@
-"""How long a server with many items takes until it answers again after kill -9."""
+"""The time until a server with many items answers again after kill -9."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def finish_items(queue: leaseq.Queue, items: int) -> None:
         queue.finish(lease, {"label": "good"})
 
 
-def test_a_restart_with_many_items(
+def test_restart_with_many_items_is_complete_and_fast(
     request: pytest.FixtureRequest, report_figure: Callable[[str], None]
 ) -> None:
     soak = request.config.getoption("--soak")

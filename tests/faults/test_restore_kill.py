@@ -1,4 +1,4 @@
-"""A restore is killed midway: nobody finds the queue, and the same command completes it."""
+"""A restore is killed midway: the queue does not exist until the same command completes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import eventually
 ITEMS = 8_000  # enough for a restore in many steps
 
 
-def test_kill_9_of_a_restore(tmp_path: Path) -> None:
+def test_killed_restore_is_completed_by_the_same_command(tmp_path: Path) -> None:
     file = tmp_path / "backup"
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,

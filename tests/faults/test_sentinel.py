@@ -1,4 +1,4 @@
-"""Sentinels replace the primary during work: all that a replica confirmed is there, and work goes on."""
+"""Sentinels replace the primary during work: nothing that a replica confirmed is lost, and work continues."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_failover_loses_nothing(
     recovery_times, grants, service_time = [], 0, 0.0
     with run_sentinels(split=fault is split) as service:
         for number in range(round_count):
-            service.whole()
+            service.wait_until_whole()
             name = f"watched-{number}"
             with (
                 waiters(service.url, f"{name}-waited-for") as waiting_people,

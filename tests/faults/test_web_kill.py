@@ -59,7 +59,7 @@ def kill(up: UpProcess, part: str, dice: random.Random) -> None:
         eventually(lambda: up.state()["pids"].get(part, pid) != pid, f"another {part}")
 
 
-def test_kill_9_of_all_that_leaseq_up_runs(
+def test_kill_9_of_each_process_of_up_loses_nothing(
     seed: int, rounds: int, report_figure: Callable[[str], None]
 ) -> None:
     dice = random.Random(seed)

@@ -1,4 +1,4 @@
-"""People who wait for an item during a fault, and get one when work goes on."""
+"""People who wait for an item during a fault, and get one after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers since a cursor: each exactly once over any number of runs, whatever happens in between."""
+"""The answers since a cursor: each exactly once over any number of runs, despite changes in between."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def finish(queue: leaseq.Queue, id: str, person: str = "ann") -> int:
     return lease.token
 
 
-def test_each_answer_comes_once_in_the_order_of_finishing(export: Exporter, queue: leaseq.Queue) -> None:
+def test_each_answer_is_exported_once_in_order_of_finishing(export: Exporter, queue: leaseq.Queue) -> None:
     assert (export(), export.cursor) == ([], f"{queue.name}:0")
     first = [("b", finish(queue, "b")), ("a", finish(queue, "a"))]
     assert (export(), export()) == (first, [])
@@ -57,7 +57,7 @@ def test_each_answer_comes_once_in_the_order_of_finishing(export: Exporter, queu
 
 
 @pytest.mark.parametrize("size", [1, 2, 500])
-def test_of_equal_times_none_is_left_out_and_none_comes_twice(
+def test_answers_with_equal_times_are_exported_exactly_once(
     export: Exporter, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(answers_since, "_PAGE", size)
@@ -73,7 +73,9 @@ def test_of_equal_times_none_is_left_out_and_none_comes_twice(
     assert export() == []
 
 
-def test_what_a_manager_makes_an_answer_comes_when_they_do(export: Exporter, queue: leaseq.Queue) -> None:
+def test_adopted_or_corrected_answer_is_exported_after_the_change(
+    export: Exporter, queue: leaseq.Queue
+) -> None:
     queue.enqueue({}, id="late")
     late_lease = take(queue, "bob")
     queue.release("late")
@@ -89,7 +91,9 @@ def test_what_a_manager_makes_an_answer_comes_when_they_do(export: Exporter, que
     assert (id, token > later_lease.token, export()) == ("late", True, [])
 
 
-def test_what_is_deleted_in_between_is_no_obstacle(export: Exporter, queue: leaseq.Queue) -> None:
+def test_export_continues_after_removal_of_the_last_exported_item(
+    export: Exporter, queue: leaseq.Queue
+) -> None:
     finish(queue, "a")
     export()
     queue.remove("a")
@@ -97,7 +101,7 @@ def test_what_is_deleted_in_between_is_no_obstacle(export: Exporter, queue: leas
     assert export() == [("b", token)]
 
 
-def test_each_answer_of_an_item_with_several_comes(export: Exporter, queue: leaseq.Queue) -> None:
+def test_each_of_several_answers_of_an_item_is_exported(export: Exporter, queue: leaseq.Queue) -> None:
     queue.configure(answers=2)
     queue.enqueue({}, id="a")
     anns, bobs = take(queue, "ann"), take(queue, "bob")
@@ -107,7 +111,7 @@ def test_each_answer_of_an_item_with_several_comes(export: Exporter, queue: leas
     assert (export(), export()) == ([("a", anns.token)], [])
 
 
-def test_a_limit_reads_no_more_than_it_gives(
+def test_limited_export_scans_no_more_answers_than_needed(
     export: Exporter, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = [finish(queue, f"i{number}") for number in range(9)]
@@ -133,7 +137,7 @@ def test_a_limit_reads_no_more_than_it_gives(
         transfer.AnswersSince(queue, limit=0)
 
 
-def test_a_cursor_behind_many_of_one_time_is_short(export: Exporter, queue: leaseq.Queue) -> None:
+def test_cursor_after_many_answers_with_equal_times_is_short(export: Exporter, queue: leaseq.Queue) -> None:
     ids = sorted(f"ü{number:03}" for number in range(120))
     for token, id in enumerate(ids, 1):
         restore_answer(queue, id, token, THEN)
@@ -153,13 +157,13 @@ def test_a_cursor_behind_many_of_one_time_is_short(export: Exporter, queue: leas
     ["", "x", "5", "Q:1", ":1", "q:", "q:-1", "q:1.", "q:.1", "q:1..2", "q:1.x", "q:" + "1" * 17, "q:1\n",
      "q:１", "q:1.5.6 ", "q:1/", "q:1.2/eA==", "q:1/x", "q:1/_w==", "q:1/" + "x" * 1101],
 )  # fmt: skip
-def test_what_is_no_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
+def test_invalid_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^after: a cursor of a queue's answers, .* this is '"):
         transfer.AnswersSince(leaseq.Queue(queue._client, "q"), cursor)
 
 
-def test_a_cursor_is_of_one_queue(export: Exporter, queue: leaseq.Queue) -> None:
-    """Also if that queue was deleted and created again: its new answers count as new."""
+def test_cursor_of_another_queue_is_refused(export: Exporter, queue: leaseq.Queue) -> None:
+    """A cursor stays valid if its queue is deleted and created again: the new answers count as new."""
     finish(queue, "a")
     export()
     with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as error:

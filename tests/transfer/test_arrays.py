@@ -14,7 +14,7 @@ from leaseq.transfer.lines import MAX_ROW_BYTES
 from tests.transfer.reads import bad_rows, payloads, read
 
 
-def test_an_array_is_cut_the_same_wherever_its_reads_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_array_is_split_equally_for_any_chunk_size(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [{"a": 'x]},"\\'}, [1, [2, "["]], "", "\\\\", 3.5, None, {"b": {"c": "\u20ac{"}}]
     data = json.dumps(values, indent=1, ensure_ascii=False).encode()
     for size in range(1, 20):
@@ -23,7 +23,7 @@ def test_an_array_is_cut_the_same_wherever_its_reads_end(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("before", [b"", b" ", b"  "])
-def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes) -> None:
+def test_too_long_text_with_escaped_quotes_is_skipped(before: bytes) -> None:
     # In one of the three cases, a backslash is the last byte before the beginning of the text is discarded.
     text = before + b'\\"]' * MAX_ROW_BYTES
     rows = read(b'["' + text + b'",\n1]', "json")
@@ -32,8 +32,8 @@ def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes
 
 
 @pytest.mark.parametrize("spaces", [0, CHUNK - 1])
-def test_a_text_as_long_as_a_row_may_be_is_no_longer_for_where_the_reads_end(spaces: int) -> None:
-    """With the spaces, the text starts at the start of one read and ends in another."""
+def test_text_of_maximum_row_size_is_a_row_for_any_chunk_boundary(spaces: int) -> None:
+    """With the spaces, the text begins at the start of one read and ends in another."""
     longest_text = b'"' + b"x" * (MAX_ROW_BYTES - 2) + b'"'
     next_text = "y" * (2 * CHUNK)
     rows = read(b"[" + b" " * spaces + longest_text + b',\n"' + next_text.encode() + b'"]', "json")
@@ -42,13 +42,13 @@ def test_a_text_as_long_as_a_row_may_be_is_no_longer_for_where_the_reads_end(spa
 
 
 @pytest.mark.parametrize("spaces", [0, CHUNK - 1])
-def test_a_text_with_one_byte_more_is_too_long(spaces: int) -> None:
+def test_text_of_one_byte_more_than_a_row_may_have_is_refused(spaces: int) -> None:
     long_text = b'"' + b"x" * (MAX_ROW_BYTES - 1) + b'"'
     rows = read(b"[" + b" " * spaces + long_text + b"]", "json")
     assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
 
 
-def test_of_a_text_that_is_too_long_no_more_is_held_than_a_row_may_have() -> None:
+def test_too_long_text_is_not_held_in_memory() -> None:
     class Endless(io.BytesIO):
         """A single JSON text in an array, generated while it is read."""
 

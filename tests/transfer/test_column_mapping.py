@@ -16,7 +16,7 @@ from tests.transfer.reads import bad_rows, read
 ALL = ColumnMapping(("text",), id="nr", priority="how", due="by", requires="for")
 
 
-def test_each_column_gives_what_it_is_mapped_to() -> None:
+def test_columns_are_mapped_to_fields_of_the_item() -> None:
     table = b"nr,text,how,by,for,rest\n7,hello,20,2026-11-21,fr legal,x\n8,bye,,,,x\n"
     assert read(table, "csv", mapping=ALL) == [
         NewItem(
@@ -37,8 +37,8 @@ def test_each_column_gives_what_it_is_mapped_to() -> None:
 
 
 @pytest.fixture
-def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Sets the machine's time zone."""
+def time_zone_behind_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set the machine's time zone to nine hours behind UTC."""
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "UTC+9")
         time.tzset()
@@ -46,8 +46,8 @@ def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.usefixtures("far_west")
-def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
+@pytest.mark.usefixtures("time_zone_behind_utc")
+def test_time_without_zone_is_read_as_utc() -> None:
     rows = read(b"nr,by\n7,2026-11-21\n8,2026-11-21T10:05\n", "csv", mapping=ColumnMapping(id="nr", due="by"))
     midnight = datetime(2026, 11, 21, tzinfo=UTC)
     assert [row.due for row in rows if isinstance(row, NewItem)] == [
@@ -56,12 +56,12 @@ def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
     ]
 
 
-def test_the_columns_of_the_payload_are_a_list() -> None:
+def test_payload_columns_must_be_a_list() -> None:
     with pytest.raises(Invalid, match=r"^payload: a list of columns, such as \['text'\]; this is a str$"):
         ColumnMapping(payload="text")
 
 
-def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
+def test_payload_is_the_whole_row_if_no_columns_are_mapped_to_it() -> None:
     assert read(b"a,b\n1,2\n", "csv", mapping=ColumnMapping(id="a")) == [
         NewItem({"a": "1", "b": "2"}, id="1")
     ]
@@ -79,28 +79,26 @@ def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
         ({"nr": ""}, "nr: 1 to 200 printable characters"),
     ],
 )
-def test_a_cell_that_gives_nothing_of_its_kind_is_told_with_its_row(
-    row: dict[str, object], message: str
-) -> None:
+def test_invalid_cell_is_reported_with_its_row(row: dict[str, object], message: str) -> None:
     import json
 
     full_row = {"nr": "1", "text": "x", **row}
     assert read(json.dumps(full_row).encode(), "jsonl", mapping=ALL) == [BadRow(1, message, full_row)]
 
 
-def test_a_column_that_is_not_there_is_told_once() -> None:
+def test_missing_column_is_reported_once() -> None:
     assert bad_rows(read(b"nr,text\n1,x\n2,y\n", "csv", mapping=ColumnMapping(priority="how"))) == [
         (1, "the header has no column 'how'; it has 'nr', 'text'")
     ]
 
 
-def test_rows_that_have_no_fields_are_told() -> None:
+def test_row_without_fields_is_reported() -> None:
     assert bad_rows(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
         (1, "row: an object with named fields")
     ]
 
 
-def test_a_mapping_is_used_alone() -> None:
+def test_mapping_and_id_field_together_are_refused() -> None:
     with pytest.raises(Invalid, match="mapping"):
         transfer.read(None, "csv", id_field="a", mapping=ColumnMapping())  # type: ignore[arg-type]
 
@@ -113,7 +111,7 @@ def test_a_mapping_is_used_alone() -> None:
         (b"{\n", "jsonl", "{\n"),
     ],
 )
-def test_a_bad_row_has_what_stood_there(data: bytes, format: str, value: object) -> None:
+def test_bad_row_contains_its_original_value(data: bytes, format: str, value: object) -> None:
     (row,) = read(data, format)
     assert isinstance(row, BadRow)
     assert row.value == value

@@ -1,4 +1,4 @@
-"""A table's delimiter: taken from its header, the file's name or the caller, or asked for."""
+"""A table's delimiter: named by the caller or the file, or detected from the header."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.transfer.reads import bad_rows, payloads, read
         ("only one", "1", {"only one": "1"}),
     ],
 )
-def test_what_splits_a_csv_is_told_by_its_header(header: str, row: str, expected: dict[str, str]) -> None:
+def test_csv_delimiter_is_detected_from_the_header(header: str, row: str, expected: dict[str, str]) -> None:
     for data in (f"{header}\n{row}\n", f"\ufeff{header}\r\n{row}\r\n"):
         assert payloads(read(data.encode(), "csv")) == [expected]
 
 
-def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters() -> None:
+def test_ambiguous_header_is_a_bad_row_and_no_row_is_read() -> None:
     data = b"amount, net;who\n1,5;Smith\n"
     ((line, message),) = bad_rows(read(data, "csv"))
     assert line == 1
@@ -39,7 +39,7 @@ def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters(
 
 
 @pytest.mark.parametrize(("format", "delimiter"), [("csv", ":"), ("csv", ""), ("json", ","), ("jsonl", ";")])
-def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> None:
+def test_invalid_delimiter_is_refused(format: str, delimiter: str) -> None:
     with pytest.raises(Invalid, match="delimiter"):
         read(b"", format, delimiter=delimiter)
 
@@ -65,7 +65,7 @@ def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> Non
         ),
     ],
 )
-def test_one_column_that_looks_like_several_is_asked_about(
+def test_delimiter_must_be_named_if_a_single_column_could_be_split(
     format: str, data: bytes, choices: str, delimiter: str, expected: dict[str, str]
 ) -> None:
     ((line, message),) = bad_rows(read(data, format))
@@ -77,7 +77,7 @@ def test_one_column_that_looks_like_several_is_asked_about(
 
 
 @pytest.mark.parametrize(("format", "data"), [("csv", b"a,b|c\n1,2\n"), ("tsv", b"a\tb|c, d\n1\t2\n")])
-def test_a_header_with_the_delimiter_of_its_format_has_no_other(format: str, data: bytes) -> None:
+def test_delimiter_of_the_format_takes_precedence_in_the_header(format: str, data: bytes) -> None:
     assert bad_rows(read(data, format)) == []
 
 
@@ -94,7 +94,7 @@ def test_a_header_with_the_delimiter_of_its_format_has_no_other(format: str, dat
         ("csv", b"separator\nb\n", {"separator": "b"}),
     ],
 )
-def test_a_line_that_names_what_splits_is_no_header(
+def test_sep_line_sets_the_delimiter_and_is_not_the_header(
     format: str, data: bytes, expected: dict[str, str]
 ) -> None:
     rows = read(data, format)
@@ -102,14 +102,14 @@ def test_a_line_that_names_what_splits_is_no_header(
     assert bad_rows(rows) == []
 
 
-def test_a_line_that_names_what_splits_no_table_is_asked_about() -> None:
+def test_unsupported_delimiter_in_sep_line_is_reported() -> None:
     ((line, message),) = bad_rows(read(b"sep=:\na:b\n1:2\n", "csv"))
     assert line == 1
     assert "the first line names ':' as the separator, which is not supported: name the separator" in message
     assert payloads(read(b"sep=:\na:b\n1:2\n", "csv", delimiter=",")) == [{"a:b": "1:2"}]
 
 
-def test_the_delimiter_that_is_said_goes_before_the_one_that_the_file_names() -> None:
+def test_delimiter_argument_overrides_sep_line() -> None:
     assert payloads(read(b"sep=;\na;b,c\n1;2,3\n", "csv", delimiter=",")) == [{"a;b": "1;2", "c": "3"}]
     assert bad_rows(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [
         (3, "the header has 2 columns and this row has 3 (separated by semicolons)")

@@ -26,7 +26,7 @@ def text(data: bytes, encoding: str | None = None, stream: Callable[[bytes], io.
 
 
 @pytest.mark.parametrize("stream", [io.BytesIO, Trickle])
-def test_gzipped_text_is_unpacked_by_its_first_bytes(stream: Callable[[bytes], io.BytesIO]) -> None:
+def test_gzip_is_detected_by_its_first_bytes_and_unpacked(stream: Callable[[bytes], io.BytesIO]) -> None:
     assert text(gzip.compress(b"a,b\n1,2\n"), stream=stream) == "a,b\n1,2\n"
     assert text(gzip.compress(b"a\n") + gzip.compress(b"b\n"), stream=stream) == "a\nb\n"
     assert text(gzip.compress("é".encode("latin-1")), "latin-1", stream) == "é"
@@ -38,10 +38,10 @@ def test_gzipped_text_is_unpacked_by_its_first_bytes(stream: Callable[[bytes], i
     "data",
     [
         pytest.param(gzip.compress(b"a" * 100)[:-9], id="cut off"),
-        pytest.param(gzip.compress(b"a" * 100)[:-8] + b"12345678", id="wrong sum"),
-        pytest.param(b"\x1f\x8b\x08\x00nonsense, and more of it", id="no data"),
-        pytest.param(b"\x1f\x8b", id="only a beginning"),
-        pytest.param(gzip.compress(b"a") + b"rest", id="more behind it"),
+        pytest.param(gzip.compress(b"a" * 100)[:-8] + b"12345678", id="wrong checksum"),
+        pytest.param(b"\x1f\x8b\x08\x00nonsense, and more of it", id="invalid data"),
+        pytest.param(b"\x1f\x8b", id="magic number only"),
+        pytest.param(gzip.compress(b"a") + b"rest", id="trailing data"),
     ],
 )
 def test_damaged_gzip_is_refused(data: bytes) -> None:
@@ -49,7 +49,7 @@ def test_damaged_gzip_is_refused(data: bytes) -> None:
         text(data)
 
 
-def test_what_unpacks_to_much_is_not_held_in_memory() -> None:
+def test_large_unpacked_data_is_not_held_in_memory() -> None:
     gzip_file = io.BytesIO(gzip.compress(b"x" * 1_023 + b"\n", 9) * 20_000)
     tracemalloc.start()
     stream = transfer.decoded(gzip_file)
@@ -81,7 +81,7 @@ def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, c
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 2, 65_536])
-def test_a_wrong_encoding_is_told_with_the_line(
+def test_wrong_encoding_is_reported_with_the_line(
     monkeypatch: pytest.MonkeyPatch, data: bytes, encoding: str, message: str, chunk: int
 ) -> None:
     monkeypatch.setattr(encodings, "CHUNK", chunk)
@@ -107,13 +107,13 @@ def test_a_wrong_encoding_is_told_with_the_line(
         "a" * 300,
     ],
 )
-def test_what_is_no_encoding_is_refused(name: str) -> None:
+def test_unknown_encoding_is_refused(name: str) -> None:
     with pytest.raises(Invalid, match="is not known") as error:
         text(b"a", name)
     assert f"did you mean {name}?" not in str(error.value)
 
 
-def test_what_is_gzipped_is_the_same_each_time() -> None:
+def test_gzip_output_is_the_same_each_time() -> None:
     def pack() -> bytes:
         stream = io.BytesIO()
         with transfer.gzipped(stream) as gzip_stream:
@@ -124,6 +124,6 @@ def test_what_is_gzipped_is_the_same_each_time() -> None:
     assert gzip.decompress(pack()) == b"a\n"
 
 
-def test_the_format_is_told_by_the_name_before_gz() -> None:
+def test_gz_suffix_is_removed_from_the_file_name() -> None:
     names = ["rows.csv.gz", "ROWS.TSV.GZ", "rows.gz", "gz", "rows.csv"]
     assert [transfer.without_gz(name) for name in names] == ["rows.csv", "ROWS.TSV", "rows", "gz", "rows.csv"]

@@ -41,7 +41,7 @@ def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:
         yield BadRow(n, "bad") if bad_every and n % bad_every == 0 else NewItem(n)
 
 
-def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
+def test_good_rows_are_imported_in_order_and_bad_rows_reported() -> None:
     target, bad_rows = CollectingTarget(), list[BadRow]()
     result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=bad_rows.append)
     assert result == ImportResult(added=2_475, duplicates=0, rejected=25)
@@ -49,25 +49,25 @@ def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
     assert [row.line for row in bad_rows] == list(range(0, 2_500, 100))
 
 
-def test_each_line_that_is_left_out_is_counted() -> None:
+def test_each_left_out_line_counts_as_rejected() -> None:
     rows: list[BadRow | NewItem] = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
     assert transfer.import_items(CollectingTarget(), rows) == ImportResult(added=1, rejected=6)
 
 
-def test_nothing_but_bad_rows_enters_nothing() -> None:
+def test_import_of_only_bad_rows_adds_nothing() -> None:
     target = CollectingTarget()
     assert transfer.import_items(target, rows(5, bad_every=1)) == ImportResult(0, 0, 5)
     assert target.items == []
 
 
-def test_progress_tells_what_is_in_when_the_server_goes_away() -> None:
+def test_progress_counts_rows_imported_before_a_server_failure() -> None:
     progress: list[ImportResult] = []
     with pytest.raises(ServerUnavailable):
         transfer.import_items(CollectingTarget(breaks_after=2_500), rows(10_000), progress=progress.append)
     assert progress[-1] == ImportResult(added=2_000)
 
 
-def test_queues_count_duplicates(queue) -> None:  # type: ignore[no-untyped-def]
+def test_import_counts_duplicates(queue) -> None:  # type: ignore[no-untyped-def]
     data = b"id,x\na,1\nb,2\na,3\n"
     first = transfer.import_items(queue, transfer.read(io.BytesIO(data), "csv", id_field="id"))
     second = transfer.import_items(queue, transfer.read(io.BytesIO(data), "csv", id_field="id"))
@@ -146,7 +146,7 @@ def _export_peak(format: str, count: int) -> int:
     return peak
 
 
-def test_a_file_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
+def test_file_appears_only_when_completely_written(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     with transfer.whole_file(path) as stream:
         stream.write(b"half")
@@ -156,7 +156,7 @@ def test_a_file_gets_its_name_when_it_is_whole(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_half_an_export_leaves_what_was_there(tmp_path: Path) -> None:
+def test_interrupted_export_keeps_the_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"before")
     path.chmod(0o640)
@@ -176,7 +176,7 @@ def _break_off(path: Path) -> None:
         raise ServerUnavailable("gone")
 
 
-def test_a_check_counts_what_an_import_would_take_and_tells_the_first_bad_rows() -> None:
+def test_check_counts_readable_rows_and_returns_the_first_bad_rows() -> None:
     bad_rows, steps = list[BadRow](), list[tuple[int, int]]()
     result = transfer.check(
         rows(2_500, bad_every=10),
@@ -189,7 +189,7 @@ def test_a_check_counts_what_an_import_would_take_and_tells_the_first_bad_rows()
     assert steps == [(900, 100), (1_800, 200)]
 
 
-def test_a_check_holds_no_row() -> None:
+def test_check_keeps_no_rows_in_memory() -> None:
     def large() -> Iterator[NewItem | BadRow]:
         for n in range(300):
             yield BadRow(n, "bad", "x" * 100_000, left_out=(n, n + 1))

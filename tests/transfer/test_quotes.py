@@ -21,14 +21,14 @@ ROWS = 5_574
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_corpus_of_raw_text_comes_in_as_it_is(seed: int) -> None:
+def test_corpus_of_raw_text_is_read_unchanged(seed: int) -> None:
     lines = corpus.messages(ROWS, seed)
     rows = read(corpus.table(lines), "tsv")
     assert bad_rows(rows) == []
     assert payloads(rows) == corpus.rows(lines)
 
 
-def test_what_made_all_quotes_text_is_told() -> None:
+def test_summary_names_line_of_the_unclosed_quote() -> None:
     lines = ["ham\tone", 'ham\t"two"', 'spam\t"three', "ham\tfour"]
     table_summary = summary(corpus.table(lines), "tsv")
     assert (table_summary.quotes, table_summary.open_quote_line, table_summary.unquoted) == ("none", 4, 0)
@@ -36,7 +36,7 @@ def test_what_made_all_quotes_text_is_told() -> None:
 
 
 @pytest.mark.parametrize("field", ['"', '"""', '"a', '"a" b', '"a"b"', '"a"" b', '"a" "b"', '"a" '], ids=repr)
-def test_a_field_whose_quote_does_not_close_at_its_end_makes_all_quotes_text(field: str) -> None:
+def test_quote_not_closed_at_field_end_makes_all_quotes_text(field: str) -> None:
     before, after = 'ham\t"closed"', '"ham"\tlast'
     rows = read(corpus.table([before, f"ham\t{field}", after]), "tsv", quotes="auto")
     expected = [{"label": "ham", "text": '"closed"'}, {"label": '"ham"', "text": "last"}]
@@ -44,7 +44,7 @@ def test_a_field_whose_quote_does_not_close_at_its_end_makes_all_quotes_text(fie
     assert len(rows) == 3
 
 
-def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
+def test_fully_quoted_fields_are_unquoted_and_counted() -> None:
     data = corpus.table(['"ham"\t"say ""hi"""', 'ham\tsay "hi"', 'ham\t""'])
     assert payloads(read(data, "tsv")) == [
         {"label": "ham", "text": 'say "hi"'},
@@ -65,13 +65,13 @@ def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
     assert summary(data, "tsv", quotes="none").unquoted == 0
 
 
-def test_without_a_field_in_quotes_there_is_nothing_to_tell() -> None:
+def test_summary_is_empty_without_quoted_fields() -> None:
     data = corpus.table(['ham\tthe 6" one', "ham\t'x'"])
     assert summary(data, "tsv") == transfer.TableSummary("auto")
     assert payloads(read(data, "tsv", quotes="double")) == payloads(read(data, "tsv", quotes="none"))
 
 
-def test_csv_has_its_fields_in_quotes_unless_it_is_said_otherwise() -> None:
+def test_csv_quotes_enclose_fields_by_default() -> None:
     data = b'a,b\n"x, y",1\n'
     assert (
         payloads(read(data, "csv"))
@@ -85,7 +85,7 @@ def test_csv_has_its_fields_in_quotes_unless_it_is_said_otherwise() -> None:
     assert [row["text"] for row in payloads(read(raw_data, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]
 
 
-def test_double_reads_a_tsv_whose_fields_hold_tabs_and_lines() -> None:
+def test_quotes_double_reads_tsv_fields_with_tabs_and_line_breaks() -> None:
     data = b'a\tb\n"x\ty"\t"1\n2"\n'
     assert payloads(read(data, "tsv", quotes="double")) == [{"a": "x\ty", "b": "1\n2"}]
     assert summary(data, "tsv").open_quote_line == 2
@@ -93,7 +93,7 @@ def test_double_reads_a_tsv_whose_fields_hold_tabs_and_lines() -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_rows_that_a_quote_joins_are_told(format: str) -> None:
+def test_summary_counts_rows_of_several_lines(format: str) -> None:
     mark = "," if format == "csv" else "\t"
     text = 'a;b\n1;2\nham;"Hi\nspam;Bye"\n3;"x\n\ny"\n'.replace(";", mark)
     rows = read(text.encode(), format, quotes="double")
@@ -108,17 +108,17 @@ def test_rows_that_a_quote_joins_are_told(format: str) -> None:
     assert payloads(rows_as_text)[1:3] == [{"a": "ham", "b": '"Hi'}, {"a": "spam", "b": 'Bye"'}]
 
 
-def test_a_header_that_a_quote_joins_with_a_row_is_told() -> None:
+def test_summary_reports_a_header_of_several_lines() -> None:
     assert summary(b'a,"b\n1,2"\n3,4\n', "csv").joined_first == (1, 2)
 
 
-def test_blank_lines_are_no_rows_and_are_counted() -> None:
+def test_blank_lines_are_skipped_and_counted() -> None:
     data = b"text\none\n\ntwo\n\r\n"
     assert payloads(read(data, "tsv")) == [{"text": "one"}, {"text": "two"}]
     assert summary(data, "tsv").blank_lines == summary(data, "csv").blank_lines == 2
 
 
-def test_with_quotes_as_text_a_row_that_is_too_long_takes_no_other_along() -> None:
+def test_too_long_row_affects_no_other_row_if_quotes_are_text() -> None:
     data = b'a\n"' + b"x" * 2_097_152 + b'\none\n"two\n'
     for quotes in ("none", "auto"):
         rows = read(data, "tsv", quotes=quotes)
@@ -128,7 +128,7 @@ def test_with_quotes_as_text_a_row_that_is_too_long_takes_no_other_along() -> No
     assert payloads(read(data, "tsv")) == [{"a": "zero"}, {"a": "one"}]
 
 
-def test_quotes_are_for_tables_and_of_three_kinds() -> None:
+def test_invalid_quotes_option_is_refused() -> None:
     for format, quotes in (("tsv", "single"), ("json", "double"), ("jsonl", "none")):
         with pytest.raises(Invalid, match="auto, double or none, for csv and tsv"):
             transfer.read(io.BytesIO(), format, quotes=quotes)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ class EndlessFile(io.RawIOBase):
         return len(line)
 
 
-def test_a_pipe_without_fields_in_quotes_is_not_read_ahead() -> None:
+def test_pipe_without_quoted_fields_is_not_read_ahead() -> None:
     rows: Iterator[NewItem | BadRow] = transfer.read(io.BufferedReader(EndlessFile(), 64), "tsv")
     assert [next(rows) for _ in range(100)] == [NewItem({"ham": "ham", 'the 6" one': 'the 6" one'})] * 100
 
@@ -161,14 +161,14 @@ raw_lines = st.lists(st.tuples(raw, raw).map("\t".join), max_size=12)
 
 
 @given(raw_lines)
-def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
+def test_raw_text_is_unchanged_if_quotes_are_text(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv", quotes="none")
     assert bad_rows(rows) == []
     assert payloads(rows) == corpus.rows(lines)
 
 
 @given(raw_lines)
-def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(lines: list[str]) -> None:
+def test_fields_changed_by_unquoting_are_counted(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv")
     table_summary = summary(corpus.table(lines), "tsv")
     assert bad_rows(rows) == []

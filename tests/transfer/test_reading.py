@@ -30,7 +30,7 @@ AB = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
         ("json", BOM + b' [\n{"a":"1",\n"b":"2"}\n,\n{"a":"3","b":"4"}\n]\n '),
     ],
 )
-def test_the_same_rows_in_each_format(format: str, data: bytes) -> None:
+def test_each_format_reads_the_same_rows(format: str, data: bytes) -> None:
     assert payloads(read(data, format)) == AB
     assert bad_rows(read(data, format)) == []
 
@@ -41,14 +41,14 @@ def test_a_csv_cell_keeps_its_line_breaks_quotes_and_spaces() -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_a_header_alone_is_no_rows(format: str) -> None:
+def test_header_alone_gives_no_rows(format: str) -> None:
     assert read(b"a\n", format) == []
 
 
 @pytest.mark.parametrize(
     ("format", "data"), [("json", b"[]"), ("json", b" [ \n ] "), ("jsonl", b""), ("jsonl", b"\n")]
 )
-def test_nothing_is_no_rows(format: str, data: bytes) -> None:
+def test_empty_array_or_file_gives_no_rows(format: str, data: bytes) -> None:
     assert read(data, format) == []
 
 
@@ -68,13 +68,13 @@ BAD_TABLES = [
             (3, "the header has 2 columns and this row has 3 (separated by commas)"),
         ],
         [{"a": "5", "b": "6"}],
-        id="columns",
+        id="wrong number of columns",
     ),
     pytest.param(
         b"a,a\n1,2\n",
         [(1, TWICE)],
         [],
-        id="header twice",
+        id="column named twice",
     ),
     pytest.param(b"\xff,b\n1,2\n", [(1, f"the header can't be read: {NOT_TEXT}")], [], id="header not UTF-8"),
     pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, NOT_TEXT)], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
@@ -109,7 +109,7 @@ BAD_TABLES = [
         b'a,b\n1,"x\n2"\n3,"x\n"4,5\n6,7\n',
         [(4, f"text follows a quote that closes in this row{AS_TEXT} (lines 4 to 5 are left out)")],
         [{"a": "1", "b": "x\n2"}, {"a": "6", "b": "7"}],
-        id="text after a quote of the line before",
+        id="text after a quote opened on the line before",
     ),
     pytest.param(
         b'a,b\n1,"x\n2",3\n6,7\n',
@@ -120,7 +120,7 @@ BAD_TABLES = [
             )
         ],
         [{"a": "6", "b": "7"}],
-        id="columns of several lines",
+        id="wrong number of columns over several lines",
     ),
     pytest.param(
         b"a\n" + b"x" * 262_143 + b"\ny\n",
@@ -146,7 +146,7 @@ BAD_TABLES = [
 
 
 @pytest.mark.parametrize(("data", "expected", "good"), BAD_TABLES)
-def test_a_bad_row_of_a_table_is_told_with_its_line_and_the_rest_is_read(
+def test_bad_table_row_is_reported_with_line_and_others_are_read(
     data: bytes, expected: list[tuple[int, str]], good: list[object]
 ) -> None:
     rows = read(data, "csv")
@@ -155,7 +155,7 @@ def test_a_bad_row_of_a_table_is_told_with_its_line_and_the_rest_is_read(
 
 
 @pytest.mark.parametrize(("extra", "fits"), [(0, True), (1, False)])
-def test_a_row_of_several_lines_may_have_so_many_bytes(extra: int, fits: bool) -> None:
+def test_row_of_several_lines_is_limited_in_bytes(extra: int, fits: bool) -> None:
     begin, end = b'1,"x\n', b'"\n'
     row = begin + b"x" * (MAX_ROW_BYTES - len(begin + end) + extra) + end
     rows = read(b"a,b\n" + row, "csv", mapping=transfer.ColumnMapping(payload=["a"]))
@@ -171,8 +171,8 @@ BAD_VALUES = [
     pytest.param(b'{"a":-Infinity}', "row: JSON numbers (not -Infinity)", id="Infinity"),
     pytest.param(b"1e999", "row: numbers that a double can hold", id="1e999"),
     pytest.param(b"9" * 5_000, "row: whole numbers of at most 308 digits", id="huge integer"),
-    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' occurs twice)", id="key twice"),
-    pytest.param(DEEP, "row: JSON at most 64 levels deep", id="deep"),
+    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' occurs twice)", id="duplicate key"),
+    pytest.param(DEEP, "row: JSON at most 64 levels deep", id="too deep"),
     pytest.param(
         b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
     ),
@@ -191,7 +191,7 @@ BAD_VALUES = [
 
 @pytest.mark.parametrize(("value", "message"), BAD_VALUES)
 @pytest.mark.parametrize("format", ["json", "jsonl"])
-def test_a_bad_value_is_told_with_its_line_and_the_rest_is_read(
+def test_invalid_value_is_reported_with_line_and_others_are_read(
     format: str, value: bytes, message: str
 ) -> None:
     parts = [b'{"a":1}', value, b'{"a":2}']
@@ -203,7 +203,7 @@ def test_a_bad_value_is_told_with_its_line_and_the_rest_is_read(
 
 @pytest.mark.parametrize("format", ["json", "jsonl"])
 @pytest.mark.parametrize("value", [b"{bad}", b'"a\0b"', b"'a'", b"{]", b"01", b"tru"])
-def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str, value: bytes) -> None:
+def test_malformed_json_is_reported_with_line_and_others_are_read(format: str, value: bytes) -> None:
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
     assert [(line, message.split(" (")[0]) for line, message in bad_rows(rows)] == [
@@ -229,13 +229,15 @@ def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str,
         (b"[1]\n[2]", 2, "there is more after the end of the array; none of it was read", [1]),
     ],
 )
-def test_what_is_no_array(data: bytes, line: int, message: str, good: list[object]) -> None:
+def test_json_file_other_than_one_array_is_reported(
+    data: bytes, line: int, message: str, good: list[object]
+) -> None:
     rows = read(data, "json")
     assert bad_rows(rows) == [(line, message)]
     assert payloads(rows) == good
 
 
-def test_a_row_of_several_lines_is_told_by_its_first() -> None:
+def test_bad_row_of_several_lines_is_reported_at_its_first_line() -> None:
     (bad_row,) = bad_rows(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
     assert bad_row == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
 

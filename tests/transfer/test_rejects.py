@@ -38,7 +38,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b"rejected_line,rejected_reason,a,b\r\n"
             b'3,the header has 2 columns and this row has 3 (separated by commas),"3, 3",4,5\r\n'
             b"4,the header has 2 columns and this row has 1 (separated by commas),6\r\n",
-            id="columns",
+            id="wrong number of columns",
         ),
         pytest.param(
             "csv",
@@ -46,7 +46,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b"a;b\n1;2;3",
             b"rejected_line;rejected_reason;a;b\n"
             b"2;the header has 2 columns and this row has 3 (separated by semicolons);1;2;3\r\n",
-            id="semicolons, without an end of the last line",
+            id="semicolons, no line end at the end",
         ),
         pytest.param(
             "csv",
@@ -54,7 +54,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b"a|b\n1\n",
             b"sep=|\r\nrejected_line|rejected_reason|a|b\n"
             b"2|the header has 2 columns and this row has 1 (separated by pipes)|1\n",
-            id="a delimiter that was named",
+            id="named delimiter",
         ),
         pytest.param(
             "csv",
@@ -63,7 +63,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b"rejected_line,rejected_reason,a,p\n"
             b"2,p: a whole number from 0 to 1000000; this is 'high' (lines 2 to 3 are left out),"
             b'"x ""y""\nz",high\n',
-            id="a value that is refused, over two lines",
+            id="invalid value over two lines",
         ),
         pytest.param(
             "tsv",
@@ -71,7 +71,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b'a\tb\n"1\n',
             b"rejected_line\trejected_reason\ta\tb\n"
             b'2\tthe header has 2 columns and this row has 1 (separated by tabs)\t"1\n',
-            id="quotes that are text",
+            id="quotes as text",
         ),
         pytest.param(
             "jsonl",
@@ -91,12 +91,12 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             b'{"rejected_line":2,"rejected_reason":"row: an object with named fields","row":7}\n]\n',
             id="json",
         ),
-        pytest.param("csv", {}, b"a\n1\n", b"", id="none of a table"),
-        pytest.param("csv", {}, b"a,a\n1,2\n", b"", id="a table whose header is bad"),
-        pytest.param("json", {}, b"[1]", b"[]\n", id="none of an array"),
+        pytest.param("csv", {}, b"a\n1\n", b"", id="table without bad rows"),
+        pytest.param("csv", {}, b"a,a\n1,2\n", b"", id="table with a bad header"),
+        pytest.param("json", {}, b"[1]", b"[]\n", id="array without bad rows"),
     ],
 )
-def test_bad_rows_are_written_as_they_were(
+def test_bad_rows_are_written_unchanged(
     format: transfer.Format, options: dict[str, Any], data: bytes, expected: bytes
 ) -> None:
     output = rejects_of(data, format, **options)
@@ -108,7 +108,7 @@ def test_bad_rows_are_written_as_they_were(
         assert rejects_of(output, format, **options).count(b"rejected_") == 2 * bool(output)
 
 
-def test_what_was_corrected_is_imported_without_line_and_reason() -> None:
+def test_corrected_rows_are_imported_without_line_and_reason() -> None:
     table = rejects_of(b"id,n\n1\n2,2,2\n", "csv", mapping=BY_ID)
     corrected_data = table.replace(b"commas),1\n", b"commas),1,one\n").replace(b"2,2,2", b"2,two")
     assert payloads(read(corrected_data, "csv", mapping=BY_ID)) == [
@@ -122,7 +122,7 @@ def test_what_was_corrected_is_imported_without_line_and_reason() -> None:
         assert payloads(read(corrected_data, format, mapping=BY_ID)) == [{"id": "1"}, {"id": 2}]
 
 
-def test_what_was_not_corrected_is_rejected_again() -> None:
+def test_uncorrected_rows_are_rejected_again() -> None:
     for data in (b"nonsense\n", b"[1,\n", b'"' + b"x" * MAX_ROW_BYTES + b'"\n'):
         lines = rejects_of(data, "jsonl")
         assert lines.count(b'"text"') == 1
@@ -130,7 +130,7 @@ def test_what_was_not_corrected_is_rejected_again() -> None:
     assert payloads(read(rejects_of(b"[1", "json"), "json")) == []
 
 
-def test_a_row_that_only_looks_like_a_rejected_one_is_a_payload() -> None:
+def test_row_resembling_a_rejected_row_is_a_payload() -> None:
     for row in (
         '{"row":1}',
         '{"rejected_line":1,"rejected_reason":"x"}',
@@ -142,6 +142,6 @@ def test_a_row_that_only_looks_like_a_rejected_one_is_a_payload() -> None:
     assert payloads(read(b'{"rejected_line":1,"rejected_reason":"","text":5}', "jsonl")) != []
 
 
-def test_a_row_that_is_too_long_is_only_named() -> None:
+def test_too_long_row_is_reported_without_its_content() -> None:
     table = rejects_of(b"a,b\n" + b"x" * (MAX_ROW_BYTES + 5) + b"\n", "csv")
     assert table == b"rejected_line,rejected_reason,a,b\n2,a row of at most 2097152 bytes,\r\n"

@@ -95,7 +95,7 @@ def test_any_table_that_is_exported_reads_back(payload_dicts: list[dict[str, str
 
 
 @given(st.binary(max_size=200), st.sampled_from(transfer.FORMATS))
-def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
+def test_reading_arbitrary_bytes_does_not_raise(data: bytes, format: str) -> None:
     list(transfer.read(io.BytesIO(data), format))
     list(transfer.read(io.BytesIO(b"[" + data), format, id_field="a"))
 
@@ -109,7 +109,7 @@ marked = st.text(st.sampled_from("=+-@\uff1d;,|\t1.e a\"'\\"), max_size=12)
 
 
 @given(marked, st.sampled_from(";,|\t"))
-def test_no_cell_that_any_delimiter_splits_off_is_run(cell_text: str, delimiter: str) -> None:
+def test_no_part_of_a_cell_between_delimiters_is_a_formula(cell_text: str, delimiter: str) -> None:
     number = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
     for part in transfer.cell(cell_text).split(delimiter):
         assert not runs.match(part) or number.fullmatch(part)

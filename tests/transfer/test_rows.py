@@ -14,7 +14,7 @@ from leaseq.transfer import BadRow, NewItem
 from tests.transfer.reads import bad_rows, read
 
 
-def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
+def test_id_is_read_from_a_field_and_the_row_stays_unchanged() -> None:
     assert read(b"iata,city\n00M,Bay\n", "csv", id_field="iata") == [
         NewItem({"iata": "00M", "city": "Bay"}, id="00M")
     ]
@@ -36,12 +36,12 @@ def test_a_row_without_a_usable_id_is_bad(row: bytes, message: str) -> None:
     assert bad_rows(read(row, "jsonl", id_field="a")) == [(1, message)]
 
 
-def test_a_table_without_the_id_column_is_told_once() -> None:
+def test_missing_id_column_is_reported_once() -> None:
     rows = read(b"b,c\n1,2\n3,4\n", "csv", id_field="a")
     assert rows == [BadRow(1, "the header has no column 'a'; it has 'b', 'c'")]
 
 
-def test_an_envelope_is_a_new_item() -> None:
+def test_envelope_is_read_as_a_new_item() -> None:
     row = {
         "payload": {"a": 1},
         "id": "x",
@@ -85,13 +85,13 @@ def test_an_envelope_is_a_new_item() -> None:
         ('{"payload":1,"max_attempts":0}', "max_attempts"),
     ],
 )
-def test_a_bad_envelope_names_its_field(row: str, field: str) -> None:
+def test_invalid_envelope_is_reported_with_its_field(row: str, field: str) -> None:
     [bad_row] = read(row.encode(), "jsonl", envelope=True)
     assert isinstance(bad_row, BadRow)
     assert bad_row.message.startswith(f"{field}: ")
 
 
-def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:
+def test_incompatible_arguments_are_refused_immediately() -> None:
     with pytest.raises(Invalid, match="not csv"):
         transfer.read(io.BytesIO(), "csv", envelope=True)
     with pytest.raises(Invalid, match="their own id"):
@@ -112,11 +112,11 @@ def test_arguments_that_do_not_go_together_are_refused_at_once() -> None:
         ("a.ndjson", "jsonl"),
     ],
 )
-def test_a_name_tells_its_format(name: str, format: str) -> None:
+def test_format_is_detected_from_the_file_name(name: str, format: str) -> None:
     assert transfer.format_of(name) == format
 
 
 @pytest.mark.parametrize("name", ["a", "a.txt", "csv", ".csv", "-"])
-def test_a_name_that_tells_none(name: str) -> None:
+def test_file_name_without_a_known_format_is_refused(name: str) -> None:
     with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
         transfer.format_of(name)

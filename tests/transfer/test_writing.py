@@ -51,7 +51,7 @@ def test_a_time_is_utc_with_milliseconds() -> None:
     assert transfer.rfc3339(time_elsewhere) == "2026-11-21T10:05:00.000Z"
 
 
-def test_jsonl_is_an_answer_a_line() -> None:
+def test_jsonl_has_one_answer_per_line() -> None:
     lines = write_text("jsonl", answer(), answer(id="i2", late=True)).splitlines()
     assert [json.loads(line) for line in lines] == [SHAPE, {**SHAPE, "id": "i2", "late": True}]
     assert "h\u00e9 \u20ac" in lines[0]
@@ -96,7 +96,7 @@ def test_a_table_flattens_objects_by_one_level(format: str) -> None:
     ]
 
 
-def test_the_columns_of_a_table_are_those_of_all_its_rows() -> None:
+def test_table_has_the_columns_of_all_its_rows() -> None:
     rows = table(
         "csv",
         answer(payload={"a": 1}, result="plain"),
@@ -111,7 +111,7 @@ def test_the_columns_of_a_table_are_those_of_all_its_rows() -> None:
     ]
 
 
-def test_a_table_of_nothing_has_a_header() -> None:
+def test_table_without_answers_has_a_header() -> None:
     assert table("csv") == [["id", "person", "token", "attempt", "finished_at", "late"]]
 
 
@@ -152,7 +152,7 @@ def test_a_table_of_nothing_has_a_header() -> None:
         ("", ""),
     ],
 )
-def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str, cell: str) -> None:
+def test_spreadsheet_formula_in_a_cell_gets_an_apostrophe(text: str, cell: str) -> None:
     # Any typed text can contain it: the id, the person and every field.
     rows = table("csv", answer(id=text or "x", person=text or "x", payload={"a": text}, result=text))
     assert rows[1][1:3] == [cell, cell]
@@ -160,7 +160,7 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str, cell: str) -
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_the_json_of_a_cell_says_the_same_and_has_no_sign_behind_a_delimiter(format: str) -> None:
+def test_formula_signs_in_json_of_a_cell_are_escaped(format: str) -> None:
     deep = {"x": "a;=1+1", "k|@y": ["a,+1", "\\;-1", -3, [1, -2]], "z": "a=1"}
     cell = table(format, answer(payload={"deep": deep}, result=deep))[1][1]
     assert json.loads(cell) == deep
@@ -169,11 +169,11 @@ def test_the_json_of_a_cell_says_the_same_and_has_no_sign_behind_a_delimiter(for
     assert "[1,-2]" in cell
 
 
-def test_a_field_name_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+def test_spreadsheet_formula_in_a_field_name_gets_an_apostrophe() -> None:
     assert table("csv", answer(payload={"a;=1": 1}, result={"b": 2}))[0][1:3] == ["payload.a;'=1", "result.b"]
 
 
-def test_too_many_columns_are_refused_with_the_way_out() -> None:
+def test_table_with_too_many_columns_is_refused_and_jsonl_suggested() -> None:
     wide_answers = (
         answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1)
     )
@@ -181,7 +181,7 @@ def test_too_many_columns_are_refused_with_the_way_out() -> None:
         transfer.write(wide_answers, io.BytesIO(), "csv")
 
 
-def test_one_column_more_than_fits_is_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_column_limit_of_a_table_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = len(table("csv", answer())[0])
     monkeypatch.setattr(writing, "MAX_COLUMNS", columns)
     assert len(table("csv", answer())[0]) == columns

@@ -49,7 +49,9 @@ FORM = {
         ({"why": "late"}, "about"),
     ],
 )
-def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], question: str | None) -> None:
+def test_answer_must_contain_exactly_the_questions_asked(
+    result: dict[str, Any], question: str | None
+) -> None:
     check_form(FORM)
     if question is None:
         check_result(FORM, result)
@@ -75,7 +77,7 @@ def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], qu
         ({"about": "delivery", "never": 1}, "never", "is not allowed: leave it out"),
     ],
 )
-def test_an_answer_that_is_not_asked_for_is_refused_in_words(
+def test_answer_to_a_question_not_asked_is_refused_with_reason(
     result: dict[str, Any], name: str, message: str
 ) -> None:
     properties: Any = ASK["properties"]
@@ -98,30 +100,30 @@ def test_an_answer_that_is_not_asked_for_is_refused_in_words(
         {"about": {"why": "late"}},  # depends on a later question
     ],
 )
-def test_a_condition_names_earlier_questions_and_answers(when: Any) -> None:
+def test_invalid_condition_is_refused(when: Any) -> None:
     with pytest.raises(leaseq.Invalid, match="when: ") as error:
         check_form({"ask": ASK, "when": when})
     assert error.value.field == "form"
 
 
-def test_there_is_no_condition_without_questions() -> None:
+def test_condition_without_questions_is_refused() -> None:
     with pytest.raises(leaseq.Invalid, match="ask has no question 'why'"):
         check_form({"when": {"why": {"about": "refund"}}})
 
 
-def test_true_is_not_1_and_what_is_missing_is_not_null() -> None:
+def test_condition_distinguishes_true_from_1_and_missing_from_null() -> None:
     assert is_asked({"a": [1]}, {"a": 1.0})
     assert not is_asked({"a": [1]}, {"a": True})
     assert is_asked({"a": [None]}, {"a": None})
     assert not is_asked({"a": [None]}, {})
 
 
-def test_what_depends_on_a_question_that_is_not_asked_is_not_asked() -> None:
+def test_question_depending_on_a_question_not_asked_is_not_asked() -> None:
     answers = {"about": "delivery", "why": "somebody", "tags": ["angry"], "who": "ann", "more": 1}
     assert only_asked(FORM, answers) == {"about": "delivery", "tags": ["angry"], "more": 1}
 
 
-def test_made_up_answers_fit() -> None:
+def test_simulated_answers_are_valid() -> None:
     dice = Random(7)
     answers = [answer_to(FORM, dice) for _ in range(200)]
     for answer in answers:

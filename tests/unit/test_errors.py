@@ -28,7 +28,7 @@ from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webhooks import EndpointNotFound
 from tests.support.leases import not_none
 
-MADE: tuple[leaseq.LeaseqError, ...] = (
+EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),
     leaseq.Invalid(
         "result", "what the form asks", "the result does not fit", errors={"stars": "9 is too many"}
@@ -71,7 +71,7 @@ def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
         yield from subclasses(subclass)
 
 
-def test_each_class_is_tried() -> None:
+def test_examples_cover_every_error_class() -> None:
     for package in (leaseq, webapp):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith(RUN_AT_IMPORT):
@@ -79,11 +79,11 @@ def test_each_class_is_tried() -> None:
     ours = {
         one for one in subclasses(leaseq.LeaseqError) if one.__module__.startswith(("leaseq.", "webapp."))
     }
-    assert {type(one) for one in MADE} == {leaseq.LeaseqError, *ours} - {leaseq.LeaseLost}
+    assert {type(one) for one in EXAMPLES} == {leaseq.LeaseqError, *ours} - {leaseq.LeaseLost}
 
 
-@pytest.mark.parametrize("error", MADE, ids=lambda one: type(one).__name__)
-def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda one: type(one).__name__)
+def test_error_is_equal_after_pickling_and_copying(error: leaseq.LeaseqError) -> None:
     error.add_note("seen by the pool")
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
     for restored_error in (
@@ -93,7 +93,7 @@ def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
         assert error_contents(restored_error) == error_contents(error)
 
 
-def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
+def test_lease_lost_is_equal_after_pickling_with_its_item(queue: leaseq.Queue) -> None:
     queue.enqueue({"text": "ä"}, id="r-1", requires=["fr"])
     lease = not_none(queue.reserve("ann", skills=["fr"]))
     queue.release("r-1")
@@ -117,5 +117,5 @@ def error_contents(error: Exception) -> dict[str, Any]:
         (leaseq.QueueExists("reviews"), "there is already a queue 'reviews'"),
     ],
 )
-def test_it_says_what_is_there_and_what_is_not(error: leaseq.LeaseqError, message: str) -> None:
+def test_error_message_names_the_queue_or_item(error: leaseq.LeaseqError, message: str) -> None:
     assert str(error).startswith(message)

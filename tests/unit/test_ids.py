@@ -13,7 +13,7 @@ from leaseq.errors import Invalid
 
 
 @pytest.mark.parametrize("id", [".", ".."])
-def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> None:
+def test_id_that_a_url_cannot_contain_is_refused(queue: leaseq.Queue, id: str) -> None:
     with pytest.raises(Invalid, match="which a URL can't contain") as error:
         queue.enqueue({}, id=id)
     assert error.value.field == "id"
@@ -24,19 +24,19 @@ def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> 
 
 
 @pytest.mark.parametrize("id", ["...", "a.", "./", ". ."])
-def test_dots_that_stay_in_a_path_are_taken(queue: leaseq.Queue, id: str) -> None:
+def test_id_with_dots_that_a_url_path_keeps_is_accepted(queue: leaseq.Queue, id: str) -> None:
     assert queue.enqueue({}, id=id).id == id
 
 
 @pytest.mark.parametrize("count", [1, 3, 1_000])
-def test_as_many_ids_are_made_as_are_asked_for_each_after_the_one_before(count: int) -> None:
+def test_generated_ids_are_unique_and_ascending(count: int) -> None:
     ids = [id for _ in range(3) for id in item_ids(count)]
     assert len(ids) == 3 * count
     assert ids == sorted(set(ids))
     assert {len(id) for id in ids} == {18}
 
 
-def test_a_fork_s_child_names_its_calls_otherwise() -> None:
+def test_forked_child_generates_different_request_ids() -> None:
     """Two calls with the same request id would count as one call, sent again."""
     read_end, write_end = os.pipe()
     child = os.fork()

@@ -36,7 +36,7 @@ LONGEST = 10**MAX_INTEGER_DIGITS - 1
         dict.fromkeys(["a", *range(1_000)]),
     ],
 )
-def test_a_key_that_is_no_text_is_refused(value: Any) -> None:
+def test_non_text_key_is_refused(value: Any) -> None:
     with pytest.raises(Invalid, match=r"objects with text keys \(.+ is not text\)") as error:
         dump_json(value, "result")
     assert error.value.field == "result"
@@ -48,8 +48,8 @@ def keys(value: Any) -> list[Any]:
 
 
 @given(ANY)
-def test_a_value_is_taken_where_all_its_keys_are_text(value: Any) -> None:
-    """Although short or flat values, and those without objects, are hardly examined."""
+def test_value_is_accepted_only_if_all_its_keys_are_text(value: Any) -> None:
+    """The check has shortcuts for short values, flat values and values without objects."""
     if all(isinstance(key, str) for key in keys(value)):
         assert load_json(dump_json(value, "result")) == value
     else:
@@ -57,7 +57,7 @@ def test_a_value_is_taken_where_all_its_keys_are_text(value: Any) -> None:
             dump_json(value, "result")
 
 
-def test_a_key_that_could_be_long_is_told_in_short() -> None:
+def test_long_key_is_shortened_in_the_error() -> None:
     with pytest.raises(Invalid) as error:
         dump_json({("x" * 10_000,): 1, 5: 1}, "result")
     assert len(str(error.value)) < 200
@@ -65,8 +65,8 @@ def test_a_key_that_could_be_long_is_told_in_short() -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("length", range(0, 160, 7))
-def test_whole_numbers_have_one_limit_both_ways(sign: int, length: int) -> None:
-    """Wherever the number is in the text."""
+def test_integer_limit_is_the_same_for_reading_and_writing(sign: int, length: int) -> None:
+    """The position of the number in the text does not matter."""
     allowed_value = [{"a": "x" * length, "n": sign * LONGEST}]
     assert load_json(dump_json(allowed_value, "result")) == allowed_value
     too_large_value = [{"a": "x" * length, "n": sign * (LONGEST + 1)}]
@@ -87,5 +87,5 @@ def test_whole_numbers_have_one_limit_both_ways(sign: int, length: int) -> None:
         {"": {"{": "}"}},
     ],
 )
-def test_what_only_looks_like_it_is_taken_and_comes_back(value: Any) -> None:
+def test_valid_value_resembling_an_invalid_value_round_trips(value: Any) -> None:
     assert load_json(dump_json(value, "result")) == value

@@ -37,12 +37,12 @@ VISIBLE = ["ann", "Zoë", "李雷", "葛\U000e0100城", "Ольга", "María Jo
 
 
 @pytest.mark.parametrize("name", INVISIBLE)
-def test_a_character_that_nobody_sees_is_found(name: str) -> None:
+def test_invisible_character_in_a_name_is_found(name: str) -> None:
     assert find_invisible(name)
 
 
 @pytest.mark.parametrize("name", INVISIBLE)
-def test_the_library_takes_no_such_name(queue: leaseq.Queue, name: str) -> None:
+def test_reserve_by_a_name_with_an_invisible_character_is_refused(queue: leaseq.Queue, name: str) -> None:
     queue.configure()
     with pytest.raises(Invalid) as error:
         queue.reserve(name)
@@ -50,7 +50,7 @@ def test_the_library_takes_no_such_name(queue: leaseq.Queue, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VISIBLE)
-def test_names_of_all_scripts_are_taken(queue: leaseq.Queue, name: str) -> None:
+def test_names_in_all_scripts_are_accepted(queue: leaseq.Queue, name: str) -> None:
     assert find_invisible(name) is None
     queue.enqueue({})
     lease = queue.reserve(name)
@@ -59,7 +59,7 @@ def test_names_of_all_scripts_are_taken(queue: leaseq.Queue, name: str) -> None:
     queue.finish(lease, {})
 
 
-def test_joiners_stay_where_a_script_or_an_emoji_needs_them() -> None:
+def test_joiner_required_by_a_script_or_emoji_is_accepted() -> None:
     assert find_invisible("علی\u200cرضا 👩\u200d🔧") is None
 
 
@@ -82,7 +82,7 @@ def test_joiners_stay_where_a_script_or_an_emoji_needs_them() -> None:
         ("❤", "❤\ufe0f"),
     ],
 )
-def test_names_that_look_the_same(name: str, other: str) -> None:
+def test_lookalike_name_is_found(name: str, other: str) -> None:
     assert find_lookalike(name, ["zed", other]) == other
     assert find_lookalike(other, ["zed", name]) == name
 
@@ -90,9 +90,9 @@ def test_names_that_look_the_same(name: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("name", "other"), [("Ian", "Lan"), ("José", "Jose"), ("ann", "anna"), ("Иван", "Ivan"), ("ann", "ann")]
 )
-def test_names_that_do_not(name: str, other: str) -> None:
+def test_distinguishable_name_is_not_a_lookalike(name: str, other: str) -> None:
     assert find_lookalike(name, [other]) is None
 
 
-def test_one_name_has_one_spelling() -> None:
+def test_name_is_normalized_to_composed_characters() -> None:
     assert normalize(unicodedata.normalize("NFD", "Zoë")) == normalize("Zoë") == "Zoë"

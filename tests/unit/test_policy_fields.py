@@ -14,7 +14,7 @@ from tests.support.policy_values import OTHER_VALUES
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_field_is_described_whole(name: str) -> None:
+def test_field_has_a_complete_description(name: str) -> None:
     field = FIELDS[name]
     assert field.description.group in GROUPS
     assert field.description.label
@@ -30,7 +30,7 @@ def test_a_field_is_described_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_value_survives_the_server(name: str) -> None:
+def test_value_is_the_same_after_dump_and_load(name: str) -> None:
     field = FIELDS[name]
     values = [field.default, OTHER_VALUES[name], *([None] if field.description.none else [])]
     for value in values:
@@ -42,7 +42,7 @@ def test_a_value_survives_the_server(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*FIELDS} - {"form"}))
-def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
+def test_invalid_value_is_refused_with_name_of_the_field(name: str) -> None:
     with pytest.raises(Invalid) as error:
         leaseq.Policy(**cast("Any", {name: object()}))
     assert error.value.field == name
@@ -52,14 +52,14 @@ def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
             leaseq.Policy(**{name: None})  # type: ignore[arg-type]
 
 
-def test_rules_are_read_by_their_names_in_any_order() -> None:
+def test_rules_are_parsed_in_any_order() -> None:
     expected = {name: OTHER_VALUES[name] for name in RULES}
     words = [f"{name}={FIELDS[name].dump(value)}" for name, value in expected.items()]
     assert parse_rules(" ".join(words).encode()) == expected
     assert parse_rules(" ".join(reversed(words)).encode()) == expected
 
 
-def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
+def test_stored_line_of_rules_is_parsed() -> None:
     line = b"holds=2 bands=50,150 renewals=- share_drafts=true retry_seconds=0.5"
     rules = parse_rules(line)
     assert rules == {
@@ -73,7 +73,7 @@ def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
     assert parse_rules(b"") == {}
 
 
-def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
+def test_rule_defaults_equal_those_of_a_new_policy() -> None:
     defaults = rule_defaults()
     assert set(defaults) == set(RULES)
     assert (
@@ -98,7 +98,7 @@ def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
         "\xff",
     ],
 )
-def test_a_rule_that_is_not_known_asks_for_a_newer_version(word: str) -> None:
+def test_unknown_rule_is_refused_with_advice_to_upgrade(word: str) -> None:
     with pytest.raises(leaseq.ServerRefused, match="needs a newer version of leaseq") as error:
         parse_rules(f"holds=2 {word} answers=3".encode("latin-1"))
     assert word.isascii() is (repr(word) in str(error.value))

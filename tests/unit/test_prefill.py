@@ -30,16 +30,16 @@ FORM = {"prefill": {"label": "guess.label", "score": "guess.score", "plain": "te
         (None, {}),
     ],
 )
-def test_what_the_payload_has_is_filled_in(payload: Any, found: dict[str, Any]) -> None:
+def test_questions_are_prefilled_from_the_payload(payload: Any, found: dict[str, Any]) -> None:
     assert prefilled(FORM, payload) == found
 
 
-def test_a_form_without_it_fills_nothing_in() -> None:
+def test_form_without_prefill_fills_nothing_in() -> None:
     assert prefilled(None, {"a": 1}) == {}
     assert prefilled({"show": ["a"]}, {"a": 1}) == {}
 
 
 @pytest.mark.parametrize("prefill", [[], "label", {"label": 1}, {"label": ""}, {"label": {"a": "b"}}, None])
-def test_what_can_t_be_is_refused(prefill: Any) -> None:
+def test_invalid_prefill_is_refused(prefill: Any) -> None:
     with pytest.raises(leaseq.Invalid, match="prefill: an object that maps questions to fields"):
         check_form({"prefill": prefill})

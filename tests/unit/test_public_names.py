@@ -22,7 +22,7 @@ def test_the_page_lists_exactly_the_names_of_the_package() -> None:
     assert set(listed_names) == set(leaseq.__all__)
 
 
-def test_an_editor_shows_these_names_and_no_others() -> None:
+def test_dir_of_the_package_lists_only_public_names() -> None:
     assert [name for name in dir(leaseq) if not name.startswith("_")] == sorted(leaseq.__all__)
     bound_names = {name for name in vars(leaseq) if not name.startswith("_")}
     modules = {name for name, value in vars(leaseq).items() if inspect.ismodule(value)}
@@ -31,16 +31,16 @@ def test_an_editor_shows_these_names_and_no_others() -> None:
     )
 
 
-def test_the_version_is_the_package_s() -> None:
+def test_version_equals_the_version_in_pyproject() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert leaseq.__version__ == project["version"]
 
 
-def test_each_name_is_there() -> None:
+def test_each_public_name_exists() -> None:
     assert [name for name in leaseq.__all__ if not hasattr(leaseq, name)] == []
 
 
-def test_all_of_a_client_but_a_few_names_is_internal() -> None:
+def test_client_has_only_the_listed_public_attributes() -> None:
     client = leaseq.connect("redis://localhost:6379/0")
     public = {name for name in dir(client) if not name.startswith("_")}
     assert public == {"ask", "close", "closed", "ping", "redis", "translating", "url"}

@@ -13,7 +13,7 @@ from leaseq.engine import replies
 from leaseq.engine.script_table import SCRIPTS
 
 ROOT = Path(__file__).parents[2]
-ANSWERS = {
+SUCCESS_CODES = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "deleting", "failed"),
     *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes", "step", "again"),
@@ -34,20 +34,20 @@ def refusal_codes(script: str) -> set[str]:
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
-def test_each_code_of_a_header_is_an_answer_or_refused(script: str) -> None:
+def test_each_reply_code_of_a_script_header_is_known(script: str) -> None:
     header_codes = codes(script)
     assert header_codes, "each header describes its replies"
-    assert header_codes - refusal_codes(script) <= ANSWERS
-    assert not header_codes & refusal_codes(script) & ANSWERS
+    assert header_codes - refusal_codes(script) <= SUCCESS_CODES
+    assert not header_codes & refusal_codes(script) & SUCCESS_CODES
 
 
-def test_the_table_has_no_code_that_no_script_replies() -> None:
+def test_each_code_of_the_table_is_in_a_script_header() -> None:
     for script, code in replies._TABLE:
         scripts = [script] if script != replies._ANY else sorted(SCRIPTS)
         assert any(code.decode() in codes(name) for name in scripts), (script, code)
 
 
-def test_only_the_table_spells_a_code() -> None:
+def test_reply_codes_are_compared_only_in_the_replies_module() -> None:
     for path in sorted((ROOT / "leaseq").rglob("*.py")):
         if path != Path(replies.__file__) and not path.is_relative_to(ROOT / "leaseq" / "webapp"):
             lines = [node.lineno for node in comparisons(path) if compares_a_code(node)]

@@ -1,4 +1,4 @@
-"""What types promise but type checkers don't verify: that they match the code they describe."""
+"""Types match the code that they describe, where type checkers don't verify it."""
 
 from __future__ import annotations
 

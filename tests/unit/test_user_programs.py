@@ -66,13 +66,13 @@ def errors_of(mypy_lines: list[str], name: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("name", ["good", "good_aio"])
-def test_a_right_program_passes(mypy_lines: list[str], name: str) -> None:
+def test_correct_program_has_no_type_errors(mypy_lines: list[str], name: str) -> None:
     assert errors_of(mypy_lines, name) == []
 
 
-def test_a_misspelt_field_and_a_missing_lease_are_errors(mypy_lines: list[str]) -> None:
+def test_misspelt_field_and_missing_lease_are_type_errors(mypy_lines: list[str]) -> None:
     assert errors_of(mypy_lines, "bad") == [(5, "call-arg"), (6, "arg-type")]
 
 
-def test_in_an_event_loop_so_is_a_call_that_nobody_awaits(mypy_lines: list[str]) -> None:
+def test_misspelt_field_missing_lease_and_await_are_type_errors_in_aio(mypy_lines: list[str]) -> None:
     assert errors_of(mypy_lines, "bad_aio") == [(6, "call-arg"), (7, "arg-type"), (8, "unused-coroutine")]

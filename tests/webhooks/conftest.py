@@ -27,7 +27,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def clock() -> Clock:
-    """Starts at the real time, with which a receiver's library compares; only the test moves it."""
+    """A clock that starts at the real time, which a receiver's library checks; only the test moves it."""
     return Clock.from_now(0)
 
 

@@ -68,11 +68,11 @@ def test_an_address_that_is_not_public_is_refused(host: str, hooks: Hooks) -> No
     "address",
     ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"],
 )
-def test_an_address_of_the_internet_is_public(address: str) -> None:
+def test_internet_address_is_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
-def test_a_public_address_is_sent_to_by_https_only(hooks: Hooks) -> None:
+def test_public_address_requires_https(hooks: Hooks) -> None:
     with pytest.raises(Invalid, match="use https://"):
         hooks.endpoints.add("http://8.8.8.8/", by="ann")
     hook = hooks.endpoints.add("https://8.8.8.8/hook?key=1", by="ann")
@@ -103,7 +103,7 @@ def test_a_public_address_is_sent_to_by_https_only(hooks: Hooks) -> None:
         "https://example.org/" + "a" * 2_000,
     ],
 )
-def test_what_is_no_url_to_send_to_is_refused(url: Any, hooks: Hooks) -> None:
+def test_invalid_url_is_refused(url: Any, hooks: Hooks) -> None:
     with pytest.raises(Invalid) as error:
         hooks.endpoints.add(url, by="ann")
     assert error.value.field == "url"
@@ -126,21 +126,21 @@ def test_what_is_no_url_to_send_to_is_refused(url: Any, hooks: Hooks) -> None:
         ("queues", {"queues": ["q"] * 101}),
     ],
 )
-def test_other_arguments_that_are_none_are_refused(field: str, options: Any, hooks: Hooks) -> None:
+def test_invalid_events_or_queues_are_refused(field: str, options: Any, hooks: Hooks) -> None:
     with pytest.raises(Invalid) as error:
         hooks.endpoints.add("https://8.8.8.8/", by="ann", **options)
     assert error.value.field == field
     assert hooks.endpoints.all() == []
 
 
-def test_a_hundred_queues_may_be_named(hooks: Hooks) -> None:
+def test_endpoint_may_have_a_hundred_queues(hooks: Hooks) -> None:
     names = [f"q{number}" for number in range(100)]
     assert hooks.endpoints.add("https://8.8.8.8/", by="ann", queues=names).endpoint.queues == tuple(
         sorted(names)
     )
 
 
-def test_no_more_than_a_hundred_endpoints(hooks: Hooks) -> None:
+def test_endpoint_number_101_is_refused(hooks: Hooks) -> None:
     for _ in range(100):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")
     with pytest.raises(Invalid, match="at most 100 endpoints: remove one"):
@@ -150,18 +150,18 @@ def test_no_more_than_a_hundred_endpoints(hooks: Hooks) -> None:
 @pytest.mark.parametrize(
     "text", ["10.0.0.0/8, 127.0.0.1", "10.0.0.0/8 127.0.0.1", "\n127.0.0.1/32\t10.0.0.0/8"]
 )
-def test_the_setting_names_addresses_and_networks(text: str) -> None:
+def test_allow_setting_accepts_addresses_and_networks(text: str) -> None:
     assert sorted(map(str, webhooks.networks(text))) == ["10.0.0.0/8", "127.0.0.1/32"]
 
 
 @pytest.mark.parametrize("text", ["here", "10.0.0.1/8", "300.1.1.1", "127.0.0.1:80", "0177.0.0.1"])
-def test_a_setting_that_names_none_is_refused(text: str) -> None:
+def test_invalid_allow_setting_is_refused(text: str) -> None:
     with pytest.raises(Invalid, match="LEASEQ_WEBHOOK_ALLOW: addresses or networks such as"):
         webhooks.networks(text)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]"])
-def test_an_address_that_the_setting_names_is_sent_to(host: str, receiver: Receiver) -> None:
+def test_non_public_address_is_sent_to_only_if_allowed(host: str, receiver: Receiver) -> None:
     response = post(f"http://{host}:{receiver.port}/hook", {}, b"{}", LOOPBACK)
     assert response.status == 204
     assert (

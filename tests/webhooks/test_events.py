@@ -1,4 +1,4 @@
-"""What is sent for each event, and to whom."""
+"""The body of each event, and the endpoints that it is sent to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def verified_bodies(receiver: Receiver, secret: str) -> list[Any]:
     return [request.verify(secret) for request in receiver.requests]
 
 
-def test_a_finished_item_is_sent_signed_and_whole(hooks: Hooks, receiver: Receiver) -> None:
+def test_finished_item_is_sent_signed_with_all_fields(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url, "item.finished")
     hooks.finish("a", {"v": "é"}, payload={"text": "hello"})
     hooks.run(hook.endpoint)
@@ -48,7 +48,7 @@ def test_a_finished_item_is_sent_signed_and_whole(hooks: Hooks, receiver: Receiv
     assert receiver.requests[0].path == "/hook"
 
 
-def test_a_failed_item_that_dies_tells_both_with_the_error(hooks: Hooks, receiver: Receiver) -> None:
+def test_dying_item_sends_failed_and_dead_events_with_the_error(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     hooks.queue.enqueue("scan", id="a", max_attempts=1)
     hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "unreadable")
@@ -92,7 +92,7 @@ def test_a_late_answer_is_sent_and_sent_as_finished_once_adopted(hooks: Hooks, r
     assert adopted_body["data"]["late"] is True
 
 
-def test_an_adoption_that_finishes_the_item_is_told_once(hooks: Hooks, receiver: Receiver) -> None:
+def test_adoption_that_finishes_the_item_is_sent_once(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url, "item.finished")
     hooks.queue.configure(lease_seconds=60)
     hooks.queue.enqueue("x", id="a")
@@ -120,9 +120,7 @@ def test_a_correction_is_sent_as_finished(hooks: Hooks, receiver: Receiver) -> N
     assert results == [("bob", "bob's"), ("boss", "boss's")]
 
 
-def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
-    hooks: Hooks, receiver: Receiver
-) -> None:
+def test_event_of_a_removed_item_is_sent_without_payload(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     hooks.finish("a")
     hooks.queue.remove("a")
@@ -140,7 +138,7 @@ def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
         (100_000, 100_000, None),
     ],
 )
-def test_what_does_not_fit_is_left_out_and_named(
+def test_too_large_payload_or_result_is_left_out_and_named(
     hooks: Hooks, receiver: Receiver, payload: int, result: int, left_out: list[str] | None
 ) -> None:
     hook = hooks.add(receiver.url)
@@ -154,7 +152,7 @@ def test_what_does_not_fit_is_left_out_and_named(
     assert names == [name for name in ("payload", "result") if name not in (left_out or [])]
 
 
-def test_a_payload_as_deep_as_an_item_may_have_is_left_out(hooks: Hooks, receiver: Receiver) -> None:
+def test_payload_of_maximum_depth_is_left_out(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     payload: Any = 1
     for _ in range(64):
@@ -164,7 +162,7 @@ def test_a_payload_as_deep_as_an_item_may_have_is_left_out(hooks: Hooks, receive
     assert receiver.requests[0].verify(hook.secret)["data"]["left_out"] == ["payload"]
 
 
-def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver) -> None:
+def test_queue_empty_event_is_sent_once_each_time(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.enqueue("x", id="later", delay=60)
     hooks.finish("a")
@@ -183,7 +181,7 @@ def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver)
     assert len(receiver.requests) == 2
 
 
-def test_a_queue_is_empty_when_its_last_item_died(hooks: Hooks, receiver: Receiver) -> None:
+def test_queue_empty_event_is_sent_when_the_last_item_dies(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.enqueue("x", id="a", max_attempts=1)
     hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "torn")
@@ -194,7 +192,9 @@ def test_a_queue_is_empty_when_its_last_item_died(hooks: Hooks, receiver: Receiv
 
 
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled"])
-def test_a_queue_with_something_left_is_not_empty(hooks: Hooks, receiver: Receiver, state: str) -> None:
+def test_queue_empty_event_is_not_sent_while_an_item_is_left(
+    hooks: Hooks, receiver: Receiver, state: str
+) -> None:
     hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.configure(holds=2)
     hooks.finish("a")
@@ -205,7 +205,9 @@ def test_a_queue_with_something_left_is_not_empty(hooks: Hooks, receiver: Receiv
     assert receiver.requests == []
 
 
-def test_only_what_is_asked_for_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+def test_only_events_and_queues_of_the_endpoint_are_sent(
+    hooks: Hooks, receiver: Receiver, server: Any
+) -> None:
     other_queue = leaseq.Queue(server.client, f"{hooks.queue.name}.other", clock=hooks.clock)
     other_queue.configure()
     other_endpoint = hooks.add(receiver.url, "item.finished", queues=[other_queue.name]).endpoint
@@ -215,7 +217,7 @@ def test_only_what_is_asked_for_is_sent(hooks: Hooks, receiver: Receiver, server
     assert (hooks.log(other_endpoint), hooks.log(dead_endpoint)) == ([], [])
 
 
-def test_what_happened_before_an_endpoint_was_added_is_not_sent(hooks: Hooks, receiver: Receiver) -> None:
+def test_events_before_an_endpoint_was_added_are_not_sent(hooks: Hooks, receiver: Receiver) -> None:
     hooks.finish("before")
     first_endpoint = hooks.add(receiver.url).endpoint
     hooks.finish("between")
@@ -238,7 +240,7 @@ def test_alerts_of_a_queue_are_sent(hooks: Hooks, receiver: Receiver, server: An
     assert [body["data"] for body in bodies] == [{"queue": hooks.queue.name, **alert} for alert in alerts]
 
 
-def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+def test_person_events_are_read_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     webhooks.emit(server.client, "person.added", {"name": "early"})
     hooks.clock.now = 1  # the journal uses the server's time
     hook = hooks.add(receiver.url, "person.*", queues=[])
@@ -256,7 +258,7 @@ def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Rec
     assert len(receiver.requests) == 2
 
 
-def test_what_people_did_before_an_endpoint_was_added_is_not_sent(
+def test_person_events_before_an_endpoint_was_added_are_not_sent(
     server: Any, hooks: Hooks, receiver: Receiver
 ) -> None:
     early_ms = int(webhooks.emit(server.client, "person.added", {"name": "early"}).partition("-")[0])
@@ -269,6 +271,6 @@ def test_what_people_did_before_an_endpoint_was_added_is_not_sent(
 
 
 @pytest.mark.parametrize("data", [{"x": "y" * LIMIT}, {1: 2}, {"x": float("nan")}])
-def test_data_that_is_no_json_or_too_large_is_refused(server: Any, data: Any) -> None:
+def test_invalid_or_too_large_event_data_is_refused(server: Any, data: Any) -> None:
     with pytest.raises(Invalid, match="data"):
         webhooks.emit(server.client, "person.added", data)

@@ -44,7 +44,7 @@ def run_receiver(name: str, secret: str, port: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_receiver_takes_what_is_signed_and_nothing_else(hooks: Hooks, name: str, port: int) -> None:
+def test_example_receiver_accepts_only_signed_requests(hooks: Hooks, name: str, port: int) -> None:
     hook = hooks.add(f"http://127.0.0.1:{port}/hook")
     hooks.finish("a", {"v": "é"})
     with run_receiver(name, hook.secret, port) as url:
@@ -58,7 +58,7 @@ def test_a_receiver_takes_what_is_signed_and_nothing_else(hooks: Hooks, name: st
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_page_shows_the_examples_as_they_are(name: str) -> None:
+def test_page_shows_the_examples_unchanged(name: str) -> None:
     code = (ROOT / "examples" / f"webhook_{name}.py").read_text()
     assert len(code.splitlines()) <= 22
     assert f"```python\n{code}```" in (ROOT / "docs" / "webhooks.md").read_text()

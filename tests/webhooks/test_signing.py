@@ -34,13 +34,13 @@ def test_both_secrets_sign_during_a_rotation(hooks: Hooks, receiver: Receiver) -
     ]
 
 
-def test_no_secret_is_in_what_lists_the_endpoints(hooks: Hooks, receiver: Receiver) -> None:
+def test_list_of_endpoints_contains_no_secret(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     assert hook.secret not in repr(hooks.endpoints.all())
     assert len(hook.secret) == len("whsec_") + 44
 
 
-def test_the_timestamp_is_the_servers_though_this_clock_is_off(
+def test_timestamp_is_server_time_if_the_local_clock_is_wrong(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
@@ -52,9 +52,7 @@ def test_the_timestamp_is_the_servers_though_this_clock_is_off(
     assert receiver.requests[0].headers["webhook-timestamp"] == str(int(hooks.now().timestamp()))
 
 
-def test_where_the_servers_clock_is_off_receivers_refuse_by_the_timestamp(
-    hooks: Hooks, receiver: Receiver
-) -> None:
+def test_receiver_refuses_timestamp_of_a_wrong_server_clock(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.clock.tick(HOUR)
     hooks.deliver(hook.endpoint)
@@ -62,7 +60,7 @@ def test_where_the_servers_clock_is_off_receivers_refuse_by_the_timestamp(
         receiver.requests[0].verify(hook.secret)
 
 
-def test_the_secret_is_one_that_the_library_takes(hooks: Hooks, receiver: Receiver) -> None:
+def test_secret_is_accepted_by_the_standardwebhooks_library(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.deliver(hook.endpoint)
     with pytest.raises(WebhookVerificationError, match="No matching signature"):

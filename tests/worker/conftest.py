@@ -46,7 +46,7 @@ Start = Callable[..., WorkerThread]
 
 @pytest.fixture(autouse=True)
 def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a worker that waits for items notice within 0.1 s that it is to stop."""
+    """Limit waits to 0.1 s, after which a worker notices that it was stopped."""
     monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.1)
 
 
@@ -70,11 +70,11 @@ def start(server: Any, queue_name: str) -> Iterator[Start]:
 
 
 def wait_for(event: threading.Event) -> None:
-    assert event.wait(TIMEOUT), "it never happened"
+    assert event.wait(TIMEOUT), "the event was not set"
 
 
 class HeldFunction:
-    """A function that works until the test lets it go on, and records the tokens of its leases."""
+    """A handler that waits until the test releases it, and records the tokens of its leases."""
 
     def __init__(self) -> None:
         self.at_work = threading.Event()

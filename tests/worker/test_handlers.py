@@ -52,22 +52,22 @@ NO_FIELD = f'the payload has no field "kind", which selects the handler; {HANDLE
         (None, NO_FIELD),
     ],
     ids=[
-        "unknown",
-        "no ASCII",
+        "unknown value",
+        "non-ASCII value",
         "number",
         "list",
-        "long",
-        "as long as is shown",
-        "field",
-        "a list",
-        "text",
-        "null",
+        "shortened value",
+        "longest value shown whole",
+        "field name in capitals",
+        "payload is a list",
+        "payload is a text",
+        "payload is null",
     ],
 )
-def test_an_item_without_a_handler_fails_like_any_other(
+def test_item_without_handler_fails_and_is_retried(
     queue: leaseq.Queue, start: Start, payload: Any, error: str
 ) -> None:
-    """It is retried as often as the policy allows, since a newer worker may have the handler."""
+    """Retried as often as the policy allows, since a newer worker may have the handler."""
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue(payload, id="one")
     thread = start({queue.name: {"welcome": len, "reset": len}}, by="kind")
@@ -76,7 +76,9 @@ def test_an_item_without_a_handler_fails_like_any_other(
     assert thread.stop() == leaseq.WorkerStats(failed=2)
 
 
-def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str, start: Start) -> None:
+def test_each_queue_may_select_handlers_by_its_own_field(
+    server: Server, queue_name: str, start: Start
+) -> None:
     mail, sms, calls = (
         leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("mail", "sms", "calls")
     )
@@ -92,8 +94,8 @@ def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str,
     assert [next(queue.answers()).result for queue in queues] == [1, 2, 3]
 
 
-def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start: Start) -> None:
-    """After an error, a result that does not fit, or without a handler; other queues retry."""
+def test_failed_item_is_dead_if_retry_is_off(server: Server, queue_name: str, start: Start) -> None:
+    """For an exception, an invalid result and a missing handler; other queues retry."""
     once_queue, other_queue = (
         leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("once", "other")
     )
@@ -136,7 +138,7 @@ def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start
         ({"order": None}, "order", "one of turn, strict"),
     ],
 )
-def test_handlers_that_do_not_fit_are_refused(server: Server, options: Any, field: str, text: str) -> None:
+def test_invalid_handler_options_are_refused(server: Server, options: Any, field: str, text: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         leaseq.Worker(server.client, **{"handlers": {"reviews": len}, "person": "bot", **options})
     assert error.value.field == field

@@ -1,4 +1,4 @@
-"""Leases are renewed while the function works, and none is worked twice at the same time."""
+"""Leases are renewed while the handler runs, and no lease is handled twice at the same time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def count_events(queue: leaseq.Queue, what: str) -> int:
 
 
 def test_a_renewal_is_planned_within_a_third_of_the_lease(queue: leaseq.Queue) -> None:
-    """Two more renewals may fail before the lease expires."""
+    """Two more renewals can be tried before the lease expires."""
     queue.configure(lease_seconds=300)
     queue.enqueue({})
     renewer, before = Renewer(), time.monotonic()
@@ -32,15 +32,15 @@ def test_a_renewal_is_planned_within_a_third_of_the_lease(queue: leaseq.Queue) -
 
 
 @pytest.mark.parametrize(("lease_seconds", "at_most"), [(10, 1), (300, 5)])
-def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
+def test_renewal_is_retried_soon_if_server_is_unavailable(
     queue: leaseq.Queue, lease_seconds: float, at_most: float
 ) -> None:
     queue.configure(lease_seconds=lease_seconds)
     queue.enqueue({})
     lease = not_none(queue.reserve("ann"))
-    away_queue = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
+    unavailable_queue = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
     renewer = Renewer()
-    renewer.add(away_queue, lease)
+    renewer.add(unavailable_queue, lease)
     (entry,) = renewer._entries.values()
     renewer._due.clear()
     renewer._renew(entry)
@@ -48,10 +48,10 @@ def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
     assert due <= time.monotonic() + at_most
 
 
-def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_pause(
+def test_seemingly_expired_lease_is_renewed_again_after_a_short_pause(
     queue: leaseq.Queue,
 ) -> None:
-    """If the server's clock was set back, for instance, each renewed lease seems to be expired already."""
+    """Each renewed lease seems to be expired already if the server's clock was set back, for instance."""
     queue.enqueue({})
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
@@ -67,7 +67,7 @@ def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_paus
 def test_renewals_are_a_third_of_the_lease_apart(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """Minus the jitter; on a busy machine, they are further apart."""
+    """The interval is shortened by the jitter, and longer on a busy machine."""
     queue.configure(lease_seconds=0.3)
     queue.enqueue({})
     start(handle)
@@ -77,9 +77,7 @@ def test_renewals_are_a_third_of_the_lease_apart(
     assert min(later - before for before, later in pairwise(times)).total_seconds() > 0.3 / 3 * 0.75
 
 
-def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
-    queue: leaseq.Queue, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_refused_renewal_is_logged_as_warning(queue: leaseq.Queue, caplog: pytest.LogCaptureFixture) -> None:
     queue.configure(renewals=0)
     queue.enqueue({}, id="one")
     renewer = Renewer()
@@ -93,7 +91,7 @@ def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
     assert f"not done by {until}: renewals: at most 0 renewals of one lease" in record.message
 
 
-def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
+def test_lease_is_kept_when_the_policy_shortens_lease_time(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(lease_seconds=3)
@@ -108,7 +106,7 @@ def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
     assert queue.stats().counters["expired"] == 0
 
 
-def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_counts(
+def test_lease_expires_after_last_renewal_and_late_finish_counts(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(lease_seconds=0.2, renewals=1)
@@ -116,7 +114,7 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
     thread = start(handle)
     wait_for(handle.at_work)
     queue.pause()  # so that the worker does not reserve it again
-    eventually(lambda: queue.clear().returned == 1, "ran out")
+    eventually(lambda: queue.clear().returned == 1, "the lease expired")
     assert count_events(queue, "renewed") == 1
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
@@ -135,8 +133,8 @@ class DroppingQueue(leaseq.Queue):
         return super().renew(lease, **options)
 
 
-def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, queue: leaseq.Queue) -> None:
-    """If its result could not be sent, for instance, the item must become free for others."""
+def test_lease_dropped_during_its_renewal_expires(server: Server, queue: leaseq.Queue) -> None:
+    """A lease is dropped if its result could not be sent, for instance. Others must get the item then."""
     dropping_queue = DroppingQueue(server.client, queue.name)
     dropping_queue.configure(lease_seconds=0.3)
     dropping_queue.enqueue({}, id="one")
@@ -152,7 +150,7 @@ def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, qu
     assert count_events(queue, "renewed") == 1
 
 
-def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
+def test_answer_of_a_lost_lease_is_kept_and_worker_continues(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue({}, id="one")
@@ -169,7 +167,7 @@ def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
     assert queue.mine("ann") == [other_lease]
 
 
-def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, handle: HeldFunction) -> None:
+def test_removed_item_counts_as_lost(queue: leaseq.Queue, start: Start, handle: HeldFunction) -> None:
     queue.enqueue({}, id="one")
     thread = start(handle)
     wait_for(handle.at_work)
@@ -178,7 +176,7 @@ def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, han
     eventually(lambda: thread.worker.stats.lost == 1, "lost")
 
 
-def test_what_its_person_held_before_is_worked_first(
+def test_item_already_held_by_the_person_is_handled_first(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue_many([{}, {}])
@@ -190,7 +188,7 @@ def test_what_its_person_held_before_is_worked_first(
     assert handle.tokens == [old_lease.token, old_lease.token + 1]
 
 
-def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
+def test_all_items_already_held_are_handled_before_new_items(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.configure(holds=5)
@@ -204,15 +202,15 @@ def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
 
 
 @pytest.mark.parametrize("error", [leaseq.ServerUnavailable, leaseq.ServerRefused])
-def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
+def test_lease_from_a_lost_reply_is_handled(
     queue: leaseq.Queue,
     start: Start,
     handle: HeldFunction,
     monkeypatch: pytest.MonkeyPatch,
     error: type[leaseq.LeaseqError],
 ) -> None:
-    """For instance if no replica confirmed it. The worker may hold more, so another reserve returns other
-    items."""
+    """A reply is lost if no replica confirmed it, for instance. The worker may hold more items, so another
+    reserve returns other items."""
     queue.configure(holds=5)
     queue.enqueue_many([{} for _ in range(4)])
     reserve, losses = leaseq.Queue.reserve, iter([True, True])
@@ -230,10 +228,10 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
     assert handle.tokens == [1, 2, 3, 4]
 
 
-def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
+def test_lease_left_by_an_earlier_worker_is_not_renewed(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """Each restarted worker begins with the item that kills it, and would hold it for ever."""
+    """A restarted worker begins with the item that killed it: renewed, the item would never become dead."""
     queue.configure(lease_seconds=0.5, max_attempts=1)
     queue.enqueue({}, id="poison")
     assert queue.reserve("bot") is not None
@@ -244,10 +242,10 @@ def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
     handle.go_on.set()
 
 
-def test_a_full_person_does_not_get_one_lease_into_two_threads(
+def test_lowered_holds_does_not_give_one_lease_to_two_threads(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """A manager lowers the limit below the number in work: a reserve then returns one of these again."""
+    """A reserve above the lowered limit returns a lease that is already being handled."""
     queue.configure(holds=3)
     queue.enqueue_many([{"n": n} for n in range(2)])
     start(handle, concurrency=3)
@@ -259,7 +257,7 @@ def test_a_full_person_does_not_get_one_lease_into_two_threads(
     assert len(set(handle.tokens)) == len(handle.tokens) == 6
 
 
-def test_many_short_items_are_each_done_once(queue: leaseq.Queue, start: Start) -> None:
+def test_many_short_items_are_each_handled_once(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(holds=2, lease_seconds=5)
     queue.enqueue_many([{"n": n} for n in range(300)])
     lock = threading.Lock()

@@ -35,7 +35,7 @@ def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[st
     """A process with a worker in its main thread. It prints the id of each item that it begins."""
     command = [sys.executable, "-c", PROGRAM, server.url, queue.name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        timer = threading.Timer(TIMEOUT, process.kill)  # a test that fails does not wait for lines for ever
+        timer = threading.Timer(TIMEOUT, process.kill)  # so that a failing test does not wait forever
         timer.start()
         yield process
         timer.cancel()
@@ -48,7 +48,7 @@ def read_line(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_it_finish_what_it_holds(
+def test_first_signal_lets_worker_finish_its_item(
     queue: leaseq.Queue, program: subprocess.Popen[str], number: signal.Signals
 ) -> None:
     queue.enqueue(0.5, id="one")
@@ -60,7 +60,9 @@ def test_a_signal_lets_it_finish_what_it_holds(
     assert queue.get("two").attempts == 0
 
 
-def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subprocess.Popen[str]) -> None:
+def test_second_signal_gives_item_back_immediately(
+    queue: leaseq.Queue, program: subprocess.Popen[str]
+) -> None:
     queue.enqueue(3_600, id="one")
     assert read_line(program) == "one"
     program.send_signal(signal.SIGTERM)
@@ -72,7 +74,7 @@ def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subpro
     assert (item.history[-1].how, item.history[-1].reason) == ("abandoned", "the worker stopped")
 
 
-def test_a_killed_worker_loses_nothing_but_time(
+def test_item_of_a_killed_worker_is_finished_by_another_worker(
     queue: leaseq.Queue, program: subprocess.Popen[str], start: Start
 ) -> None:
     queue.configure(lease_seconds=1)

@@ -15,7 +15,7 @@ from tests.worker.conftest import Start, wait_for
 
 
 class HeldCoroutine:
-    """A handler that goes on when the test lets it, and records its cancellations."""
+    """A handler that waits until the test releases it, and records its cancellations."""
 
     def __init__(self) -> None:
         self.at_work = threading.Semaphore(0)
@@ -44,7 +44,7 @@ class HeldCoroutine:
             loop.call_soon_threadsafe(event.set)
 
 
-def test_as_many_run_at_once_as_concurrency_says(queue: leaseq.Queue, start: Start) -> None:
+def test_as_many_coroutines_run_at_once_as_concurrency_allows(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(holds=3)
     queue.enqueue_many(leaseq.NewItem({}, id=f"item-{n}") for n in range(4))
     handle = HeldCoroutine()
@@ -79,8 +79,8 @@ def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue
     assert all(answer.result == answer.payload["kind"] for answer in queue.answers())
 
 
-def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
-    """As the type Handler allows: a function may return any awaitable."""
+def test_any_awaitable_result_is_awaited(queue: leaseq.Queue, start: Start) -> None:
+    """By the type Handler, a function may return any awaitable."""
 
     class AwaitableResult:
         def __await__(self) -> Generator[Any, None, str]:
@@ -103,7 +103,7 @@ def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
         (KeyboardInterrupt(), "KeyboardInterrupt"),
     ],
 )
-def test_what_a_coroutine_raises_fails_its_item_alone(
+def test_exception_in_a_coroutine_fails_only_its_item(
     queue: leaseq.Queue, start: Start, error: BaseException, text: str
 ) -> None:
     queue.configure(max_attempts=1, holds=2)
@@ -157,7 +157,7 @@ def test_the_task_of_a_lost_lease_is_cancelled(
     assert "the lease was lost, so its task was cancelled" in caplog.text
 
 
-def test_what_is_given_back_is_cancelled(queue: leaseq.Queue, start: Start) -> None:
+def test_task_of_a_given_back_item_is_cancelled(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one")
     handle = HeldCoroutine()
     thread = start(handle, grace=0)
@@ -168,7 +168,7 @@ def test_what_is_given_back_is_cancelled(queue: leaseq.Queue, start: Start) -> N
     assert (item.state, item.late_answers) == ("inbound", ())
 
 
-def test_what_a_coroutine_left_on_the_loop_ends_with_the_worker(queue: leaseq.Queue, start: Start) -> None:
+def test_background_task_of_a_coroutine_ends_with_the_worker(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({})
     task_end = threading.Event()
     tasks: list[asyncio.Task[None]] = []

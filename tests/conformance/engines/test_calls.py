@@ -23,12 +23,12 @@ def scene(timed_queue: leaseq.Queue, other: leaseq.Client, clock: Clock) -> Scen
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_each_call(scene: Scene, call: str) -> None:
+def test_each_public_call_works(scene: Scene, call: str) -> None:
     CALLS[call](scene)
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_each_call_of_aio(
+def test_each_public_call_of_aio_works(
     aio_clients: AioClients, other: leaseq.Client, queue_name: str, clock: Clock, call: str
 ) -> None:
     loop, *clients = aio_clients
@@ -40,5 +40,5 @@ def test_each_call_of_aio(
     CALLS[call](Scene(first_queue, second_queue, clock))
 
 
-def test_none_is_missing() -> None:
+def test_calls_cover_every_public_method() -> None:
     assert set(CALLS) == {name for name in dir(leaseq.Queue) if not name.startswith("_")}

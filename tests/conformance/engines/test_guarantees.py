@@ -1,4 +1,4 @@
-"""The eleven guarantees on every engine. tests/engine attacks each with many more tests, on one engine."""
+"""The eleven guarantees on every engine. tests/engine has many more tests of each, on one engine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from tests.conftest import Clock
 from tests.support.engines import Engine
 
 Take = Callable[[str], leaseq.Lease]
-MOST_COMMANDS = 1_500  # commands of one script; each takes about a microsecond
+MAX_COMMANDS = 1_500  # commands of one script; each takes about a microsecond
 
 
-def test_1_conservation(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_guarantee_1_no_item_is_lost_or_duplicated(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
     timed_queue.configure(retry_seconds=5, max_attempts=2)
     timed_queue.enqueue_many(NewItem({}, f"{n:02}", priority=(1, 100, 200)[n % 3]) for n in range(12))
     for n, move in enumerate(
@@ -33,7 +35,7 @@ def test_1_conservation(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> 
     assert sorted(ids_in_states) == [f"{n:02}" for n in range(12)]
 
 
-def test_2_one_holder(engine: Engine, queue: leaseq.Queue) -> None:
+def test_guarantee_2_each_item_is_granted_to_one_person(engine: Engine, queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, str(n)) for n in range(60))
     ids: list[str] = []
     start = threading.Barrier(4)
@@ -55,7 +57,7 @@ def test_2_one_holder(engine: Engine, queue: leaseq.Queue) -> None:
     assert Counter(ids) == dict.fromkeys(map(str, range(60)), 1)
 
 
-def test_3_fencing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_guarantee_3_stale_token_is_refused(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.enqueue({}, id="one")
     old_lease = take("ann")
     clock.tick(301)
@@ -69,7 +71,9 @@ def test_3_fencing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     assert timed_queue.mine("bob") == [new_lease]
 
 
-def test_4_return(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_guarantee_4_items_of_expired_leases_return(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     timed_queue.enqueue_many([{}] * 20)
     for n in range(20):
         take(f"gone {n}")
@@ -78,7 +82,9 @@ def test_4_return(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     assert len({take(f"here {n}").id for n in range(20)}) == 20
 
 
-def test_5_order(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_guarantee_5_items_are_reserved_by_priority_and_age(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     for n in range(6):
         timed_queue.enqueue({}, id=str(n))
         clock.tick(-50)
@@ -87,7 +93,7 @@ def test_5_order(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     assert [take(f"p{n}").id for n in range(7)] == ["urgent", "0", "1", "2", "3", "4", "5"]
 
 
-def test_6_no_answer_lost(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_guarantee_6_no_answer_is_lost(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed_queue.enqueue({}, id="one")
     first = take("ann")
     timed_queue.save_draft(first, {"typed": "half"})
@@ -102,7 +108,7 @@ def test_6_no_answer_lost(timed_queue: leaseq.Queue, take: Take, clock: Clock) -
     assert [answer.result["by"] for answer in timed_queue.answers(with_late=True)] == ["bob", "ann"]
 
 
-def test_7_idempotence(timed_queue: leaseq.Queue, take: Take) -> None:
+def test_guarantee_7_repeated_calls_are_idempotent(timed_queue: leaseq.Queue, take: Take) -> None:
     assert [timed_queue.enqueue({}, id="one").added for _ in range(2)] == [True, False]
     lease = take("ann")
     assert take("ann") == lease
@@ -111,7 +117,9 @@ def test_7_idempotence(timed_queue: leaseq.Queue, take: Take) -> None:
     assert (counters["enqueued"], counters["reserved"], counters["finished"]) == (1, 1, 1)
 
 
-def test_8_server_time(engine: Engine, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guarantee_8_leases_use_server_time(
+    engine: Engine, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("time.time", lambda: 5.0)
         queue.enqueue({})
@@ -134,7 +142,9 @@ def commands(engine: Engine, call: Callable[[], object]) -> tuple[int, int]:
     return data - counts["hello"], counts["evalsha"]
 
 
-def test_9_bounded_scripts(engine: Engine, timed_queue: leaseq.Queue, clock: Clock) -> None:
+def test_guarantee_9_commands_per_script_are_bounded(
+    engine: Engine, timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     timed_queue.configure(max_attempts=100)
     timed_queue.enqueue_many([{}] * 300)
     for n in range(300):
@@ -146,12 +156,12 @@ def test_9_bounded_scripts(engine: Engine, timed_queue: leaseq.Queue, clock: Clo
         timed_queue.stats,
     ):
         count, scripts = commands(engine, call)
-        assert count <= MOST_COMMANDS * scripts
+        assert count <= MAX_COMMANDS * scripts
     assert timed_queue.stats().inbound == 299
 
 
-def test_10_flat_cost(engine: Engine, timed_queue: leaseq.Queue) -> None:
-    def day() -> None:
+def test_guarantee_10_cost_does_not_grow_with_the_queue(engine: Engine, timed_queue: leaseq.Queue) -> None:
+    def work_once() -> None:
         lease = timed_queue.reserve("ann")
         assert lease is not None
         next_lease = timed_queue.finish(timed_queue.renew(lease), {}, then_reserve=True).next
@@ -160,13 +170,15 @@ def test_10_flat_cost(engine: Engine, timed_queue: leaseq.Queue) -> None:
         timed_queue.clear()
 
     timed_queue.enqueue_many([{}] * 10)
-    day()
-    small_cost = commands(engine, day)[0]
+    work_once()
+    small_cost = commands(engine, work_once)[0]
     timed_queue.enqueue_many([{}] * 3_000)
-    assert abs(commands(engine, day)[0] - small_cost) <= 3, "except for an occasional read of the policy"
+    assert abs(commands(engine, work_once)[0] - small_cost) <= 3, (
+        "except for an occasional read of the policy"
+    )
 
 
-def test_11_clear_errors(queue: leaseq.Queue) -> None:
+def test_guarantee_11_invalid_argument_is_named_and_changes_nothing(queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="one")
     before = queue.journal()
     calls: dict[str, Callable[[], object]] = {

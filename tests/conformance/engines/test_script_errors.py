@@ -20,8 +20,8 @@ LUA = Path(leaseq.__file__).parents[1] / "lua"
 FAULTS = {
     "in Lua": "local planted = nil .. ''",
     "in a command": "redis.call('HGET', KEYS[1])",
-    "raised": "error({ err = 'PLANTED by a test' })",
-    "at its load": "local = 'no name'",
+    "raised error": "error({ err = 'PLANTED by a test' })",
+    "when loaded": "local = 'no name'",
 }
 fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 
@@ -59,7 +59,7 @@ def log_message(caplog: pytest.LogCaptureFixture) -> str:
     return record.getMessage()
 
 
-def in_an_include(folder: Path, fault: str) -> PlantedFault:
+def plant_in_include(folder: Path, fault: str) -> PlantedFault:
     """Plant a fault in a nested include that runs only outside the ordinary case."""
     return PlantedFault(folder, "lib/queue.lua", "function queue.open(read_only, new_status)", fault)
 
@@ -70,19 +70,19 @@ def pause(queue: leaseq.Queue) -> None:
     queue.pause("for a test")
 
 
-def reserved(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
+def reserve(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
     queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
     queue.reserve("ann")
 
 
-def reserved_and_confirmed(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
+def reserve_and_confirm(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
     wait = Wait("replica", BoundScript(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
     queue._connection.run_script(planted_fault.bind("reserve", queue), ("", "ann", "r1"), wait)
 
 
 @fault
-@pytest.mark.parametrize("call", [reserved, reserved_and_confirmed])
-def test_the_exception_and_the_log_name_the_line(
+@pytest.mark.parametrize("call", [reserve, reserve_and_confirm])
+def test_exception_and_log_name_line_of_script_error(
     queue: leaseq.Queue,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
@@ -90,7 +90,7 @@ def test_the_exception_and_the_log_name_the_line(
     call: Callable[[leaseq.Queue, PlantedFault], None],
 ) -> None:
     pause(queue)
-    planted_fault = in_an_include(tmp_path, fault)
+    planted_fault = plant_in_include(tmp_path, fault)
     with pytest.raises(leaseq.ServerRefused) as error:
         call(queue, planted_fault)
     planted_fault.check_named(str(error.value), fault)
@@ -100,7 +100,7 @@ def test_the_exception_and_the_log_name_the_line(
 
 
 @fault
-def test_they_name_the_line_of_the_script_that_confirms(
+def test_exception_and_log_name_line_of_error_in_confirm_script(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
     """Confirmation is a separate script, and the message must name that one."""
@@ -118,7 +118,7 @@ def test_they_name_the_line_of_the_script_that_confirms(
     assert message.startswith(f"script confirm failed at {planted_fault.position}: ")
 
 
-def test_a_block_without_an_end_is_named_by_its_beginning(
+def test_unclosed_block_is_reported_at_its_beginning(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pause(queue)
@@ -131,11 +131,11 @@ def test_a_block_without_an_end_is_named_by_its_beginning(
         assert f"{last}: 'end' expected (to close 'if' at {planted_fault.position})" in message
 
 
-def test_a_refusal_that_names_no_line_is_not_logged(
+def test_refusal_without_a_line_is_not_logged(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pause(queue)
-    planted_fault = in_an_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
+    planted_fault = plant_in_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
     queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
     with pytest.raises(leaseq.ServerRefused, match="the server refused: PLANTED by a test"):
         queue.reserve("ann")

@@ -1,4 +1,4 @@
-"""What the library needs of a server besides moves: wake-ups, confirmations and loaded scripts."""
+"""What the library needs of a server: wake-ups, confirmations, loaded scripts and new connections."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.support.waiting import eventually
 AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 
 
-def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
-    """By another program, whichever node it is connected to."""
+def test_waiting_calls_are_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
+    """The items are enqueued by another program, which may be connected to another node."""
     queue.configure()
     people = ["ann", "bob", "cyd"]
     with ThreadPoolExecutor() as pool:
@@ -47,7 +47,7 @@ def set_files(engine: Engine, **values: str | None) -> None:
             node.config_set(name, not_none(value))
 
 
-def a_day(queue: leaseq.Queue) -> None:
+def work_once(queue: leaseq.Queue) -> None:
     queue.enqueue_many([{}] * 3)
     lease = queue.reserve("ann")
     assert lease is not None
@@ -69,7 +69,7 @@ def privileged_queue(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
 
 
 @pytest.mark.parametrize("durable", ["fsync", "replica"])
-def test_durable_where_it_can_be_had_and_else_refused(
+def test_durable_is_confirmed_if_supported_and_else_refused(
     engine: Engine, queue: leaseq.Queue, durable: leaseq.Durable
 ) -> None:
     queue.configure(title="before")
@@ -90,13 +90,13 @@ def test_durable_where_it_can_be_had_and_else_refused(
         assert queue.policy.durable == durable
         command = {"fsync": "waitaof", "replica": "wait"}[durable]
         count_before = call_count(engine, command)
-        a_day(queue)
+        work_once(queue)
         assert call_count(engine, command) - count_before >= 5, "each move waits for the confirmation"
     finally:
         set_files(engine, **before)
 
 
-def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) -> None:
+def test_fsync_is_refused_without_an_append_only_file(engine: Engine, queue: leaseq.Queue) -> None:
     before = engine.primaries[0].config_get("appendonly")["appendonly"]
     set_files(engine, appendonly="no")
     try:
@@ -106,10 +106,10 @@ def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) ->
         set_files(engine, appendonly=before)
 
 
-def test_scripts_that_were_forgotten_are_loaded_again(
+def test_flushed_scripts_are_loaded_again(
     engine: Engine, timed_queue: leaseq.Queue, other: leaseq.Client, clock: Clock
 ) -> None:
-    """In every call; the result is the same as without the loss."""
+    """Each call has the same result as with its script loaded."""
     for name, call in CALLS.items():
         queue = leaseq.Queue(timed_queue._client, f"{timed_queue.name}.{name}", clock=clock)
         queue.enqueue_many(leaseq.NewItem({"n": n}, f"{n}") for n in range(4))
@@ -118,7 +118,7 @@ def test_scripts_that_were_forgotten_are_loaded_again(
         call(Scene(queue, leaseq.Queue(other, queue.name, clock=clock), clock))
 
 
-def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) -> None:
+def test_broken_connections_are_reopened(engine: Engine, queue: leaseq.Queue) -> None:
     queue.enqueue_many([{}] * 3)
     lease = queue.reserve("ann")
     for n in range(3):
@@ -131,7 +131,7 @@ def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) ->
     assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(3)]
 
 
-async def look(queue: leaseq.aio.Queue) -> None:
+async def read_person_items(queue: leaseq.aio.Queue) -> None:
     async for _ in queue.person_items("ann"):
         pass
 
@@ -140,21 +140,23 @@ async def look(queue: leaseq.aio.Queue) -> None:
     "call",
     [
         pytest.param(lambda queue: queue.enqueue({}), id="enqueue"),
-        pytest.param(look, id="person_items"),
+        pytest.param(read_person_items, id="person_items"),
         pytest.param(lambda queue: queue.erase_person("ann", "erased-1"), id="erase_person"),
         pytest.param(lambda queue: queue.delete(), id="delete"),
     ],
 )
-def test_links_of_aio_that_broke_are_made_again(
+def test_broken_aio_connections_are_reopened(
     engine: Engine, aio_clients: AioClients, queue_name: str, call: Callable[[leaseq.aio.Queue], Any]
 ) -> None:
-    """However many of them are idle; also those for commands outside scripts."""
+    """Any number of them may be idle; connections for commands outside scripts are reopened as well."""
     loop, client, _ = aio_clients
 
     async def work() -> None:
         queue = leaseq.aio.Queue(client, queue_name)
         await queue.configure()
-        await asyncio.gather(*(queue.enqueue({}) for _ in range(8)), *(look(queue) for _ in range(8)))
+        await asyncio.gather(
+            *(queue.enqueue({}) for _ in range(8)), *(read_person_items(queue) for _ in range(8))
+        )
         for node in engine.primaries:
             node.client_kill_filter(_type="normal", skipme=True)
         await call(queue)
@@ -172,7 +174,7 @@ def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
         queue.reserve("ann")
 
 
-def test_a_crowd_at_work(engine: Engine, queue_name: str, seed: int) -> None:
+def test_concurrent_work_violates_no_guarantee(engine: Engine, queue_name: str, seed: int) -> None:
     with crowd(engine.url, queue_name, seed, people=4, items=40) as people:
         people.wait_until_done()
         faults = find_faults(people.history, RULES, people.queue)

@@ -15,7 +15,7 @@ __all__ = ["disk"]
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
-def test_anything_in_any_order(
+def test_random_operations_match_the_model(
     request: pytest.FixtureRequest,
     engine: Engine,
     client: leaseq.Client,

@@ -34,7 +34,7 @@ class ReplicatedCluster:
         for node in self.nodes:
             node.start()
         self.url = f"redis+cluster://127.0.0.1:{self.nodes[0].port}"
-        self.whole()
+        self.wait_until_whole()
 
     def _configuration(self, own_number: int) -> str:
         """The configuration that the nodes would otherwise exchange within a few seconds."""
@@ -65,11 +65,11 @@ class ReplicatedCluster:
     def id(self, node: Node) -> str:
         return _id(self.nodes.index(node))
 
-    def replaced(self, slot: int, primary: Node) -> None:
+    def wait_until_replaced(self, slot: int, primary: Node) -> None:
         """Return when another node has the slot of the failed primary."""
         eventually(lambda: self.owner(slot, than=primary) is not primary)
 
-    def whole(self) -> None:
+    def wait_until_whole(self) -> None:
         """Return when all nodes agree, and each primary has its replicas."""
         eventually(self._is_whole)
 

@@ -44,7 +44,7 @@ class SentinelService:
             sentinel.start()
         addresses = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         self.url = f"redis+sentinel://{addresses}/{NAME}/0"
-        self.whole()
+        self.wait_until_whole()
 
     def _data_node(self, stack: ExitStack, folder: Path, number: int, split: bool) -> Node:
         options = (*QUICK, "--bind-source-addr", f"127.0.0.{11 + number}") if split else QUICK
@@ -90,7 +90,7 @@ class SentinelService:
         primary = self.primary()
         return [node for node in self.nodes if node is not primary]
 
-    def whole(self) -> None:
+    def wait_until_whole(self) -> None:
         """Return when all sentinels agree, both replicas follow, and another failover is allowed."""
         eventually(self._is_whole)
         votes = [one.at for one in read_logs(self.sentinels, 0) if one.text.startswith("+vote-for-leader")]

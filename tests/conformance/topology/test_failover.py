@@ -47,8 +47,8 @@ def service() -> Iterator[Service]:
         yield Service(stack)
 
 
-@pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])
-def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bool) -> None:
+@pytest.mark.parametrize("stopped", [True, False], ids=["primary hangs", "primary cut off"])
+def test_acknowledged_changes_survive_a_failover(service: Service, stopped: bool) -> None:
     """A primary that is only cut off still answers its clients, but no other server has what it accepts."""
     client = leaseq.connect(service.url)
     queue = leaseq.Queue(client, "reviews")
@@ -75,8 +75,8 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
     other.close()
 
 
-def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Service) -> None:
-    """Long before its timeout."""
+def test_unanswered_call_continues_with_the_new_primary(service: Service) -> None:
+    """The call does not wait for its timeout."""
     client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * TIMEOUT}"))
     queue = leaseq.Queue(client, "reviews")
     queue.configure(durable="replica")
@@ -91,7 +91,7 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
     client.close()
 
 
-def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() -> None:
+def test_unanswered_cluster_call_continues_with_new_owner_of_the_slot() -> None:
     with run_cluster(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
         client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * TIMEOUT}")
         queue = leaseq.Queue(client, "reviews")

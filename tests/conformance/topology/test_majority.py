@@ -48,7 +48,7 @@ def cut_off(service: Service) -> None:
     eventually(lambda: service.primary.info("replication")["connected_slaves"] == 1)
 
 
-def test_a_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service: Service) -> None:
+def test_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service: Service) -> None:
     client = leaseq.connect(service.url)
     queue, replica_queue = leaseq.Queue(client, NAME), leaseq.Queue(client, "one")
     assert queue.configure(durable="majority").durable == "majority"
@@ -65,7 +65,7 @@ def test_a_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service
     client.close()
 
 
-def test_it_is_refused_where_too_few_answer(service: Service) -> None:
+def test_majority_is_refused_if_too_few_replicas_are_connected(service: Service) -> None:
     cut_off(service)
     client = leaseq.connect(service.url)
     with pytest.raises(leaseq.Invalid, match="needs 2 connected replicas; this server has 2, of which 1 ans"):
@@ -73,7 +73,7 @@ def test_it_is_refused_where_too_few_answer(service: Service) -> None:
     client.close()
 
 
-def test_without_sentinels_the_connected_ones_count(
+def test_majority_counts_connected_replicas_without_sentinels(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
@@ -99,7 +99,7 @@ def _last_wait(client: leaseq.Client, queue: leaseq.Queue) -> str:
     return wait.packed_commands()[1].decode()
 
 
-def test_a_user_who_may_not_count_the_replicas_is_told_what_is_missing(service: Service) -> None:
+def test_missing_acl_rule_to_count_replicas_is_named(service: Service) -> None:
     service.primary.execute_command("ACL", "SETUSER", "low", "on", ">pw", "~*", "&*", "+@all", "-info")
     client = leaseq.connect(service.direct.replace("//", "//low:pw@"))
     with pytest.raises(leaseq.Invalid, match=r"add the ACL rule \+info, or give a URL of Sentinel"):
@@ -107,7 +107,7 @@ def test_a_user_who_may_not_count_the_replicas_is_told_what_is_missing(service: 
     client.close()
 
 
-def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
+def test_majority_counts_replicas_of_the_slot_in_a_cluster() -> None:
     with run_cluster(replicas=2, node_timeout=60) as cluster:
         client = leaseq.connect(cluster.url)
         queue = leaseq.Queue(client, NAME)

@@ -1,4 +1,4 @@
-"""Which sentinel is asked for the primary while one hangs, and what is closed with the client."""
+"""Discovery of the primary while a sentinel hangs, and connections to sentinels after a client is closed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sentinels(silent_server: socket.socket) -> Iterator[str]:
         yield f"{base_url.replace('://', f'://{silent_address},')},{second_address}/{service}/0?socket_timeout=1"
 
 
-def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
+def test_concurrent_discovery_loses_no_sentinel(sentinels: str) -> None:
     client = leaseq.connect(sentinels)
     manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
     before = set(manager.sentinels)
@@ -49,7 +49,7 @@ def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
     client.close()
 
 
-def test_one_that_hangs_is_asked_last(sentinels: str, silent_server: socket.socket) -> None:
+def test_hanging_sentinel_is_asked_last(sentinels: str, silent_server: socket.socket) -> None:
     client = leaseq.connect(sentinels)
     manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
     for _ in range(20):
@@ -65,7 +65,7 @@ def watcher() -> Iterator[redis.Redis]:
         yield sentinel
 
 
-def test_closing_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_name: str) -> None:
+def test_closed_client_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_name: str) -> None:
     before = len(watcher.client_list())
     client = leaseq.connect(service_url(watcher))
     queue = leaseq.Queue(client, queue_name)
@@ -78,10 +78,8 @@ def test_closing_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_
     eventually(lambda: len(watcher.client_list()) == before)
 
 
-def test_closing_in_an_event_loop_leaves_no_connection_to_a_sentinel(
-    watcher: redis.Redis, queue_name: str
-) -> None:
-    """Even if a wait leaves the line only after the client was closed."""
+def test_closed_aio_client_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_name: str) -> None:
+    """A wait leaves the line only after the client was closed."""
 
     async def close_and_leave() -> None:
         client = leaseq.aio.connect(service_url(watcher))

@@ -1,4 +1,4 @@
-"""A call waits for a cluster's node that stops answering, but not without limit."""
+"""A call waits, up to a limit, for a cluster's node that stops answering."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def node() -> Iterator[redis.Redis]:
         yield node
 
 
-def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None:
+def test_command_on_a_reused_connection_times_out(node: redis.Redis) -> None:
     async def main() -> None:
         url = f"redis+cluster://127.0.0.1:{port_of(node)}?socket_timeout=0.5"
         async with leaseq.aio.connect(url) as client:
@@ -37,10 +37,10 @@ def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None
     asyncio.run(main())
 
 
-def test_where_no_other_node_says_that_it_was_replaced_it_is_waited_for(
+def test_call_waits_for_a_silent_node_that_was_not_replaced(
     node: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With threads and in an event loop."""
+    """Both with threads and in an event loop."""
     monkeypatch.setattr("leaseq.engine.silence.SILENCE", 0.1)
     url = f"redis+cluster://127.0.0.1:{port_of(node)}"
     client = leaseq.connect(url)

@@ -84,7 +84,7 @@ def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
 
 
 @pytest.fixture
-def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[SlotMigration]:
+def migration(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[SlotMigration]:
     client, new_node = nodes
     assert isinstance(client.redis, redis.RedisCluster)
     slot = key_slot(queue_name.encode())
@@ -93,57 +93,59 @@ def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[
     source.close()
 
 
-def test_no_move_is_half_done(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only lease ends and another begins: its key is deleted and created within one script."""
-    queue = move.queue
+def test_call_during_slot_migration_changes_nothing(
+    migration: SlotMigration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The only lease ends and another one begins: one script deletes a key and creates it again."""
+    queue = migration.queue
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
     queue.finish(not_none(queue.reserve("bob")), {})  # so that all keys of a finish exist
     lease = queue.reserve("ann")
     assert lease is not None
-    move.begin()
-    before = move.everything()
+    migration.begin()
+    before = migration.everything()
     monkeypatch.setattr("leaseq.engine.transport._MIGRATION_SECONDS", 0.05)
     while True:
         with pytest.raises(leaseq.ServerUnavailable):
             queue.finish(lease, {}, then_reserve=True)
         with pytest.raises(leaseq.ServerUnavailable):
             queue.enqueue({}, id="d", requires=["fr"])
-        assert move.everything() == before
-        if not (keys := move.remaining_keys()):
+        assert migration.everything() == before
+        if not (keys := migration.remaining_keys()):
             break
-        move.move_key(keys[0])
-    move.end()
+        migration.move_key(keys[0])
+    migration.end()
     next_lease = queue.finish(lease, {}, then_reserve=True).next
     assert next_lease is not None
     assert next_lease.id == "c"
     assert [queue.get(id).state for id in "abc"] == ["finished", "finished", "reserved"]
 
 
-def test_a_move_waits_for_a_slot_that_is_on_its_way(move: SlotMigration) -> None:
+def test_call_waits_for_the_end_of_slot_migration(migration: SlotMigration) -> None:
     with ThreadPoolExecutor() as pool:
-        move.queue.enqueue({}, id="a")
-        move.begin()
-        future = pool.submit(move.queue.reserve, "ann")
-        for key in move.remaining_keys():
-            move.move_key(key)
-        move.end()
+        migration.queue.enqueue({}, id="a")
+        migration.begin()
+        future = pool.submit(migration.queue.reserve, "ann")
+        for key in migration.remaining_keys():
+            migration.move_key(key)
+        migration.end()
         lease = future.result(30)
         assert lease is not None
-        assert move.queue.finish(lease, {}).replayed is False
-        assert move.remaining_keys() == []
+        assert migration.queue.finish(lease, {}).replayed is False
+        assert migration.remaining_keys() == []
 
 
-def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the reply that names the node, without reading the slot table again."""
-    move.queue.enqueue({}, id="a")
-    move.begin()
-    for key in move.remaining_keys():
-        move.move_key(key)
-    move.end()
+def test_call_follows_a_migrated_slot(migration: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reply that names the node is enough: the slot table is not read again."""
+    migration.queue.enqueue({}, id="a")
+    migration.begin()
+    for key in migration.remaining_keys():
+        migration.move_key(key)
+    migration.end()
 
-    def read_anew(_: ClusterTransport) -> None:
+    def fail_on_read(_: ClusterTransport) -> None:
         raise AssertionError("the slot table is read again")
 
     monkeypatch.setattr("leaseq.engine.transport._MIGRATION_SECONDS", 10)
-    monkeypatch.setattr(ClusterTransport, "reset", read_anew)
-    assert not_none(move.queue.reserve("ann")).id == "a"
+    monkeypatch.setattr(ClusterTransport, "reset", fail_on_read)
+    assert not_none(migration.queue.reserve("ann")).id == "a"

@@ -23,7 +23,7 @@ from tests.support.ports import free_port
 from tests.support.waiting import TIMEOUT, eventually
 
 REDIS = shutil.which("redis-server")
-WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
+PERSISTENCE = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
 pytestmark = [
     pytest.mark.skipif(not REDIS, reason="platform: there is no redis-server on the PATH"),
     pytest.mark.skipif(not shutil.which("openssl"), reason="platform: there is no openssl on the PATH"),
@@ -51,7 +51,7 @@ def secured() -> Iterator[SecuredServers]:
         file = folder / "sentinel.conf"
         file.write_text(f"sentinel monitor mymaster 127.0.0.1 {server} 1\n")
         pids = []
-        for port, extra_arguments in ((server, WELL), (sentinel, (str(file), "--sentinel"))):
+        for port, extra_arguments in ((server, PERSISTENCE), (sentinel, (str(file), "--sentinel"))):
             address_options = ("--tls-port", str(port), "--bind", "127.0.0.1", "--dir", str(folder))
             command = [str(REDIS), *extra_arguments, *tls, *address_options]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -73,7 +73,9 @@ def _certificate(folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
-def test_work_and_the_doctor(secured: SecuredServers, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_and_doctor_succeed_over_tls(
+    secured: SecuredServers, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = f"127.0.0.1:{getattr(secured, kind)}"
     url = f"rediss://{address}/0" if kind == "server" else f"rediss+sentinel://{address}/mymaster/0"
     client = leaseq.connect(f"{url}?ssl_ca_certs={secured.trusted}")
@@ -88,14 +90,14 @@ def test_work_and_the_doctor(secured: SecuredServers, kind: str, monkeypatch: py
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
-def test_a_server_that_nobody_vouches_for(secured: SecuredServers, kind: str) -> None:
+def test_untrusted_server_certificate_is_refused(secured: SecuredServers, kind: str) -> None:
     address = f"127.0.0.1:{getattr(secured, kind)}"
     url = f"rediss://{address}/0" if kind == "server" else f"rediss+sentinel://{address}/mymaster/0"
     with pytest.raises(leaseq.ServerUnavailable):
         leaseq.connect(url).ping()
 
 
-async def one_link_is_left(client: leaseq.aio.Client) -> None:
+async def wait_until_one_link_is_left(client: leaseq.aio.Client) -> None:
     def count(clients: list[dict[str, str]]) -> int:
         return [one["name"] for one in clients].count("hangs")
 
@@ -103,7 +105,7 @@ async def one_link_is_left(client: leaseq.aio.Client) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_a_cancelled_call_does_not_wait_for_a_server_that_hangs(secured: SecuredServers) -> None:
+def test_cancelled_call_does_not_wait_for_a_hanging_server(secured: SecuredServers) -> None:
     """Normally, both sides of a TLS connection confirm its end."""
     url = f"rediss://127.0.0.1:{secured.server}/0?ssl_ca_certs={secured.trusted}"
 
@@ -123,6 +125,6 @@ def test_a_cancelled_call_does_not_wait_for_a_server_that_hangs(secured: Secured
             assert pending
             assert not still_pending
             async with asyncio.timeout(TIMEOUT):  # the server ends its side, and a new link takes its place
-                await one_link_is_left(client)
+                await wait_until_one_link_is_left(client)
 
     asyncio.run(calls())

@@ -14,7 +14,9 @@ from tests.support.leases import not_none, wait_and_take
 
 
 @pytest.mark.parametrize("topology", [sentinel, cluster])
-def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextManager[str]]) -> None:
+def test_queues_work_through_sentinel_and_cluster_urls(
+    topology: Callable[[], AbstractContextManager[str]],
+) -> None:
     with topology() as url:
         client = leaseq.connect(url)
         client.ping()
@@ -39,7 +41,7 @@ def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextMana
         client.close()
 
 
-def test_scripts_that_a_cluster_forgot_are_loaded_again() -> None:
+def test_flushed_scripts_are_loaded_again_in_a_cluster() -> None:
     with cluster() as url:
         client = leaseq.connect(url)
         queue = leaseq.Queue(client, "reviews")
@@ -50,7 +52,7 @@ def test_scripts_that_a_cluster_forgot_are_loaded_again() -> None:
         client.close()
 
 
-def test_a_cluster_confirms_what_it_took() -> None:
+def test_cluster_confirms_writes_by_waitaof() -> None:
     with cluster() as url:
         client = leaseq.connect(url)
         queue = leaseq.Queue(client, "reviews")

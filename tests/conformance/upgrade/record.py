@@ -64,7 +64,7 @@ def record(path: Path) -> None:
     ):
         client = leaseq.connect(server.url)
         scenario = Scenario(client)
-        scenario.whole()
+        scenario.fill_queues()
         head = {
             "leaseq": version("leaseq"),
             "schema": SCHEMA,

@@ -39,7 +39,7 @@ class Scenario:
     def due(self, seconds: float) -> datetime:
         return datetime.fromtimestamp(self.clock.now / 1e6, UTC) + timedelta(seconds=seconds)
 
-    def whole(self) -> None:
+    def fill_queues(self) -> None:
         self.plain()
         self.several()
         self.window()
@@ -63,12 +63,12 @@ class Scenario:
         )
         queue.finish(self.take(queue, "ann"), RESULT)
         queue.finish(self.take(queue, "ann"), RESULT)
-        self._put_right(queue)
+        self._correct_and_reopen(queue)
         late_lease = self.take(queue, "ann")
         self.clock.tick(301)
         assert queue.finish(late_lease, {"ok": False}).late
         self._give_back(queue)
-        self._answer_too_late(queue)
+        self._finish_released_lease(queue)
         self._kill_item(queue)
         queue.revive(self._kill_item(queue), by="meg")
         queue.save_draft(self.take(queue, "ann"), {"typed": "before it ran out"})
@@ -91,7 +91,7 @@ class Scenario:
             True,
         ]
 
-    def _put_right(self, queue: leaseq.Queue) -> None:
+    def _correct_and_reopen(self, queue: leaseq.Queue) -> None:
         lease = self.take(queue, "ann")
         queue.finish(lease, RESULT)
         (answer,) = queue.correct(lease.id, lease.token, {"ok": False}, by="meg").answers
@@ -109,7 +109,7 @@ class Scenario:
         queue.change(tried_item.id, priority=120, payload={"text": "corrected"}, by="meg")
         queue.release(self.take(queue, "b b").id, by="meg")
 
-    def _answer_too_late(self, queue: leaseq.Queue) -> None:
+    def _finish_released_lease(self, queue: leaseq.Queue) -> None:
         for adopted in (False, True):
             old_lease = self.take(queue, "ann")
             queue.release(old_lease.id, by="meg")
@@ -204,7 +204,7 @@ class Scenario:
         assert [alert.name for alert in queue.alerts()] == ["oldest"]
 
     def line(self) -> None:
-        """Three people in line, one of them woken; none of them is there any longer."""
+        """Three waiting calls, one of them woken, whose processes have ended."""
         queue = self.queue("line")
         queue.configure()
         for number, person in enumerate(("ann", "b b", "dan")):

@@ -85,7 +85,7 @@ def newer_queue(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     server.redis.hset(ledger, "status", status)  # other tests read all queues
 
 
-def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
+def test_used_queue_has_the_current_schema(server: Server, queue: leaseq.Queue) -> None:
     before = queue.schema
     assert before is None
     queue.enqueue({})
@@ -93,7 +93,7 @@ def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
     assert queue.finish(take(queue, "ann"), {}).replayed is False
 
 
-def test_one_of_before_the_first_release_is_refused(server: Server, queue: leaseq.Queue) -> None:
+def test_schema_from_before_the_first_release_is_refused(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue({})
     ledger = Keys(queue.name).ledger
     server.redis.hset(ledger, "status", "1 0 0 0 9007199254740991 open 300 - normal")
@@ -107,7 +107,7 @@ def test_one_of_before_the_first_release_is_refused(server: Server, queue: lease
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_newer_one_is_refused_before_anything_changes(
+def test_newer_schema_is_refused_before_anything_changes(
     server: Server, newer_queue: leaseq.Queue, call: str
 ) -> None:
     before = everything(server.redis, newer_queue.name)
@@ -116,12 +116,12 @@ def test_a_newer_one_is_refused_before_anything_changes(
     assert everything(server.redis, newer_queue.name) == before
 
 
-def test_each_move_is_among_them() -> None:
+def test_calls_cover_every_script() -> None:
     names = {word for call in CALLS for word in call.split(", ")[0].split(" ")}
     assert set(SCRIPTS) - names == OTHERS
 
 
-def test_a_newer_one_is_named(server: Server, newer_queue: leaseq.Queue) -> None:
+def test_newer_schema_number_and_journal_can_be_read(server: Server, newer_queue: leaseq.Queue) -> None:
     assert newer_queue.schema == SCHEMA + 1
     assert newer_queue.exists()
     assert newer_queue.name in leaseq.queues(server.client)
@@ -133,7 +133,7 @@ def test_a_newer_one_is_named(server: Server, newer_queue: leaseq.Queue) -> None
     ]
 
 
-def test_accounts_of_a_newer_one_are_refused(server: Server) -> None:
+def test_accounts_with_a_newer_schema_are_refused(server: Server) -> None:
     accounts = Accounts(server.client)
     accounts.add("zoe", by="a test")
     record = json.loads(server.redis.hget(accounts_keys.PEOPLE, "zoe") or b"")

@@ -18,11 +18,11 @@ from tests.webhooks.conftest import Hooks
 
 
 class Killed(BaseException):
-    """Raised in place of SIGKILL: nothing after it is done."""
+    """Raised in place of SIGKILL."""
 
 
 @pytest.mark.parametrize("when", ["follow", "_client"])
-def test_a_feeder_killed_before_its_position_moves_makes_nothing_twice(
+def test_feeder_killed_before_saving_position_duplicates_nothing(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     hook = hooks.add(receiver.url, "item.*", "queue.empty")
@@ -50,7 +50,7 @@ def test_a_feeder_killed_before_its_position_moves_makes_nothing_twice(
     assert len({request.id for request in receiver.requests}) == len(receiver.requests)
 
 
-def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) -> None:
+def test_several_feeders_create_each_delivery_once(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     hooks.finish("a")
     for _ in range(3):
@@ -59,13 +59,13 @@ def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) ->
     assert len(receiver.requests) == 1
 
 
-def test_the_next_version_gives_an_event_the_same_id() -> None:
-    """During an update, feeders of both versions may create its delivery."""
+def test_delivery_id_of_an_event_is_stable() -> None:
+    """During an upgrade, feeders of both versions may create the same delivery."""
     webhook_id = delivery_id("wh-1", "reviews", "item.finished", "1800000000000000", "a", "7")
     assert webhook_id == "msg_77ac83c870084411c7715a5e5bd6335f"
 
 
-def test_more_events_than_one_read_gives(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
+def test_feeder_reads_all_events_in_several_reads(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
     monkeypatch.setattr("leaseq.webhooks.feeder._EVENTS", 7)
     hook = hooks.add(receiver.url, "item.dead", "item.failed")
     hooks.queue.configure(max_attempts=1)
@@ -78,7 +78,7 @@ def test_more_events_than_one_read_gives(hooks: Hooks, receiver: Receiver, monke
     assert {delivery.body["data"]["error"] for delivery in log} == {"broken"}
 
 
-def test_a_journal_is_followed_only_while_somebody_asks(
+def test_journal_is_followed_only_while_an_endpoint_is_enabled(
     hooks: Hooks, receiver: Receiver, server: Any
 ) -> None:
     def group_names() -> list[Any]:
@@ -103,15 +103,13 @@ def test_a_journal_is_followed_only_while_somebody_asks(
     ] == []
 
 
-def test_who_asks_for_people_only_has_no_journal_followed(
-    hooks: Hooks, receiver: Receiver, server: Any
-) -> None:
+def test_endpoint_for_person_events_follows_no_journal(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     hooks.add(receiver.url, "person.*", "webhook.disabled")
     hooks.feed()
     assert server.redis.xinfo_groups(Keys(hooks.queue.name).journal) == []
 
 
-def test_a_queue_that_is_gone_is_followed_no_more(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+def test_lost_queue_is_no_longer_followed(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     hooks.add(receiver.url)
     hooks.feed()
     for key in server.redis.scan_iter(match=f"leaseq:{{{hooks.queue.name}}}:*"):
@@ -120,7 +118,7 @@ def test_a_queue_that_is_gone_is_followed_no_more(hooks: Hooks, receiver: Receiv
     assert not server.redis.hexists(WEBHOOK_STATE, f"follows {hooks.queue.name}")
 
 
-def test_a_queue_that_cannot_be_read_holds_up_no_other(
+def test_unreadable_queue_does_not_block_other_queues(
     hooks: Hooks, receiver: Receiver, unreadable_queue: leaseq.Queue
 ) -> None:
     hook = hooks.add(receiver.url, queues=[unreadable_queue.name, hooks.queue.name])
@@ -129,7 +127,7 @@ def test_a_queue_that_cannot_be_read_holds_up_no_other(
     assert "a" in [delivery.body["data"]["id"] for delivery in hooks.log(hook.endpoint)]
 
 
-def test_the_queue_of_deliveries_tells_nothing_of_itself(hooks: Hooks, receiver: Receiver) -> None:
+def test_queue_of_deliveries_sends_no_events_about_itself(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url, queues=[])
     hooks.finish("a")
     hooks.run(hook.endpoint)
@@ -144,7 +142,7 @@ def deliver_and_list_ids(hooks: Hooks, receiver: Receiver, hook: webhooks.NewSec
     return [request.id for request in receiver.requests[before:]]
 
 
-def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
+def test_replay_keeps_webhook_ids(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     for id in ("a", "b"):
         hooks.finish(id)
@@ -163,7 +161,7 @@ def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
     assert hooks.deliveries.replay(hook.endpoint, since=datetime.now(UTC) + timedelta(hours=1)) == 0
 
 
-def test_what_failed_for_good_is_revived(hooks: Hooks, receiver: Receiver) -> None:
+def test_replay_revives_failed_deliveries(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     hooks.finish("a")
     hooks.run(hook.endpoint)
@@ -184,7 +182,7 @@ def test_what_failed_for_good_is_revived(hooks: Hooks, receiver: Receiver) -> No
     assert len(hooks.deliveries.get(successful_delivery.id).tries) == 1
 
 
-def test_a_replay_that_cannot_be_is_refused(hooks: Hooks, receiver: Receiver) -> None:
+def test_invalid_replay_is_refused(hooks: Hooks, receiver: Receiver) -> None:
     hook, other_hook = hooks.add(receiver.url), hooks.add(receiver.url)
     hooks.finish("a")
     hooks.feed()

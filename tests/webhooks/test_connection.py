@@ -38,7 +38,7 @@ class Resolver:
         ]
 
 
-def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
+def test_host_is_resolved_once_and_only_checked_address_is_connected(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DNS rebinding: after a public address, the name resolves to this machine; there must be no second
@@ -76,21 +76,21 @@ def listen_silently(address: str, port: int = 0) -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connecting_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
     with listen_silently("127.0.0.1") as port:
         response = post(f"http://127.0.0.1:{port}/", {}, b"{}", LOOPBACK)
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
-def test_the_limit_for_all_of_it_holds_for_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_time_limit_applies_to_connecting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", TIMEOUT / 10)
     with listen_silently("127.0.0.1") as port:
         response = post(f"http://127.0.0.1:{port}/", {}, b"{}", LOOPBACK, seconds=0.2)
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
-def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_last_address_if_all_connections_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
     with listen_silently("127.0.0.2") as port, listen_silently("127.0.0.1", port):
@@ -98,7 +98,7 @@ def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: 
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
-def test_a_silent_address_leaves_the_next_one_its_time(
+def test_silent_address_leaves_time_for_the_next_address(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timeouts: list[float | None] = []
@@ -126,7 +126,7 @@ def test_all_addresses_of_a_name_are_checked(receiver: Receiver, monkeypatch: py
     assert "127.0.0.1 of 'both.example' is not public" in (response.error or "")
 
 
-def test_where_the_first_address_takes_no_connection_the_next_one_does(
+def test_next_address_is_used_if_the_first_refuses_connection(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
@@ -135,7 +135,7 @@ def test_where_the_first_address_takes_no_connection_the_next_one_does(
     assert receiver.requests[0].headers["host"] == f"two.example:{receiver.port}"
 
 
-def test_a_name_without_an_address_may_get_one(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresolvable_host_is_accepted_with_https_only(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_to_resolve(*_: Any, **__: Any) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -146,7 +146,7 @@ def test_a_name_without_an_address_may_get_one(hooks: Hooks, monkeypatch: pytest
     assert "could not be resolved" in (post("https://soon.example/", {}, b"{}", NO_NETWORKS).error or "")
 
 
-def test_a_resolver_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Event
 
     release = Event()
@@ -189,7 +189,7 @@ def post_by_tls(name: str, tls_receiver: Receiver, monkeypatch: pytest.MonkeyPat
     return post(f"https://{name}:{tls_receiver.port}/hook", {}, b"{}", LOOPBACK)
 
 
-def test_the_certificate_is_checked_by_the_urls_name(
+def test_certificate_is_checked_against_the_host_of_the_url(
     tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     response = post_by_tls("receiver.example", tls_receiver, monkeypatch)
@@ -197,7 +197,7 @@ def test_the_certificate_is_checked_by_the_urls_name(
     assert tls_receiver.requests[0].headers["host"] == f"receiver.example:{tls_receiver.port}"
 
 
-def test_a_certificate_of_another_name_is_refused(
+def test_certificate_of_another_host_is_refused(
     tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     response = post_by_tls("other.example", tls_receiver, monkeypatch)
@@ -206,15 +206,13 @@ def test_a_certificate_of_another_name_is_refused(
     assert tls_receiver.requests == []
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(
-    tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_untrusted_certificate_is_refused(tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
     response = post_by_tls("receiver.example", tls_receiver, monkeypatch)
     assert "self-signed certificate" in (response.error or "")
     assert tls_receiver.requests == []
 
 
-def test_a_time_that_is_over_leaves_a_timeout_that_a_socket_takes() -> None:
+def test_passed_deadline_gives_a_valid_socket_timeout() -> None:
     with socket.socket() as client:
         client.settimeout(sending._Deadline(-1).seconds_left())

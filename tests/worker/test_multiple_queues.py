@@ -1,4 +1,4 @@
-"""Several queues: from which of them the next item comes, and waiting on all of them."""
+"""Several queues: the order in which they are served, and waiting in all of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def handlers_of(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dic
     return {queue.name: handle for queue in queues.values()}
 
 
-def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
+def test_lease_from_lost_reply_of_multi_queue_wait_is_handled(
     queues: Queues, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker may hold more, so another reserve would return another item."""
@@ -60,7 +60,7 @@ def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
     assert handle.tokens == [1]
 
 
-def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues, start: Start) -> None:
+def test_strict_order_takes_from_the_first_queue_with_items(queues: Queues, start: Start) -> None:
     for name in ("low", "normal", "high"):
         queues[name].enqueue_many([{}, {}])
     names: list[str] = []
@@ -76,10 +76,10 @@ def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues,
 
 
 @pytest.mark.parametrize("order", ["turn", "strict"])
-def test_it_waits_in_all_queues_at_once(
+def test_worker_waits_in_all_queues_at_once(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
-    """It is woken: without that it would not try again before the test ends."""
+    """The worker is woken; its next attempt without that would come after the end of the test."""
     monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * TIMEOUT, 10 * TIMEOUT))
     calls = threading.Semaphore(0)
@@ -93,7 +93,7 @@ def test_it_waits_in_all_queues_at_once(
     assert [in_line(server, queue) for queue in queues.values()] == [0, 0, 0]
 
 
-def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
+def test_waiting_thread_moves_to_a_queue_with_a_freed_slot(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One person may hold one item of the first queue, so one of four threads waits there. If that thread
@@ -156,7 +156,7 @@ class StoppingQueue(leaseq.Queue):
 
 
 @pytest.mark.parametrize("last_name", ["high", "low"])
-def test_a_worker_that_is_stopped_looks_no_further(
+def test_stopped_worker_reserves_from_no_further_queue(
     server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last_name: str
 ) -> None:
     wait_calls: list[Any] = []
@@ -181,25 +181,23 @@ def test_a_worker_that_is_stopped_looks_no_further(
     assert (taker.take(), wait_calls, give_back_calls) == (None, [], [])
 
 
-class AwayQueue(StoppingQueue):
-    """Also simulates that the server is away."""
+class UnavailableQueue(StoppingQueue):
+    """Also simulates that the server is unavailable."""
 
     def reserve(self, *args: Any, **options: Any) -> leaseq.Lease | None:
         self._worker_stop.set()
         raise leaseq.ServerUnavailable("away")
 
 
-def test_a_worker_that_is_stopped_while_the_server_is_away_takes_nothing(
-    server: Server, queues: Queues
-) -> None:
+def test_worker_stopped_while_server_is_unavailable_takes_nothing(server: Server, queues: Queues) -> None:
     stop = threading.Event()
-    queue = AwayQueue(server.client, queues["low"].name, stop)
+    queue = UnavailableQueue(server.client, queues["low"].name, stop)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 1)
     taker = Taker([source], round_robin=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None)
     assert taker.take() is None
 
 
-def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
+def test_released_slot_notifies_a_thread_without_slot(queue: leaseq.Queue) -> None:
     queue.configure(holds=1)
     source, room = Source(queue, QueueHandlers(lambda _: None), "bot", 2), threading.Event()
     assert (source.acquire_slot(room), source.acquire_slot(room), room.is_set()) == (True, False, False)
@@ -207,7 +205,7 @@ def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
     assert room.is_set()
 
 
-def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
+def test_paused_queue_does_not_block_other_queues(queues: Queues, start: Start) -> None:
     ids: list[str] = []
     queues["high"].pause("closed")
     queues["high"].enqueue({}, id="one")
@@ -218,7 +216,7 @@ def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
     eventually(lambda: ids == ["two", "one"], "both are worked")
 
 
-def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
+def test_worker_continues_after_deletion_of_a_queue_during_wait(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
@@ -231,7 +229,7 @@ def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
         eventually(partial(ids.__contains__, id), f"{id} is worked")
 
 
-def test_a_queue_that_is_deleted_under_work_ends_nothing(
+def test_worker_continues_after_deletion_of_a_queue_during_handling(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue({}, id="one")

@@ -13,7 +13,7 @@ from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 HOUR = 3_600
 
 
-def test_old_failures_are_looked_for_by_the_hour(
+def test_old_failed_deliveries_are_purged_hourly(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
@@ -28,7 +28,7 @@ def test_old_failures_are_looked_for_by_the_hour(
     assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered"]
 
 
-def test_what_was_delivered_is_forgotten_after_three_days(hooks: Hooks, receiver: Receiver) -> None:
+def test_successful_delivery_is_deleted_after_three_days(hooks: Hooks, receiver: Receiver) -> None:
     hooks.deliver(add_hook_with_delivery(hooks, receiver).endpoint)
     queue = hooks.deliveries.queue
     assert queue.stats().finished == 1
@@ -38,7 +38,7 @@ def test_what_was_delivered_is_forgotten_after_three_days(hooks: Hooks, receiver
     assert queue.clear().forgotten == 1
 
 
-def test_old_failures_are_forgotten(hooks: Hooks, receiver: Receiver) -> None:
+def test_failed_delivery_is_deleted_after_thirty_days(hooks: Hooks, receiver: Receiver) -> None:
     hook: Any = add_hook_with_delivery(hooks, receiver)
     receiver.responses.append(500)
     hooks.deliverer.test(hook.endpoint.id)

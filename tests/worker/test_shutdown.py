@@ -1,4 +1,4 @@
-"""How a worker ends."""
+"""Stopping a worker: current items, leases granted during the stop, closed clients, and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
-def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queue, start: Start) -> None:
+def test_stopped_worker_finishes_current_item_and_takes_no_more(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue_many([{}, {}])
     at_work, go_on = threading.Event(), threading.Event()
 
@@ -33,10 +33,10 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
 
 
-def test_the_whole_grace_time_is_for_what_is_in_work(
+def test_stopped_worker_waits_for_current_item_within_grace_time(
     queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker's clock stands still, so the grace time never ends."""
+    """The worker's clock is frozen, so the grace time never ends."""
     queue.enqueue({})
     at_work, go_on = threading.Event(), threading.Event()
 
@@ -55,15 +55,15 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
     monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=now))
     thread.worker.stop()
     for _ in range(3):
-        assert looks.acquire(timeout=TIMEOUT), "it looks again and again"
+        assert looks.acquire(timeout=TIMEOUT), "the worker checks repeatedly"
     go_on.set()
     assert thread.join() == leaseq.WorkerStats(finished=1)
 
 
-def test_when_the_grace_time_is_over_it_ends(
+def test_worker_ends_when_grace_time_is_over(
     queue: leaseq.Queue, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not only at its next check for signals."""
+    """The worker does not wait for its next check for signals."""
     monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * TIMEOUT)
     queue.enqueue({})
     thread = start(handle, grace=0.1)
@@ -72,7 +72,7 @@ def test_when_the_grace_time_is_over_it_ends(
     handle.go_on.set()
 
 
-def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
+def test_stop_ends_wait_for_items_immediately(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
@@ -85,7 +85,7 @@ def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     assert queue.get("one").attempts == 0
 
 
-def test_what_comes_when_it_is_to_stop_is_given_back(
+def test_lease_granted_during_stop_is_given_back(
     queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease is granted just before the stop."""
@@ -105,8 +105,8 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
     assert queue.stats().inbound == 1
 
 
-def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Start) -> None:
-    """A closed client doesn't wait: otherwise the worker would reserve without a pause."""
+def test_worker_ends_when_its_client_is_closed(queue: leaseq.Queue, server: Server, start: Start) -> None:
+    """A closed client doesn't wait, so a running worker would reserve without a pause."""
     client = leaseq.connect(server.url)
     at_work = threading.Event()
     thread = start(lambda _: at_work.set(), client=client, concurrency=2)
@@ -116,7 +116,7 @@ def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Sta
     assert thread.join() == leaseq.WorkerStats(finished=1)
 
 
-def test_what_it_holds_is_finished_after_its_client_was_closed(
+def test_current_item_is_finished_after_client_is_closed(
     queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
 ) -> None:
     client = leaseq.connect(server.url)
@@ -129,7 +129,7 @@ def test_what_it_holds_is_finished_after_its_client_was_closed(
     assert queue.get("one").state == "finished"
 
 
-def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
+def test_worker_cannot_be_run_twice(queue: leaseq.Queue, server: Server) -> None:
     worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
     worker.stop()
     worker.run()
@@ -137,7 +137,7 @@ def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
         worker.run()
 
 
-def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start: Start) -> None:
+def test_result_of_a_given_back_item_is_dropped(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one")
     at_work, go_on, at_end = threading.Event(), threading.Event(), threading.Event()
 
@@ -159,7 +159,7 @@ def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start
     assert (item.state, item.answers, item.late_answers) == ("inbound", (), ())
 
 
-def test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue: leaseq.Queue, server: Server) -> None:
+def test_worker_stopped_before_run_takes_nothing(queue: leaseq.Queue, server: Server) -> None:
     queue.enqueue({})
     worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
     worker.stop()
@@ -168,15 +168,13 @@ def test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue: leaseq.Que
     assert queue.stats().inbound == 1
 
 
-def test_signals_are_as_before_when_it_ends(queue: leaseq.Queue, server: Server) -> None:
+def test_signal_handlers_are_restored_when_worker_ends(queue: leaseq.Queue, server: Server) -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    test_a_worker_that_was_stopped_before_it_ran_takes_nothing(queue, server)
+    test_worker_stopped_before_run_takes_nothing(queue, server)
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
 
 
-def test_an_error_that_is_nobodys_fault_ends_the_worker_and_is_raised(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unexpected_error_ends_worker_and_is_raised(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     def raise_bug(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 

@@ -1,4 +1,4 @@
-"""The current library reads each recorded state, and works its queues until they are empty."""
+"""The current library reads each recorded state, and finishes all items of its queues."""
 
 from __future__ import annotations
 
@@ -98,16 +98,15 @@ def state(request: pytest.FixtureRequest, url: str) -> Iterator[State]:
     client.close()
 
 
-def test_what_was_written_is_there(state: State) -> None:
-    """Loading the state and reading it change nothing."""
+def test_loading_and_reading_a_state_changes_nothing(state: State) -> None:
     assert list(lines(state.redis)) == state.keys
 
 
-def test_it_is_read_as_it_was_then(state: State) -> None:
+def test_state_reads_the_same_as_when_recorded(state: State) -> None:
     assert not differences(state.facts["seen"], snapshot(state.client, state.clocks))
 
 
-def test_its_schema_is_known(state: State) -> None:
+def test_schema_of_state_is_supported(state: State) -> None:
     assert state.facts["schema"] <= SCHEMA
     for name in leaseq.queues(state.client):
         assert state.queue(name).schema == state.facts["schema"]
@@ -122,7 +121,7 @@ def result_of(person: str) -> dict[str, object]:
 
 
 def work(queue: leaseq.Queue, clock: Clock) -> None:
-    """Let everybody work, with time passing, until nothing is left."""
+    """Let all people work, with time passing, until no item is left."""
     for _ in range(ROUNDS):
         stats = queue.stats()
         if not (stats.inbound or stats.reserved or stats.scheduled):
@@ -136,13 +135,13 @@ def work(queue: leaseq.Queue, clock: Clock) -> None:
     raise AssertionError(f"{queue.name} still has items: {queue.stats()}")
 
 
-def whole(item: leaseq.Item, policy: leaseq.Policy) -> bool:
+def is_complete(item: leaseq.Item, policy: leaseq.Policy) -> bool:
     people = [answer.person for answer in item.answers]
     return len(people) == policy.answers == len(set(people)) or item.state == "dead"
 
 
-@pytest.mark.parametrize("in_time", [True, False], ids=["finished in time", "run out"])
-def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
+@pytest.mark.parametrize("in_time", [True, False], ids=["finished in time", "expired"])
+def test_all_items_of_state_can_be_finished(state: State, in_time: bool) -> None:
     for name, facts in state.facts["seen"].items():
         queue = state.queue(name)
         clock = state.clocks[name]
@@ -162,12 +161,12 @@ def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
                 expected_answers[lease["id"], lease["token"], person] = result_of(person)
         work(queue, clock)
         dead_ids = [item.id for item in queue.items("dead")]
-        assert all(whole(queue.get(id), queue.policy) for id in facts["items"])
+        assert all(is_complete(queue.get(id), queue.policy) for id in facts["items"])
         assert queue.revive_all() == len(set(dead_ids))
         work(queue, clock)
         items = {id: queue.get(id) for id in facts["items"]}
         assert {item.state for item in items.values()} == {"finished"}
-        assert all(whole(item, queue.policy) for item in items.values())
+        assert all(is_complete(item, queue.policy) for item in items.values())
         present_answers = answers(queue)
         assert expected_answers.items() <= present_answers.items(), "an answer is missing"
         tokens = [token for _, token, _ in present_answers]
@@ -175,8 +174,8 @@ def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
         assert queue.stats().counters["finished"] >= facts["stats"]["finished"]
 
 
-def test_what_is_kept_for_later_counts(state: State) -> None:
-    """Drafts come back, late answers are taken, an equal payload is known, and old items go."""
+def test_drafts_late_answers_and_duplicates_of_state_still_count(state: State) -> None:
+    """Drafts are restored, late answers adopted, duplicates recognized, and old items deleted."""
     plain_queue, items = state.queue("plain"), state.facts["seen"]["plain"]["items"]
     late_id = next(id for id, item in items.items() if item["late_answers"])
     adopted_item = plain_queue.adopt(late_id, items[late_id]["late_answers"][0]["token"])
@@ -197,14 +196,14 @@ def test_what_is_kept_for_later_counts(state: State) -> None:
     assert window.clear().forgotten == 3
 
 
-def test_those_who_waited_are_gone_and_nobody_waits_for_them(state: State) -> None:
+def test_stale_waiting_calls_of_state_do_not_block_reserve(state: State) -> None:
     queue = state.queue("line")
     assert queue.stats().waiting == 2
     state.clocks["line"].tick(10)
     assert queue.reserve("eva", wait=30) is not None
 
 
-def test_the_accounts_are_those_of_then(state: State) -> None:
+def test_accounts_of_state_still_work(state: State) -> None:
     accounts, facts = Accounts(state.client, passwords=CHEAP_PASSWORDS), state.facts["accounts"]
     names = {person.name: (person.role, person.skills, person.disabled) for person in accounts.people()}
     assert names == {
@@ -237,7 +236,7 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     assert totals["ann"]["plain"].finished == 1
 
 
-def test_the_latest_holds_something_of_everything() -> None:
+def test_latest_state_contains_every_kind_of_data() -> None:
     """An upgrade is only tested for what the latest state contains."""
     text = STATES[-1].read_text(encoding="utf-8")
     queues = json.loads(text.splitlines()[0])["seen"]

@@ -1,4 +1,4 @@
-"""How a worker behaves while the server is away."""
+"""A worker while the server is unavailable."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
-def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
+def test_worker_waits_for_server_and_loses_nothing(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The server goes away during work on an item, and the result is ready before it is back."""
+    """The server stops while an item is handled, and the result is ready before the server is back."""
     at_work, go_on = threading.Event(), threading.Event()
 
     def handle(lease: leaseq.Lease) -> int:
@@ -34,7 +34,7 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
         wait_for(at_work)
         server.stop()
         go_on.set()
-        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
+        eventually(lambda: "trying again" in caplog.text, "the log says that it is unavailable")
         server.start()
         eventually(lambda: thread.worker.stats.finished == 2, "both finished")
         assert "the server is back" in caplog.text
@@ -43,8 +43,8 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
         client.close()
 
 
-def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For instance, a result for which it has no memory, or which the worker's user may not write."""
+def test_call_is_given_up_after_repeated_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server refuses a call if it has no memory, or the worker's user lacks the right, for instance."""
     monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
     errors = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
 
@@ -57,7 +57,7 @@ def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPa
     assert len(list(errors)) == 12, "it was tried eight times"
 
 
-def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
+def test_worker_can_be_stopped_while_server_is_unavailable(
     start: Start, handle: HeldFunction, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
@@ -71,7 +71,7 @@ def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
         assert thread.stop() == leaseq.WorkerStats(lost=1)
 
 
-def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
+def test_worker_can_be_stopped_after_server_ends_during_multi_queue_wait(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.5)
@@ -83,6 +83,6 @@ def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
         thread = start({queue.name: lambda _: None for queue in queues}, client=client)
         eventually(lambda: all(queue.stats().waiting for queue in queues), "it waits in both")
         server.stop()
-        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
+        eventually(lambda: "trying again" in caplog.text, "the log says that it is unavailable")
         assert thread.stop() == leaseq.WorkerStats()
         client.close()

@@ -22,7 +22,7 @@ Redirect = tuple[int, dict[str, str], bytes]
 
 
 @pytest.mark.parametrize("status", [500, 503, 404, 401, 301, 304])
-def test_what_is_not_2xx_is_tried_again_with_the_same_id(
+def test_unsuccessful_delivery_is_retried_with_the_same_id(
     hooks: Hooks, receiver: Receiver, status: int
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
@@ -59,7 +59,7 @@ def test_a_redirect_is_not_followed(hooks: Hooks, receiver: Receiver) -> None:
     assert hooks.log(hook.endpoint)[0].state == "waiting"
 
 
-def test_410_disables_at_once_and_tells_those_who_ask(hooks: Hooks, receiver: Receiver) -> None:
+def test_status_410_disables_endpoint_and_sends_disabled_event(hooks: Hooks, receiver: Receiver) -> None:
     hooks.clock.tick(-60)  # the journal entry with this event has the server's time
     other_hook = hooks.add(receiver.url, "webhook.disabled")
     hooks.clock.now = hooks.clock.start
@@ -74,7 +74,7 @@ def test_410_disables_at_once_and_tells_those_who_ask(hooks: Hooks, receiver: Re
     assert (body["type"], body["data"]["id"]) == ("webhook.disabled", hook.endpoint.id)
 
 
-def test_a_dead_receiver_is_disabled_after_a_day_of_failures(hooks: Hooks, receiver: Receiver) -> None:
+def test_endpoint_is_disabled_after_a_day_of_failures(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     start = hooks.now()
     tries = 0
@@ -93,7 +93,7 @@ def test_a_dead_receiver_is_disabled_after_a_day_of_failures(hooks: Hooks, recei
     assert len(hooks.log(hook.endpoint)) == 1, "events while it is disabled are not kept for it"
 
 
-def test_one_success_ends_the_failing(hooks: Hooks, receiver: Receiver) -> None:
+def test_success_resets_the_failure_period(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     receiver.responses.append(500)
     hooks.deliver(hook.endpoint)
@@ -106,7 +106,7 @@ def test_one_success_ends_the_failing(hooks: Hooks, receiver: Receiver) -> None:
     assert hooks.endpoints.get(hook.endpoint.id).disabled_at is None
 
 
-def test_what_waits_goes_out_once_the_endpoint_is_enabled(hooks: Hooks, receiver: Receiver) -> None:
+def test_waiting_delivery_is_sent_when_endpoint_is_enabled_again(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.endpoints.disable(hook.endpoint.id, "a test")
     lease = not_none(hooks.deliverer.reserve(hook.endpoint.id))
@@ -122,7 +122,7 @@ def test_what_waits_goes_out_once_the_endpoint_is_enabled(hooks: Hooks, receiver
 
 
 @pytest.mark.parametrize("stage", ["silent", "headers", "status"])
-def test_a_slow_receiver_is_cut_off(hooks: Hooks, receiver: Receiver, stage: str) -> None:
+def test_slow_receiver_times_out(hooks: Hooks, receiver: Receiver, stage: str) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     stop = threading.Event()
 
@@ -145,14 +145,14 @@ def test_a_slow_receiver_is_cut_off(hooks: Hooks, receiver: Receiver, stage: str
     assert not_none(response).error == "no answer within 0.3 s"
 
 
-def test_a_long_answer_is_read_in_part(hooks: Hooks, receiver: Receiver) -> None:
+def test_long_response_is_read_only_in_part(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     receiver.responses.append((500, {}, b"x" * 5_000_000))
     (response,) = hooks.deliver(hook.endpoint)
     assert not_none(response).excerpt == "x" * 400
 
 
-def test_a_receiver_that_is_down_says_so_in_the_log(hooks: Hooks) -> None:
+def test_failed_connection_is_in_the_delivery_log(hooks: Hooks) -> None:
     with Receiver() as receiver:
         url = receiver.url
     hook = hooks.add(url)
@@ -163,7 +163,9 @@ def test_a_receiver_that_is_down_says_so_in_the_log(hooks: Hooks) -> None:
     assert "no connection to 127.0.0.1" in not_none(attempt.error)
 
 
-def test_what_a_killed_deliverer_had_is_sent_by_another(hooks: Hooks, receiver: Receiver) -> None:
+def test_delivery_of_a_killed_deliverer_is_sent_by_another_deliverer(
+    hooks: Hooks, receiver: Receiver
+) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     assert hooks.deliverer.reserve(hook.endpoint.id) is not None
     other_deliverer = hooks.make_deliverer()
@@ -178,7 +180,7 @@ def test_what_a_killed_deliverer_had_is_sent_by_another(hooks: Hooks, receiver: 
     ]
 
 
-def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver: Receiver) -> None:
+def test_waiting_delivery_is_not_sent_to_a_removed_endpoint(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     feeder = webhooks.Feeder(hooks.client, clock=hooks.clock)
     feeder.feed()
@@ -195,7 +197,7 @@ def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver
     assert error.value.id == hook.endpoint.id
 
 
-def test_one_endpoint_does_not_wait_for_another(hooks: Hooks, receiver: Receiver) -> None:
+def test_slow_endpoint_does_not_block_another_endpoint(hooks: Hooks, receiver: Receiver) -> None:
     """The first endpoint has its maximum of deliveries in progress; the second gets its own immediately."""
     go_on = threading.Event()
 
@@ -228,7 +230,7 @@ def test_one_endpoint_does_not_wait_for_another(hooks: Hooks, receiver: Receiver
         assert [delivery.state for delivery in hooks.log(stuck_endpoint) if delivery.state == "sending"] == []
 
 
-def test_a_test_is_sent_now_and_tried_once(hooks: Hooks, receiver: Receiver) -> None:
+def test_test_delivery_is_sent_immediately_and_not_retried(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.endpoints.disable(hook.endpoint.id, "it failed")
     receiver.responses.append((500, {}, b"broken"))
@@ -243,7 +245,7 @@ def test_a_test_is_sent_now_and_tried_once(hooks: Hooks, receiver: Receiver) -> 
         hooks.deliverer.test("wh-none")
 
 
-def test_the_log_has_the_latest_of_this_endpoint(hooks: Hooks, receiver: Receiver) -> None:
+def test_log_contains_the_latest_deliveries_of_its_endpoint(hooks: Hooks, receiver: Receiver) -> None:
     hook, other_hook = hooks.add(receiver.url), hooks.add(receiver.url)
     for id in ("a", "b", "c"):
         hooks.finish(id)
@@ -258,7 +260,7 @@ def test_the_log_has_the_latest_of_this_endpoint(hooks: Hooks, receiver: Receive
     assert len(hooks.log(other_hook.endpoint)) == 3
 
 
-def test_an_endpoint_that_is_removed_as_it_is_sent_to_gets_nothing(
+def test_endpoint_removed_during_delivery_receives_nothing(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)

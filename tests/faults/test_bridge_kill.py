@@ -1,4 +1,4 @@
-"""From SQL to people and back, while each part is killed repeatedly: every answer arrives exactly once."""
+"""Rows from SQL are answered by people and archived while each part of the bridge is killed repeatedly."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Programs:
         ended_parts = [part for part, process in self._processes.items() if process.poll() is not None]
         assert ended_parts == [], self._log_path.read_text()
 
-    def count_away(self) -> int:
+    def count_unavailable(self) -> int:
         """Return for how many parts the server or the database is unavailable."""
         log = self._log_path.read_text()
         return log.count("trying again until it is back") - log.count("the bridge goes on")
@@ -185,7 +185,9 @@ def cause_fault(part: str, server: EmbeddedServer, database: PostgreSQL, program
         server.start()
     elif part == "database":
         database.crash()
-        eventually(lambda: programs.count_away() >= 2, "both parts of the bridge report it as unavailable")
+        eventually(
+            lambda: programs.count_unavailable() >= 2, "both parts of the bridge report it as unavailable"
+        )
         database.start()
     else:
         programs.kill(part)

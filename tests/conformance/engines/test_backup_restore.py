@@ -1,4 +1,4 @@
-"""Moving from `leaseq up` to another server of each kind by backup and restore, as in docs/operator.md."""
+"""A move from `leaseq up` to another server of each kind by backup and restore, as in docs/operator.md."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run(*arguments: str) -> str:
     return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
 
 
-def test_people_go_on_there(
+def test_work_continues_on_the_restored_server(
     engine: Engine, admin: leaseq.Client, backup_and_lease: tuple[Path, leaseq.Lease]
 ) -> None:
     file, held_lease = backup_and_lease

@@ -1,4 +1,4 @@
-"""How a worker treats results and errors, and how it divides itself among items and queues."""
+"""Results, errors and arguments of a worker, and how its threads share items and queues."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def wait_for_finished(queue: leaseq.Queue, count: int) -> None:
     eventually(lambda: queue.stats().finished == count, f"{count} items finished")
 
 
-def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -> None:
-    """More threads would repeatedly get back what is already in work."""
+def test_number_of_slots_is_limited_by_holds(queue: leaseq.Queue) -> None:
+    """Any further thread would reserve a lease that is already being handled."""
     queue.configure(holds=2)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 4)
     assert [source.acquire_slot() for _ in range(4)] == [True, True, False, False]
@@ -32,7 +32,7 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
     assert source.acquire_slot()
 
 
-def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
+def test_lease_already_handled_is_not_reported_as_new(queue: leaseq.Queue) -> None:
     """The reply to a reserve sent before the finish may arrive after that of the finish."""
     queue.enqueue({})
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 2)
@@ -42,14 +42,14 @@ def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
     assert source.reserve((), 0, threading.Event()) == (lease, False)
 
 
-def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
+def test_item_enqueued_after_worker_start_is_handled(queue: leaseq.Queue, start: Start) -> None:
     at_work = threading.Event()
     start(lambda _: at_work.set())
     queue.enqueue({})
     wait_for(at_work)
 
 
-def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
+def test_worker_may_start_before_its_queue_exists(queue: leaseq.Queue) -> None:
     source = Source(queue, QueueHandlers(lambda lease: lease.payload), "bot", concurrency=1)
     stop = threading.Event()
     assert source.reserve((), 0, stop) == (None, False)
@@ -59,10 +59,10 @@ def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
     assert (lease.id, is_new) == ("one", True)
 
 
-def test_a_queue_that_is_not_there_is_told_once(
+def test_missing_queue_is_logged_once(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And once more if it is deleted later."""
+    """It is logged again if the queue is deleted later."""
     monkeypatch.setattr("leaseq.worker.source._POLICY_SECONDS", -1)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", concurrency=2)
 
@@ -81,7 +81,7 @@ def test_a_queue_that_is_not_there_is_told_once(
     assert entry_warnings() == [message]
 
 
-def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue, start: Start) -> None:
+def test_exception_fails_item_with_its_message_only(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue({"n": 1}, id="one")
 
@@ -109,9 +109,9 @@ class UnprintableError(Exception):
         (SystemExit(3), "SystemExit: 3"),
         (KeyboardInterrupt(), "KeyboardInterrupt"),
     ],
-    ids=["long", "unspeakable", "exit", "interrupt"],
+    ids=["long", "unprintable", "exit", "interrupt"],
 )
-def test_any_error_has_a_text_that_fits(
+def test_any_exception_gives_a_valid_error_text(
     queue: leaseq.Queue, start: Start, error: BaseException, text: str
 ) -> None:
     queue.configure(max_attempts=1)
@@ -126,7 +126,7 @@ def test_any_error_has_a_text_that_fits(
 
 
 @pytest.mark.parametrize("kind", ["function", "coroutine"])
-def test_the_log_has_the_frames_of_the_handler(
+def test_logged_traceback_has_only_frames_of_the_handler(
     queue: leaseq.Queue, start: Start, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
     queue.configure(max_attempts=1)
@@ -148,7 +148,7 @@ def test_the_log_has_the_frames_of_the_handler(
     assert [frame.name for frame in frames] == ["handle" if kind == "function" else "handle_async", "inner"]
 
 
-def test_text_that_is_no_unicode_is_made_so() -> None:
+def test_lone_surrogate_in_error_text_is_replaced() -> None:
     """Tested separately: pytest-xdist can't transmit a log with such an error."""
     assert error_text(ValueError("\ud800")) == "ValueError: ?"
     assert error_text(TimeoutError()) == "TimeoutError"
@@ -167,7 +167,7 @@ FORM = {"ask": {"type": "object", "required": ["label"], "properties": {"stars":
     ],
     ids=["form", "set", "long", "ellipsis"],
 )
-def test_a_result_that_is_none_fails_the_item(
+def test_invalid_result_fails_item(
     queue: leaseq.Queue, start: Start, form: Any, result: Any, parts: list[str]
 ) -> None:
     queue.configure(max_attempts=1, form=form)
@@ -180,7 +180,7 @@ def test_a_result_that_is_none_fails_the_item(
 
 
 @pytest.mark.parametrize("holds", [1, 3])
-def test_as_many_are_in_work_at_once_as_one_person_may_hold(
+def test_worker_handles_as_many_items_at_once_as_holds_allows(
     queue: leaseq.Queue, start: Start, holds: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue.configure(holds=holds)
@@ -203,7 +203,7 @@ def test_as_many_are_in_work_at_once_as_one_person_may_hold(
     assert f"one person may hold {holds} of its items" in caplog.text
 
 
-def test_a_queue_of_several_answers_gets_one_of_each_item(queue: leaseq.Queue, start: Start) -> None:
+def test_worker_gives_one_of_several_answers_to_each_item(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(answers=2, holds=4)
     queue.enqueue_many([leaseq.NewItem({}, id=f"item-{n}") for n in range(6)])
     first_thread = start(lambda _: {}, concurrency=4)
@@ -216,13 +216,13 @@ def test_a_queue_of_several_answers_gets_one_of_each_item(queue: leaseq.Queue, s
         assert sorted(answer.person for answer in queue.get(item.id).answers) == ["bot", "other-bot"]
 
 
-def test_skills_are_the_workers(queue: leaseq.Queue, start: Start) -> None:
+def test_worker_reserves_with_its_skills(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one", requires=["fr", "legal"])
     start(lambda _: "fait", skills=["legal", "fr"])
     wait_for_finished(queue, 1)
 
 
-def test_several_queues_have_their_turn(server: Server, queue_name: str, start: Start) -> None:
+def test_worker_takes_items_from_queues_in_turn(server: Server, queue_name: str, start: Start) -> None:
     """With one thread, a queue with few items is served before the end of a long one."""
     full_queue, little_queue = (
         leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("full", "little")
@@ -239,7 +239,7 @@ def test_several_queues_have_their_turn(server: Server, queue_name: str, start: 
     assert order[:6] == [full_queue.name, little_queue.name] * 3
 
 
-def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, start: Start) -> None:
+def test_empty_queue_does_not_block_other_queues(server: Server, queue_name: str, start: Start) -> None:
     """An item is added to the second queue while the only thread waits."""
     at_work = threading.Event()
     start({f"{queue_name}.a": lambda _: None, f"{queue_name}.b": lambda _: at_work.set()})
@@ -262,7 +262,7 @@ def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, 
         ("grace", -1),
     ],
 )
-def test_bad_arguments_are_refused_by_name(server: Server, field: str, value: Any) -> None:
+def test_invalid_arguments_are_refused(server: Server, field: str, value: Any) -> None:
     options: dict[str, Any] = {"handlers": {"reviews": len}, "person": "bot", "concurrency": 2}
     options["handlers" if field == "queue" else field] = value
     with pytest.raises(leaseq.Invalid) as error:
@@ -270,7 +270,7 @@ def test_bad_arguments_are_refused_by_name(server: Server, field: str, value: An
     assert error.value.field == field
 
 
-def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start) -> None:
+def test_finished_lease_is_no_longer_renewed(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(lease_seconds=300)
     queue.enqueue({})
     thread = start(lambda _: None)
@@ -278,7 +278,7 @@ def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start)
     assert thread.worker._renewer._entries == {}
 
 
-def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> None:
+def test_failed_slot_acquisition_releases_no_slot(server: Server, queue: leaseq.Queue) -> None:
     queue.configure(holds=1)
     worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")
     (source,) = worker._sources
@@ -287,9 +287,7 @@ def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> No
     assert not source.acquire_slot()
 
 
-def test_what_comes_when_all_was_given_back_is_given_back_unworked(
-    server: Server, queue: leaseq.Queue
-) -> None:
+def test_lease_granted_after_grace_time_is_given_back_unhandled(server: Server, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="one")
     leases: list[leaseq.Lease] = []
     worker = leaseq.Worker(server.client, {queue.name: leases.append}, person="bot")
