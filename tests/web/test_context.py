@@ -1,4 +1,4 @@
-"""Queues within requests."""
+"""Queue objects within web requests, and their cached policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def view(request: pytest.FixtureRequest, server: Server, queue: leaseq.Queue) ->
     return queue_class(server.client, queue.name)
 
 
-def test_a_form_that_changes_during_a_request_is_read_again(view: leaseq.Queue, queue: leaseq.Queue) -> None:
+def test_finish_validates_against_form_changed_during_request(
+    view: leaseq.Queue, queue: leaseq.Queue
+) -> None:
     """The view has read the policy when a manager saves another form, before the finish."""
     lease = not_none(view.reserve("ann"))
     assert view.policy.form == form_with("string")
@@ -61,6 +63,6 @@ def test_the_policy_of_a_shared_queue_is_read_again_after_a_second(
     assert view.policy.title == "After"
 
 
-def test_a_shared_queue_that_is_not_there_has_no_policy(server: Server, queue_name: str) -> None:
+def test_policy_of_missing_shared_queue_raises_queue_not_found(server: Server, queue_name: str) -> None:
     with pytest.raises(leaseq.QueueNotFound):
         _ = SharedQueue(server.client, queue_name).policy

@@ -1,4 +1,4 @@
-"""A queue that needs a newer version of leaseq is named wherever all queues are shown, and hides none."""
+"""Error pages, and queues that need a newer version of leaseq: each is named and hides no other queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def readable_and_unreadable(queue: leaseq.Queue, unreadable_queue: leaseq.Queue)
     queue.enqueue({"n": 1}, id="one")
 
 
-def test_the_library_says_what_it_needs(unreadable_queue: leaseq.Queue) -> None:
+def test_library_raises_queue_unreadable(unreadable_queue: leaseq.Queue) -> None:
     for call in (
         lambda: unreadable_queue.policy,
         unreadable_queue.stats,
@@ -33,7 +33,9 @@ def test_the_library_says_what_it_needs(unreadable_queue: leaseq.Queue) -> None:
         assert isinstance(error.value, leaseq.ServerRefused)
 
 
-def test_home(worker_browser: Browser, unreadable_queue: leaseq.Queue) -> None:
+def test_home_page_lists_unreadable_queue_without_link(
+    worker_browser: Browser, unreadable_queue: leaseq.Queue
+) -> None:
     page = worker_browser.get("/")
     assert page.status_code == 200
     assert "Of today" in page.text
@@ -44,14 +46,18 @@ def test_home(worker_browser: Browser, unreadable_queue: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize("path", ["/queues", "/queues?manage=yes"])
-def test_the_menu_of_queues(manager_browser: Browser, unreadable_queue: leaseq.Queue, path: str) -> None:
+def test_queue_menu_lists_unreadable_queue(
+    manager_browser: Browser, unreadable_queue: leaseq.Queue, path: str
+) -> None:
     page = manager_browser.get(path)
     assert page.status_code == 200
     assert "Of today" in page.text
     assert unreadable_queue.name in page.text
 
 
-def test_my_day(worker_browser: Browser, app: object, queue: leaseq.Queue) -> None:
+def test_day_page_loads_with_unreadable_queue(
+    worker_browser: Browser, app: object, queue: leaseq.Queue
+) -> None:
     lease = queue.reserve(worker_browser.name)
     assert lease is not None
     page = worker_browser.get("/day")
@@ -59,7 +65,9 @@ def test_my_day(worker_browser: Browser, app: object, queue: leaseq.Queue) -> No
     assert "Of today" in page.text
 
 
-def test_the_overview(manager_browser: Browser, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
+def test_overview_marks_unreadable_queue_and_omits_its_counts(
+    manager_browser: Browser, unreadable_queue: leaseq.Queue, queue: leaseq.Queue
+) -> None:
     page = manager_browser.get("/manage")
     assert page.status_code == 200
     assert "Of today" in page.text
@@ -69,7 +77,9 @@ def test_the_overview(manager_browser: Browser, unreadable_queue: leaseq.Queue, 
     assert unreadable_queue.name not in live_response.json["queues"]
 
 
-def test_making_a_queue_and_changing_the_title_of_one(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_unreadable_queue_does_not_prevent_creating_or_configuring(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     create_response = manager_browser.post(
         "/manage", {"name": f"{queue.name}-2", "title": "Another"}, page="/manage"
     )
@@ -80,7 +90,7 @@ def test_making_a_queue_and_changing_the_title_of_one(manager_browser: Browser, 
     assert change_response.status_code in (200, 303, 422)
 
 
-def test_people_and_what_they_hold(
+def test_people_pages_and_disabling_work_with_unreadable_queue(
     sign_in_as: Callable[[str], Browser], admin: Caller, queue: leaseq.Queue
 ) -> None:
     admin_browser, holder = sign_in_as("admin"), sign_in_as("worker")
@@ -92,7 +102,9 @@ def test_people_and_what_they_hold(
     assert queue.mine(holder.name) == [], "a lease in another queue is still taken back"
 
 
-def test_metrics(manager: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
+def test_metrics_report_unreadable_queue_without_item_counts(
+    manager: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue
+) -> None:
     response = manager.client.get("/metrics", headers={"Authorization": f"Bearer {manager.token}"})
     assert response.status_code == 200
     values = {
@@ -106,7 +118,9 @@ def test_metrics(manager: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.
     assert ("leaseq_items", unreadable_queue.name, "inbound") not in values
 
 
-def test_rest(worker: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
+def test_rest_lists_unreadable_queue_separately(
+    worker: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue
+) -> None:
     queues: dict[str, Any] = {}
     details: dict[str, str] = {}
     first_name, last_name = sorted((queue.name, unreadable_queue.name))
@@ -123,7 +137,7 @@ def test_rest(worker: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queu
     assert "Use a newer version of leaseq" in details[unreadable_queue.name]
 
 
-def test_what_is_asked_of_that_queue_itself(
+def test_unreadable_queue_returns_503_with_advice_to_upgrade(
     worker: Caller, worker_browser: Browser, unreadable_queue: leaseq.Queue
 ) -> None:
     response = worker("GET", f"/queues/{unreadable_queue.name}")
@@ -137,13 +151,13 @@ def test_what_is_asked_of_that_queue_itself(
     assert "Go to the queues" in page.text
 
 
-def test_a_page_names_the_methods_that_it_has(app: Flask) -> None:
+def test_response_405_lists_allowed_methods(app: Flask) -> None:
     response = app.test_client().delete("/login")
     assert response.status_code == 405
     assert {"GET", "POST"} <= set(response.headers["Allow"].split(", "))
 
 
-def test_a_page_that_is_not_there_has_the_persons_menu(worker_browser: Browser, app: Flask) -> None:
+def test_page_404_has_menu_of_signed_in_person(worker_browser: Browser, app: Flask) -> None:
     assert f'data-person="{worker_browser.name}"' in worker_browser.get("/no-such-page").text
     response = app.test_client().get("/no-such-page")
     assert response.status_code == 404

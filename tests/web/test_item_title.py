@@ -28,7 +28,7 @@ LONG = "My parcel says delivered but nothing is here, and the photo shows anothe
         (7, "the-id"),
     ],
 )
-def test_first_words_else_the_id(payload: Any, title: str) -> None:
+def test_title_is_first_words_or_item_id(payload: Any, title: str) -> None:
     assert item_title(payload, "the-id") == title
 
 

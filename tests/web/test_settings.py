@@ -43,7 +43,7 @@ from tests.web.conftest import SECRET
         ("MEDIA_ORIGINS", "https://a.example?x", "LEASEQ_MEDIA_ORIGINS"),
     ],
 )
-def test_a_bad_setting_is_named(
+def test_refusal_of_invalid_setting_names_variable(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, message: str
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
@@ -76,13 +76,13 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch, na
     assert getattr(load_settings(), name) == Settings.model_fields[name].default
 
 
-def test_random_secrets_of_any_spelling_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_secrets_of_common_encodings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     for make_secret in (secrets.token_urlsafe, secrets.token_hex, lambda size: secrets.token_hex(size // 2)):
         monkeypatch.setenv("LEASEQ_SECRET_KEY", make_secret(32))
         assert load_settings().secret_key
 
 
-def test_of_a_secret_nine_characters_are_different(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secret_key_requires_nine_distinct_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "abcdefghihgfedcbacebdfhgaihbgcfa")
     assert load_settings().secret_key
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "abcdefghagfedcbacebdfhgadhbgcfae")
@@ -90,5 +90,5 @@ def test_of_a_secret_nine_characters_are_different(monkeypatch: pytest.MonkeyPat
         load_settings()
 
 
-def test_each_setting_says_what_it_is() -> None:
+def test_each_setting_has_description() -> None:
     assert all(field.description for field in Settings.model_fields.values())

@@ -64,7 +64,7 @@ def utc(text: str) -> datetime:
         (NEW_YORK, "2026-03-08T03:00", "2026-03-08T07:00", "2026-03-08T03:00"),
     ],
 )
-def test_a_typed_time_and_how_its_field_shows_it(
+def test_typed_time_is_parsed_in_site_zone_and_shown_in_field(
     site: Callable[[str], Flask], zone: str, typed: str, moment: str, field_text: str
 ) -> None:
     with site(zone).test_request_context():
@@ -75,7 +75,7 @@ def test_a_typed_time_and_how_its_field_shows_it(
 
 
 @pytest.mark.parametrize(("zone", "text"), [(BERLIN, "2026-03-29T02:30"), (NEW_YORK, "2026-03-08T02:00")])
-def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zone: str, text: str) -> None:
+def test_time_skipped_by_clock_change_is_refused(site: Callable[[str], Flask], zone: str, text: str) -> None:
     day, time = text.split("T")
     with site(zone).test_request_context():
         for parse in (typed_moment, filter_time):
@@ -93,7 +93,7 @@ def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zo
         (BERLIN, " 2026-11-21T10:05:00Z ", "2026-11-21T10:05", "2026-11-21T10:05"),
     ],
 )
-def test_a_filter_has_the_days_of_the_site(
+def test_filter_period_covers_day_in_site_zone(
     site: Callable[[str], Flask], zone: str, text: str, since: str, until: str
 ) -> None:
     with site(zone).test_request_context():
@@ -103,7 +103,7 @@ def test_a_filter_has_the_days_of_the_site(
         assert filter_time(" ", "since") is None
 
 
-def test_a_time_is_read_by_the_site_s_clock(site: Callable[[str], Flask]) -> None:
+def test_time_is_displayed_in_site_zone(site: Callable[[str], Flask]) -> None:
     with site(NEW_YORK).test_request_context(headers={"Accept-Language": "en"}):
         assert clock(utc("2026-11-22T02:30:05")) == "Nov 21, 2026, 21:30:05 EST"
 
@@ -120,7 +120,7 @@ ASK = {"type": "object", "properties": {"at": {"type": "string", "format": "date
         ("2026-10-25T02:30+01:00", "2026-10-25T01:30:00Z", "2026-10-25T02:30+01:00"),
     ],
 )
-def test_an_answer_s_time_is_in_utc_and_shown_as_it_was_typed(
+def test_answer_time_is_stored_in_utc_and_shown_as_typed(
     site: Callable[[str], Flask], typed: str, value: str, field_text: str
 ) -> None:
     fields = fields_of({"ask": ASK})
@@ -131,7 +131,7 @@ def test_an_answer_s_time_is_in_utc_and_shown_as_it_was_typed(
         assert typed_of(fields, result) == {"at": [field_text]}
 
 
-def test_an_answer_s_time_that_the_clocks_skip_is_told_and_kept(site: Callable[[str], Flask]) -> None:
+def test_answer_time_skipped_by_clock_change_is_refused_but_kept(site: Callable[[str], Flask]) -> None:
     fields, typed = fields_of({"ask": ASK}), {"at": ["2026-03-29T02:30"]}
     with site(BERLIN).test_request_context():
         result, errors = read_result(fields, typed)
@@ -140,7 +140,7 @@ def test_an_answer_s_time_that_the_clocks_skip_is_told_and_kept(site: Callable[[
         assert typed_of(fields, draft_of(fields, typed)) == typed
 
 
-def test_a_time_of_day_has_the_site_s_offset_and_is_the_same_in_summer_and_winter(
+def test_time_of_day_has_site_offset_in_summer_and_winter(
     site: Callable[[str], Flask],
 ) -> None:
     fields = fields_of({"ask": {**ASK, "properties": {"at": {"type": "string", "format": "time"}}}})
@@ -153,9 +153,7 @@ def test_a_time_of_day_has_the_site_s_offset_and_is_the_same_in_summer_and_winte
         assert read_result(fields, {"at": ["17:00:00Z"]})[0] == {"at": "17:00:00Z"}
 
 
-def test_a_due_date_is_typed_and_read_in_the_site_s_zone(
-    berlin_browser: Browser, queue: leaseq.Queue
-) -> None:
+def test_due_date_is_entered_and_shown_in_site_zone(berlin_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     queue.enqueue({"text": "a letter"}, id="l-1", due=utc("2026-10-25T01:30"))
     path = f"/manage/{queue.name}/items/l-1"
@@ -174,7 +172,9 @@ def test_a_due_date_is_typed_and_read_in_the_site_s_zone(
     )
 
 
-def test_the_answers_of_a_day_of_the_site(berlin_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
+def test_answers_items_and_export_are_filtered_by_day_in_site_zone(
+    berlin_browser: Browser, queue: leaseq.Queue, server: Any
+) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"note": {"type": "string"}}}})
     late_clock = Clock(round(utc("2030-01-14T23:30").timestamp() * 1e6))
     queue_ahead = leaseq.Queue(server.client, queue.name, clock=lambda: late_clock.now)
@@ -194,7 +194,7 @@ def test_the_answers_of_a_day_of_the_site(berlin_browser: Browser, queue: leaseq
         assert len(rows.splitlines()) == has_answer
 
 
-def test_a_file_s_due_dates_are_in_the_site_s_zone(berlin_browser: Browser, queue: leaseq.Queue) -> None:
+def test_imported_due_dates_are_in_site_zone(berlin_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     path = f"/manage/{queue.name}/import"
     form = {"csrf_token": berlin_browser.csrf(path), "name": "a.csv", "due": "by", "id": "nr"}
@@ -209,7 +209,7 @@ def test_a_file_s_due_dates_are_in_the_site_s_zone(berlin_browser: Browser, queu
 
 
 @pytest.mark.parametrize("path", ["answers?", "items?state=finished&", "export?format=csv&"])
-def test_a_period_that_ends_before_it_begins_is_no_empty_list(
+def test_period_that_ends_before_start_is_refused(
     manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
     queue.configure()

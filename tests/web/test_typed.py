@@ -21,7 +21,7 @@ WORDS = 'forty-two <b> & "more"\n\nsecond line'
 
 
 @pytest.fixture
-def lost_queue(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
+def inaccessible_queue(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     """A queue with one item, to which nobody has access any longer."""
     queue.configure(title="Secret title")
     queue.enqueue({"secret": "payload"}, id="one")
@@ -68,34 +68,38 @@ def text_boxes(response: TestResponse) -> dict[str, str]:
         ("items/one/correct", {"token": "7", "answer.note": WORDS}, {"note": WORDS}),
     ],
 )
-def test_a_managers_form_of_a_queue_that_is_lost(
+def test_manager_form_text_is_shown_after_access_is_lost(
     manager_browser: Browser,
-    lost_queue: leaseq.Queue,
+    inaccessible_queue: leaseq.Queue,
     path: str,
     fields: dict[str, str],
     expected: dict[str, str],
 ) -> None:
-    response = manager_browser.post(f"/manage/{lost_queue.name}/{path}", fields)
+    response = manager_browser.post(f"/manage/{inaccessible_queue.name}/{path}", fields)
     assert response.status_code == 404
     assert text_boxes(response) == expected
     assert "ecret" not in response.text
 
 
-def test_a_form_of_the_work_page(worker_browser: Browser, lost_queue: leaseq.Queue) -> None:
+def test_work_form_text_is_shown_after_access_is_lost(
+    worker_browser: Browser, inaccessible_queue: leaseq.Queue
+) -> None:
     """Without JavaScript; with it, the work page itself keeps what was typed."""
     response = worker_browser.post(
-        f"/q/{lost_queue.name}/items/one/finish", {"token": "1", "result": "forty-two"}
+        f"/q/{inaccessible_queue.name}/items/one/finish", {"token": "1", "result": "forty-two"}
     )
     assert response.status_code == 404
     assert text_boxes(response) == {"result": "forty-two"}
 
 
-def test_a_form_with_a_file_and_one_that_is_forbidden(
-    manager_browser: Browser, lost_queue: leaseq.Queue, app: Flask
+def test_multipart_form_text_is_shown_on_403(
+    manager_browser: Browser, inaccessible_queue: leaseq.Queue, app: Flask
 ) -> None:
-    app.extensions[EXTENSION].access.set(lost_queue.name, Access(None, Group(teams=("Refunds",))))
+    app.extensions[EXTENSION].access.set(inaccessible_queue.name, Access(None, Group(teams=("Refunds",))))
     response = manager_browser.post(
-        f"/manage/{lost_queue.name}/items/one/change", {"payload": WORDS}, content_type="multipart/form-data"
+        f"/manage/{inaccessible_queue.name}/items/one/change",
+        {"payload": WORDS},
+        content_type="multipart/form-data",
     )
     assert response.status_code == 403
     assert text_boxes(response) == {"Payload, as JSON": WORDS}
@@ -103,7 +107,7 @@ def test_a_form_with_a_file_and_one_that_is_forbidden(
 
 
 @pytest.mark.parametrize("origin", ["http://localhost", "http://evil.example", "null", None])
-def test_an_old_token_loses_no_words_but_those_of_another_site(
+def test_stale_csrf_token_shows_form_text_only_for_own_origin(
     manager_browser: Browser, queue: leaseq.Queue, origin: str | None
 ) -> None:
     queue.configure()
@@ -118,7 +122,7 @@ def test_an_old_token_loses_no_words_but_those_of_another_site(
     assert ("forty-two" in response.text) is is_ours
 
 
-def test_a_session_that_ended_meanwhile(
+def test_form_text_is_shown_after_session_ended(
     manager_browser: Browser, accounts: Accounts, queue: leaseq.Queue
 ) -> None:
     queue.configure()

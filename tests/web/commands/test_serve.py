@@ -22,7 +22,7 @@ def test_serve_refuses_a_missing_or_weak_key(key: str, port: int) -> None:
 GOOD_KEY = secrets.token_urlsafe(32)
 
 
-def test_serve_serves_until_it_is_stopped(own_server: EmbeddedServer, port: int) -> None:
+def test_serve_exits_on_sigterm_and_reports_taken_port(own_server: EmbeddedServer, port: int) -> None:
     arguments = ["serve", "--redis", own_server.url, "--port", str(port)]
     env = environment(LEASEQ_SECRET_KEY=GOOD_KEY)
     process = subprocess.Popen([str(LEASEQ), *arguments], env=env, stderr=subprocess.DEVNULL)

@@ -59,7 +59,7 @@ def shared_up() -> Iterator[UpProcess]:
         run.stop()
 
 
-def test_the_first_start_serves_and_prints_a_few_plain_lines(shared_up: UpProcess) -> None:
+def test_first_start_serves_and_prints_addresses(shared_up: UpProcess) -> None:
     run = shared_up
     assert run.get("/healthz") == 200
     address_line, setup_line, demo_line, data_line = run.lines
@@ -71,8 +71,10 @@ def test_the_first_start_serves_and_prints_a_few_plain_lines(shared_up: UpProces
     assert run_leaseq("stats", "--data", str(run.data)).returncode == 0
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
-def test_the_secret_key_is_the_web_apps_alone(shared_up: UpProcess) -> None:
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="platform: only Linux shows the environment of a process"
+)
+def test_only_web_process_receives_secret_key(shared_up: UpProcess) -> None:
     pids = shared_up.state()["pids"]
     assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["webhooks"]) == {"LEASEQ_REDIS_URL"}
@@ -80,7 +82,7 @@ def test_the_secret_key_is_the_web_apps_alone(shared_up: UpProcess) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_everything(start_leaseq: Start, number: signal.Signals) -> None:
+def test_signal_stops_all_processes(start_leaseq: Start, number: signal.Signals) -> None:
     run = start_leaseq()
     pids = run.pids()
     assert len(pids) == 6  # itself, server, gunicorn and its worker, clear, webhooks
@@ -120,11 +122,11 @@ def launch_up(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells it by /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux has /proc")
 @pytest.mark.parametrize(
     "moment", ["signals", "up.lock", "secret-key", "server.sock", "appendonlydir/*.incr.aof", "up.json"]
 )
-def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: int, moment: str) -> None:
+def test_signal_during_startup_stops_all_processes(data_dir: Path, port: int, moment: str) -> None:
     with launch_up(data_dir, port) as process:
         if moment == "signals":
             eventually(lambda: takes_signals(process.pid), "it takes signals")
@@ -137,7 +139,7 @@ def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: in
         assert not (data_dir / "up.json").exists()
 
 
-def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port: int) -> None:
+def test_signal_ends_wait_for_processes_of_killed_run(data_dir: Path, port: int) -> None:
     script = (
         "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
         "DataDir(sys.argv[1]);"
@@ -159,7 +161,7 @@ def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port:
         os.killpg(pid, signal.SIGKILL)
 
 
-def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(shared_up: UpProcess) -> None:
+def test_second_up_on_same_data_names_first_and_starts_nothing(shared_up: UpProcess) -> None:
     run = shared_up
     completed = run_leaseq("up", "--data", str(run.data), "--port", str(run.port))
     assert (completed.returncode, completed.stdout) == (1, "")
@@ -171,7 +173,7 @@ def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(shared_
     assert run.get("/healthz") == 200
 
 
-def test_a_taken_port_is_said_before_anything_is_started(data_dir: Path) -> None:
+def test_taken_port_is_reported_before_any_process_starts(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0), reuse_port=True) as listener:
         port = listener.getsockname()[1]
         completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port))
@@ -183,7 +185,7 @@ def test_a_taken_port_is_said_before_anything_is_started(data_dir: Path) -> None
     assert sorted(path.name for path in data_dir.iterdir()) == ["up.lock"]
 
 
-def test_what_dies_is_started_again_and_the_work_goes_on(start_leaseq: Start) -> None:
+def test_killed_processes_are_restarted_and_items_are_kept(start_leaseq: Start) -> None:
     run = start_leaseq()
     client = leaseq.connect(run.state()["url"])
     leaseq.Queue(client, "q").enqueue({"n": 1}, id="one")
@@ -204,10 +206,10 @@ def test_what_dies_is_started_again_and_the_work_goes_on(start_leaseq: Start) ->
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Start) -> None:
+def test_sigkill_leaves_no_process_and_next_start_keeps_items(start_leaseq: Start) -> None:
     run = start_leaseq("--demo")
     pids = run.pids()
-    thread = Thread(target=keep_busy, args=(run.state()["url"],))  # then its server takes long to end
+    thread = Thread(target=keep_busy, args=(run.state()["url"],))  # delays the end of its server
     thread.start()
     eventually(lambda: is_busy(run.state()["url"]), "the server runs the script")
     run.process.kill()
@@ -222,9 +224,9 @@ def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Sta
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(start_leaseq: Start) -> None:
+def test_start_after_sigkill_waits_for_port_of_old_web_process(start_leaseq: Start) -> None:
     run = start_leaseq()
-    with socket.create_connection(("127.0.0.1", run.port)) as connection:  # which it completes
+    with socket.create_connection(("127.0.0.1", run.port)) as connection:  # completed by the old process
         connection.settimeout(TIMEOUT)
         connection.sendall(
             b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
@@ -245,7 +247,7 @@ def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(sta
             assert next_process.wait(TIMEOUT) == 0
 
 
-def test_the_clear_job_returns_an_item_whose_lease_ran_out(shared_up: UpProcess) -> None:
+def test_clear_job_returns_item_with_expired_lease(shared_up: UpProcess) -> None:
     queue = leaseq.Queue(leaseq.connect(shared_up.state()["url"]), "q")
     queue.configure(lease_seconds=0.1)
     queue.enqueue({"n": 1})
@@ -253,7 +255,7 @@ def test_the_clear_job_returns_an_item_whose_lease_ran_out(shared_up: UpProcess)
     eventually(lambda: queue.stats().inbound == 1, "the item is back without any reserve")
 
 
-def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path) -> None:
+def test_database_option_starts_bridge(start_leaseq: Start, tmp_path: Path) -> None:
     file = tmp_path / "work.db"
     run = start_leaseq("--database", f"sqlite:///{file}", settings={"LEASEQ_BRIDGE_WINDOW": "1"})
 
@@ -275,14 +277,14 @@ def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path
     client.close()
 
 
-def test_a_database_that_is_none_is_said_in_one_line(data_dir: Path, port: int) -> None:
+def test_unsupported_database_url_is_reported_in_one_line(data_dir: Path, port: int) -> None:
     completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port), "--database", "mysql://x/y")
     assert completed.returncode == 1
     assert completed.stderr.startswith("leaseq: database: postgresql://")
     assert completed.stderr.count("\n") == 1
 
 
-def test_with_a_server_of_your_own_none_is_started(start_leaseq: Start, own_server: EmbeddedServer) -> None:
+def test_redis_option_starts_no_server(start_leaseq: Start, own_server: EmbeddedServer) -> None:
     run = start_leaseq("--redis", own_server.url)
     assert set(run.state()["pids"]) == {"web", "clear", "webhooks"}
     assert run.get("/readyz") == 200
@@ -290,7 +292,7 @@ def test_with_a_server_of_your_own_none_is_started(start_leaseq: Start, own_serv
     assert own_server.is_alive
 
 
-def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) -> None:
+def test_unavailable_server_is_reported_in_one_line(data_dir: Path, port: int) -> None:
     completed = run_leaseq(
         "up", "--data", str(data_dir), "--port", str(port), "--redis", f"unix://{data_dir}/nobody.sock"
     )
@@ -298,7 +300,7 @@ def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) ->
     assert "nobody.sock" in completed.stderr
 
 
-def test_a_wrong_setting_is_said_in_one_line(data_dir: Path, port: int) -> None:
+def test_invalid_setting_is_reported_in_one_line(data_dir: Path, port: int) -> None:
     completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port), LEASEQ_SESSION_DAYS="many")
     assert (completed.returncode, completed.stdout, completed.stderr.count("\n")) == (1, "", 1)
     assert "LEASEQ_SESSION_DAYS" in completed.stderr

@@ -19,7 +19,7 @@ from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 
-def test_the_set_up_link_is_given_until_there_is_an_admin(data_dir: Path) -> None:
+def test_setup_link_is_returned_until_admin_exists(data_dir: Path) -> None:
     with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
         startup = _Startup(directory, None, "127.0.0.1", 8000)
         url, token = not_none(startup.prepare(demo=False)).split("token=")
@@ -30,7 +30,7 @@ def test_the_set_up_link_is_given_until_there_is_an_admin(data_dir: Path) -> Non
         client.close()
 
 
-def test_the_demo_is_added_where_asked_for_and_no_connection_stays_open(data_dir: Path) -> None:
+def test_prepare_adds_demo_on_request_and_closes_connections(data_dir: Path) -> None:
     with (
         DataDir(data_dir) as directory,
         EmbeddedServer(data_dir) as server,
@@ -44,8 +44,8 @@ def test_the_demo_is_added_where_asked_for_and_no_connection_stays_open(data_dir
             assert bool(connection.smembers(QUEUES)) == demo
 
 
-def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Path) -> None:
-    """If it still answers, its log does not say why it refuses."""
+def test_error_contains_end_reason_only_if_server_ended(data_dir: Path) -> None:
+    """The log of a server that still answers does not explain its refusal."""
     with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
         startup = _Startup(directory, None, "127.0.0.1", 1)
         with redis.Redis.from_url(server.url) as connection:
@@ -59,7 +59,9 @@ def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Pat
         assert str(second_error.value).endswith(f": {server.end_reason()}")
 
 
-def test_a_stop_allows_for_the_drain(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grace_period_of_web_process_includes_drain_seconds(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     children: list[Child] = []
     monkeypatch.setenv("LEASEQ_DRAIN_SECONDS", "30")
     with DataDir(data_dir) as directory:

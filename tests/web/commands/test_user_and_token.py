@@ -23,7 +23,7 @@ def run(server: Any) -> Callable[..., Result]:
     return invoke
 
 
-def test_a_person_from_the_command_line(
+def test_user_commands_add_list_change_and_disable_person(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("by command")
@@ -50,7 +50,7 @@ def test_a_person_from_the_command_line(
     assert accounts.verify(name, "another long one") is None
 
 
-def test_what_is_refused(
+def test_user_and_token_commands_refuse_bad_arguments(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("refused")
@@ -85,7 +85,7 @@ def test_what_is_refused(
         (["--for", ""], 2, "token_name: 1 to 100 printable characters"),
     ],
 )
-def test_a_token_that_can_not_be(
+def test_token_create_refuses_invalid_options(
     run: Callable[..., Result],
     server: Any,
     accounts: Accounts,
@@ -103,7 +103,7 @@ def test_a_token_that_can_not_be(
     assert message in result.stderr
 
 
-def test_a_token_alone_on_standard_output(
+def test_token_is_printed_once_listed_without_secret_and_revoked(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str], server: Any
 ) -> None:
     name = new_name("with token")
@@ -121,7 +121,7 @@ def test_a_token_alone_on_standard_output(
     assert Accounts(server.client).caller(token) is None
 
 
-def test_no_token_for_who_is_disabled(
+def test_token_create_refuses_disabled_person(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("gone")
@@ -134,7 +134,7 @@ def test_no_token_for_who_is_disabled(
     assert accounts.tokens(name) == []
 
 
-def test_a_server_that_is_away_is_one_line() -> None:
+def test_unavailable_server_is_reported_in_one_line() -> None:
     result = CliRunner().invoke(main, ["user", "list", "--redis", "redis://127.0.0.1:1"])
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1

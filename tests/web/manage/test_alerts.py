@@ -73,7 +73,7 @@ def section(page: str) -> tuple[bool, str]:
         ("tomorrow>7", "tomorrow>7", "tomorrow>7"),
     ],
 )
-def test_an_alert_in_words(
+def test_alert_is_described_in_english_and_german(
     manager_browser: Browser, form_queue: leaseq.Queue, server: Any, rule: str, english: str, german: str
 ) -> None:
     path = f"/manage/{form_queue.name}"
@@ -90,7 +90,7 @@ def test_an_alert_in_words(
     assert text == f"1 Warnung {german} seit 2026-11-21 10:00:00 UTC"
 
 
-def test_the_overview_counts_them(manager_browser: Browser, form_queue: leaseq.Queue, server: Any) -> None:
+def test_overview_counts_alerts(manager_browser: Browser, form_queue: leaseq.Queue, server: Any) -> None:
     def line() -> tuple[bool, str]:
         row = re.search(
             rf'<tr data-queue="{re.escape(form_queue.name)}">(.*?)</tr>',

@@ -28,7 +28,7 @@ def token(form_queue: leaseq.Queue) -> int:
     return lease.token
 
 
-def test_an_item_is_reopened_for_somebody_who_reads_why(
+def test_reopened_item_shows_reason_to_assigned_person(
     form_queue: leaseq.Queue, manager_browser: Browser, worker_browser: Browser, token: int
 ) -> None:
     fields = {"token": str(token), "to": worker_browser.name, "reason": "it is a <delivery>"}
@@ -49,7 +49,7 @@ def test_an_item_is_reopened_for_somebody_who_reads_why(
     assert "it is a &lt;delivery&gt;" in work
 
 
-def test_who_gave_the_answer_reads_why_and_finds_it_filled_in(
+def test_author_sees_reason_and_earlier_answer_of_reopened_item(
     form_queue: leaseq.Queue, manager_browser: Browser, worker_browser: Browser
 ) -> None:
     lease = take(form_queue, worker_browser)
@@ -68,7 +68,7 @@ def test_who_gave_the_answer_reads_why_and_finds_it_filled_in(
         ({"to": "ann"}, "ann"),
     ],
 )
-def test_what_is_refused_keeps_what_was_typed(
+def test_refused_reopen_keeps_typed_reason(
     form_queue: leaseq.Queue, manager_browser: Browser, token: int, fields: dict[str, str], message: str
 ) -> None:
     data = {"token": str(token), "reason": "typed with care", **fields}
@@ -93,7 +93,7 @@ def test_an_answer_is_corrected_in_its_form(
     assert "earlier answer" in page
 
 
-def test_a_correction_that_does_not_fit_stands_in_the_form(
+def test_invalid_correction_is_refused_in_form(
     form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
     response = manager_browser.post(
@@ -104,7 +104,7 @@ def test_a_correction_that_does_not_fit_stands_in_the_form(
     assert form_queue.get("one").answers[0].result == ANSWER
 
 
-def test_an_answer_that_was_replaced_meanwhile_is_not_corrected(
+def test_correction_of_replaced_answer_is_refused(
     form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
     form_queue.reopen("one", token)
@@ -115,7 +115,7 @@ def test_an_answer_that_was_replaced_meanwhile_is_not_corrected(
     assert (response.status_code, "was replaced in the meantime" in response.text) == (422, True)
 
 
-def test_both_are_in_the_log(
+def test_reopen_and_correction_are_in_audit_log(
     form_queue: leaseq.Queue, manager_browser: Browser, token: int, sign_in_as: Callable[[str], Browser]
 ) -> None:
     fields: dict[str, Any] = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
@@ -127,7 +127,7 @@ def test_both_are_in_the_log(
         assert text in log
 
 
-def test_what_was_reopened_or_corrected_is_no_late_answer_in_the_list(
+def test_corrected_answer_is_not_listed_as_late(
     form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
     form_queue.correct("one", token, ANSWER, by="meg")

@@ -96,7 +96,7 @@ def test_texts_are_counted_and_not_listed(answered_queue: leaseq.Queue, manager_
     [("About", "Refund", {"l0", "l1"}), ("Rating", "3", {"l1", "l2"}), ("Weight", "900 – 1,000", {"l2"}),
      ("Urgent", "No", {"l1", "l2"}), ("Tags", "angry", {"l0", "l1"})],
 )  # fmt: skip
-def test_a_bar_leads_to_its_items(
+def test_bar_links_to_its_items(
     answered_queue: leaseq.Queue, manager_browser: Browser, title: str, label: str, expected: set[str]
 ) -> None:
     part = section(manager_browser.get(url(answered_queue)).text, title)
@@ -104,7 +104,7 @@ def test_a_bar_leads_to_its_items(
     assert set(re.findall(r'name="id" value="([^"]+)"', manager_browser.get(link).text)) == expected
 
 
-def test_they_are_compared_by_person(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_answers_are_compared_by_person(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(answered_queue) + "?by=person").text
     assert cells(section(page, "About"), "groups") == [
         ["ann", "2", "0 %", "100 %", "0 %"],
@@ -116,7 +116,7 @@ def test_they_are_compared_by_person(answered_queue: leaseq.Queue, manager_brows
     ]
 
 
-def test_they_are_compared_by_day(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_answers_are_compared_by_day(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
     day = f"{answered_queue.get('l0').answers[0].finished_at:%Y-%m-%d}"
     rows = cells(section(manager_browser.get(url(answered_queue) + "?by=day").text, "About"), "groups")
     assert [row[0] for row in rows] in ([day], [day, rows[-1][0]])  # midnight may pass during the test
@@ -133,7 +133,7 @@ def test_they_are_compared_by_day(answered_queue: leaseq.Queue, manager_browser:
         ("by=day", "About", 0, 2, {"l0", "l1"}),
     ],
 )
-def test_a_cell_of_a_group_leads_to_its_items(
+def test_group_cell_links_to_its_items(
     answered_queue: leaseq.Queue,
     manager_browser: Browser,
     query: str,
@@ -151,7 +151,9 @@ def test_a_cell_of_a_group_leads_to_its_items(
     assert found_ids == expected
 
 
-def test_one_person_s_answers_and_their_items(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_answers_are_filtered_by_person_and_date(
+    answered_queue: leaseq.Queue, manager_browser: Browser
+) -> None:
     page = manager_browser.get(url(answered_queue) + "?person=ann").text
     assert "All 2 answers." in page
     link = html.unescape(re.findall(r'<a href="([^"]+)">Refund</a>', page)[0])
@@ -160,7 +162,7 @@ def test_one_person_s_answers_and_their_items(answered_queue: leaseq.Queue, mana
     assert "No answers." in manager_browser.get(url(answered_queue) + f"?to={day}").text
 
 
-def test_the_newest_are_read_and_more_on_demand(
+def test_newest_answers_are_read_first_and_more_on_request(
     answered_queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers_page, "READ_LIMITS", (2, 4))
@@ -181,7 +183,7 @@ def test_the_newest_are_read_and_more_on_demand(
         ("person=" + "x" * 300, "person"),
     ],
 )
-def test_what_cannot_be_shown_is_told(
+def test_invalid_query_is_refused_with_field_name(
     answered_queue: leaseq.Queue, manager_browser: Browser, query: str, field: str
 ) -> None:
     response = manager_browser.get(f"{url(answered_queue)}?{query}")
@@ -189,7 +191,7 @@ def test_what_cannot_be_shown_is_told(
     assert field in response.text.split('role="alert"')[1].split("</p>")[0]
 
 
-def test_several_answers_agree_or_not(queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_agreement_and_disagreements_are_shown(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.configure(answers=2, form={"ask": ASK})
     for id, second in (("same", "Refund"), ("other", "Delivery")):
         queue.enqueue({"text": f"the {id} one"}, id=id)
@@ -234,7 +236,7 @@ def test_disagreements_are_paged(
     assert "3 to 4 of 5" in manager_browser.get(link).text
 
 
-def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_ranking_is_counted_by_first_place(queue: leaseq.Queue, manager_browser: Browser) -> None:
     places = {
         "type": "array",
         "uniqueItems": True,

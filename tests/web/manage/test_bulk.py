@@ -44,7 +44,7 @@ def do(browser: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) ->
         ("remove", "Remove", "finished", ["done-1"], {"finished": 0}),
     ],
 )
-def test_the_chosen_ones_after_a_question(
+def test_bulk_action_changes_selected_items_after_confirmation(
     manager_browser: Browser,
     mixed_queue: leaseq.Queue,
     accounts: Accounts,
@@ -72,7 +72,7 @@ def test_the_chosen_ones_after_a_question(
     assert all(id in entry.detail for id in ids)
 
 
-def test_what_was_not_done_is_told_with_its_reason(
+def test_bulk_action_reports_unchanged_items_with_reason(
     manager_browser: Browser, mixed_queue: leaseq.Queue
 ) -> None:
     question = ask(manager_browser, mixed_queue, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
@@ -88,7 +88,7 @@ def test_what_was_not_done_is_told_with_its_reason(
     assert mixed_queue.get("dead-1").state == "inbound"
 
 
-def test_many_are_assigned_to_somebody_with_an_account(
+def test_bulk_assign_requires_person_with_account(
     manager_browser: Browser, mixed_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     question = ask(
@@ -106,7 +106,9 @@ def test_many_are_assigned_to_somebody_with_an_account(
     assert "wait-1 : they already have it" in page
 
 
-def test_nothing_chosen_and_no_such_move(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
+def test_bulk_action_refuses_empty_selection_and_unknown_action(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
     response = ask(manager_browser, mixed_queue, "remove", "state=dead&person=ann")
     assert response.location == f"/manage/{mixed_queue.name}/items?state=dead&person=ann"
     assert "Select some items first." in manager_browser.get(response.location).text
@@ -117,7 +119,7 @@ def test_nothing_chosen_and_no_such_move(manager_browser: Browser, mixed_queue: 
     )
 
 
-def test_all_that_a_search_finds_a_step_at_a_time(
+def test_bulk_action_on_search_runs_in_steps(
     manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
@@ -147,7 +149,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     assert entries[0].detail.startswith("30: ")
 
 
-def test_all_that_are_held_leaves_the_leases_given_since(
+def test_bulk_release_keeps_leases_granted_after_question(
     manager_browser: Browser, mixed_queue: leaseq.Queue
 ) -> None:
     page = ask(manager_browser, mixed_queue, "release", "state=reserved", which="all").text

@@ -38,7 +38,7 @@ def send(browser: Browser, path: str, **fields: str) -> Response:
     return cast("Response", response)
 
 
-def test_it_has_what_is_there_and_changes_what_was_typed(
+def test_form_shows_values_and_saves_changes(
     manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
     fields = form(manager_browser.get(path).text)
@@ -62,7 +62,7 @@ def test_it_has_what_is_there_and_changes_what_was_typed(
     assert "changed it: due date none, skills none, payload" in text_of(manager_browser.get(path).text)
 
 
-def test_what_was_not_typed_is_not_changed_back(
+def test_untouched_fields_do_not_overwrite_concurrent_change(
     manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
     """Somebody else changed the priority while the form was open."""
@@ -73,7 +73,7 @@ def test_what_was_not_typed_is_not_changed_back(
     assert (item.priority, item.due) == (1, datetime(2028, 1, 1, tzinfo=UTC))
 
 
-def test_nothing_typed_is_no_change_and_no_entry(
+def test_unchanged_form_changes_nothing_and_is_not_logged(
     manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
     assert send(manager_browser, path).status_code == 303
@@ -86,7 +86,7 @@ def test_nothing_typed_is_no_change_and_no_entry(
     ] == []
 
 
-def test_the_log_has_what_was_changed(
+def test_audit_log_names_changed_fields(
     manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
     send(manager_browser, path, priority="10", payload='"secret"')
@@ -110,7 +110,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("field", "text", "message"), BAD)
-def test_what_can_not_be_is_refused_and_what_was_typed_stays(
+def test_invalid_change_is_refused_and_form_keeps_input(
     manager_browser: Browser, queue: leaseq.Queue, path: str, field: str, text: str, message: str
 ) -> None:
     before = queue.get("r-1")
@@ -127,7 +127,7 @@ def test_what_can_not_be_is_refused_and_what_was_typed_stays(
     assert (item.priority, item.requires, item.payload) == (8, ("es",), [1])
 
 
-def test_what_was_taken_meanwhile_is_refused_and_the_text_stays(
+def test_change_of_reserved_item_is_refused_and_form_keeps_input(
     manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
     fields = form(manager_browser.get(path).text)
@@ -138,7 +138,9 @@ def test_what_was_taken_meanwhile_is_refused_and_the_text_stays(
     assert form(response.text)["payload"] == '"typed"'
 
 
-def test_only_what_waits_has_the_form(manager_browser: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_only_waiting_items_have_change_form(
+    manager_browser: Browser, queue: leaseq.Queue, path: str
+) -> None:
     lease = take(queue, "ann", "fr", "legal")
     assert "/change" not in manager_browser.get(path).text
     queue.finish(lease, {})
@@ -153,7 +155,7 @@ def test_only_what_waits_has_the_form(manager_browser: Browser, queue: leaseq.Qu
     assert queue.mine("ann") == [held_lease]
 
 
-def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
+def test_dead_item_is_changed_and_revived_in_one_step(
     manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
     queue.configure(max_attempts=1)
@@ -170,7 +172,7 @@ def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
     assert sorted(actions) == ["item.changed", "item.changed", "item.revived"]
 
 
-def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
+def test_change_is_saved_even_if_revive_is_refused(
     manager_browser: Browser,
     queue: leaseq.Queue,
     path: str,
@@ -197,7 +199,9 @@ def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
     assert actions == ["item.changed"]
 
 
-def test_what_is_scheduled_can_be_let_in(manager_browser: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_scheduled_item_is_made_available_at_once(
+    manager_browser: Browser, queue: leaseq.Queue, path: str
+) -> None:
     queue.change("r-1", delay=3600)
     assert send(manager_browser, path).status_code == 303
     assert queue.get("r-1").state == "scheduled"
@@ -216,7 +220,7 @@ def test_what_is_scheduled_can_be_let_in(manager_browser: Browser, queue: leaseq
         (datetime(2027, 5, 1, 12, 30, 0, 1, tzinfo=UTC), "2027-05-01T12:30"),
     ],
 )
-def test_a_due_date_is_shown_as_browsers_write_it(
+def test_due_date_is_shown_in_browser_format(
     manager_browser: Browser, queue: leaseq.Queue, path: str, due: datetime, text: str
 ) -> None:
     queue.change("r-1", due=due)
@@ -225,6 +229,6 @@ def test_a_due_date_is_shown_as_browsers_write_it(
     assert queue.get("r-1").due == due, "not typed, so it is unchanged to the microsecond"
 
 
-def test_it_is_for_managers(worker_browser: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_change_form_is_for_managers_only(worker_browser: Browser, queue: leaseq.Queue, path: str) -> None:
     assert worker_browser.post(f"{path}/change", {"priority": "1"}).status_code == 403
     assert queue.get("r-1").priority == 200

@@ -60,9 +60,7 @@ def rows(browser: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, s
     return ROW.findall(response.text)
 
 
-def test_the_last_sample_of_a_minute_and_of_an_hour_stays(
-    samples: Samples, queue: leaseq.Queue, clock: Clock
-) -> None:
+def test_last_sample_of_minute_and_hour_is_kept(samples: Samples, queue: leaseq.Queue, clock: Clock) -> None:
     for _each in range(3):
         queue.enqueue({})
         record(samples, queue)
@@ -74,7 +72,7 @@ def test_the_last_sample_of_a_minute_and_of_an_hour_stays(
     assert samples.get(queue.name, "hour") == {hour: Sample(3, 1, 2)}
 
 
-def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
+def test_minute_samples_last_one_day_and_hour_samples_thirty_days(
     samples: Samples, queue: leaseq.Queue, clock: Clock
 ) -> None:
     record(samples, queue)
@@ -88,7 +86,7 @@ def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
     assert samples.get(queue.name, "hour") == {}
 
 
-def test_one_process_samples_each_minute(
+def test_only_one_process_samples_each_minute(
     server: Any, queue: leaseq.Queue, samples: Samples, clock: Clock
 ) -> None:
     queue.enqueue({})
@@ -103,7 +101,7 @@ def test_one_process_samples_each_minute(
     assert samples.get(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
 
 
-def test_the_axis_of_time_has_a_few_marks(manager_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
+def test_time_axis_has_few_round_marks(manager_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
     queue.configure()
     record(Samples(server.client), queue)
     _, *drawings = manager_browser.get(f"/manage/{queue.name}/charts?range=1h").text.split(
@@ -116,7 +114,7 @@ def test_the_axis_of_time_has_a_few_marks(manager_browser: Browser, queue: lease
         assert all(mark.endswith("0") for mark in marks), "at multiples of ten minutes"
 
 
-def test_a_queue_without_samples_says_so(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_charts_without_samples_show_message(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     assert (
         "There are no figures for this time yet"
@@ -125,7 +123,7 @@ def test_a_queue_without_samples_says_so(manager_browser: Browser, queue: leaseq
 
 
 @pytest.mark.parametrize(("range", "each", "count"), [("1d", 900, 96), ("7d", 3 * HOUR, 56)])
-def test_what_came_and_was_done_between_samples(
+def test_table_shows_items_added_and_finished_between_samples(
     manager_browser: Browser, server: Any, queue: leaseq.Queue, range: str, each: float, count: int
 ) -> None:
     queue.configure()
@@ -148,7 +146,7 @@ def test_what_came_and_was_done_between_samples(
     ]
 
 
-def test_counts_that_fall_between_samples_are_nothing_done(
+def test_decreasing_counters_count_as_zero(
     manager_browser: Browser, server: Any, queue: leaseq.Queue
 ) -> None:
     """An undone answer is subtracted, and a queue restored from a backup has lower counts."""
@@ -171,7 +169,7 @@ def test_counts_that_fall_between_samples_are_nothing_done(
         ("Europe/Berlin", ["23 Nov", "24 Nov"], [1, 2]),
     ],
 )
-def test_days_begin_at_midnight_in_the_site_s_zone(
+def test_days_begin_at_midnight_in_site_zone(
     app: Flask, server: Any, queue: leaseq.Queue, zone: str, labels: list[str], added: list[int | None]
 ) -> None:
     """23:30 UTC is half past midnight in Berlin."""
@@ -201,7 +199,7 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
         (5, [None] * 51 + [1] * 9, [None] * 51 + [2] * 9, ""),
     ],
 )
-def test_when_it_will_be_empty(
+def test_forecast_describes_time_until_empty_or_growth(
     app: Flask, waiting: int, added: list[int | None], done: list[int | None], message: str
 ) -> None:
     with app.test_request_context():
@@ -209,21 +207,21 @@ def test_when_it_will_be_empty(
 
 
 @pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])
-def test_a_range_that_is_none(manager_browser: Browser, queue: leaseq.Queue, range: str) -> None:
+def test_invalid_range_is_refused(manager_browser: Browser, queue: leaseq.Queue, range: str) -> None:
     queue.configure()
     response = manager_browser.get(f"/manage/{queue.name}/charts", query_string={"range": range})
     assert response.status_code == 400
     assert "range" in response.text
 
 
-def test_the_page_opens_with_the_range_of_its_address(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_page_uses_range_from_url(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     page = manager_browser.get(f"/manage/{queue.name}?range=7d").text
     assert f'data-load="/manage/{queue.name}/charts?range=7d"' in page
     assert re.search(r'<a href="[^"]*range=7d" aria-current="true">7 days</a>', page)
 
 
-def test_a_zone_is_one_that_the_machine_knows() -> None:
+def test_unknown_time_zone_setting_is_refused() -> None:
     assert Settings(secret_key=SECRET, time_zone="Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
     for wrong in ("Middle/Earth", "", "../etc/passwd", "UTC\0", "europe"):
         with pytest.raises(

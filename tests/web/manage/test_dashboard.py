@@ -30,7 +30,7 @@ def shares(page: str) -> list[list[str]]:
     return [re.sub(r"<[^>]*>|·", " ", row).split() for row in rows]
 
 
-def test_it_shows_how_the_first_question_that_can_be_counted_was_answered(
+def test_dashboard_shows_distribution_of_first_countable_question(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.configure(form=FORM)
@@ -47,7 +47,7 @@ def test_it_shows_how_the_first_question_that_can_be_counted_was_answered(
     assert shares(fragment) == shares(page), "also in the part that its script fetches each minute"
 
 
-def test_it_says_on_how_many_items_people_agree(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_dashboard_shows_agreement_and_disagreements(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(form=FORM, answers=2)
     queue.enqueue_many({} for _ in range(4))
     for person in ("ann", "bob"):
@@ -58,7 +58,7 @@ def test_it_says_on_how_many_items_people_agree(manager_browser: Browser, queue:
     assert "1 disagreement" in page
 
 
-def test_what_needs_attention_comes_before_who_works(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_attention_section_precedes_items_in_work(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(lease_seconds=90)
     queue.enqueue({})
     queue.reserve("ann")
@@ -69,7 +69,7 @@ def test_what_needs_attention_comes_before_who_works(manager_browser: Browser, q
     ), "the time left of its lease"
 
 
-def test_each_state_has_its_own_colour_in_the_charts(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_chart_lines_have_class_of_their_state(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     queue.enqueue({})
     page = manager_browser.get(f"/manage/{queue.name}").text

@@ -1,4 +1,4 @@
-"""A queue is deleted on its page, once its name is typed, and people who hold its items are told."""
+"""Deleting a queue: the typed name confirms it, and people who hold its items see that it is deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.leases import take
 from tests.web.conftest import FORM, Browser
 
 
-def test_the_page_says_what_goes_and_asks_for_the_name(
+def test_delete_page_lists_data_and_requires_name(
     manager_browser: Browser, mixed_queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     path = f"/manage/{mixed_queue.name}/delete"
@@ -43,7 +43,9 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
-def test_only_who_may_manage_it(sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, role: str) -> None:
+def test_only_managers_delete_queue(
+    sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, role: str
+) -> None:
     queue.configure()
     someone = sign_in_as(role)
     response = someone.post(f"/manage/{queue.name}/delete", {"name": queue.name})
@@ -51,7 +53,7 @@ def test_only_who_may_manage_it(sign_in_as: Callable[[str], Browser], queue: lea
 
 
 @pytest.mark.parametrize("way", ["finish", "abandon", "fail", "renew"])
-def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
+def test_lease_action_on_deleted_queue_returns_typed_text(
     sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, way: str
 ) -> None:
     ann = sign_in_as("worker")
@@ -69,7 +71,9 @@ def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
     assert response.text.count(f">{lease.token}<") == 0
 
 
-def test_the_piece_about_a_lease_says_so(sign_in_as: Callable[[str], Browser], queue: leaseq.Queue) -> None:
+def test_receipt_fragment_reports_deleted_queue(
+    sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
+) -> None:
     ann = sign_in_as("worker")
     queue.enqueue({}, id="one")
     lease = take(queue, ann.name)

@@ -37,7 +37,7 @@ def send(browser: Browser, text: str, title: str, file: str = "Letters of May.cs
     return browser.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
 
 
-def test_the_first_page_has_three_ways_to_begin(
+def test_start_page_offers_three_ways_to_create_queue(
     empty_server: None, sign_in_as: Callable[[str], Browser]
 ) -> None:
     admin_browser = sign_in_as("admin")
@@ -52,7 +52,7 @@ def test_the_first_page_has_three_ways_to_begin(
     assert admin_browser.get("/").status_code == 200
 
 
-def test_the_demo_is_added_to_no_queue_of_others(
+def test_demo_is_not_added_to_queue_without_access(
     empty_server: None, manager_browser: Browser, app: Flask, accounts: Accounts, server: Server
 ) -> None:
     """The page offers it to somebody who may not manage any queue."""
@@ -86,12 +86,12 @@ def test_a_queue_is_made_from_a_file(manager_browser: Browser, server: Server, t
     )
 
 
-def test_a_second_queue_of_that_title_has_a_name_of_its_own(manager_browser: Browser, title: str) -> None:
+def test_second_queue_of_same_title_gets_numbered_name(manager_browser: Browser, title: str) -> None:
     first, second = (str(send(manager_browser, ROWS, title).location).split("/")[2] for _ in range(2))
     assert second == f"{first}-2"
 
 
-def test_no_queue_has_the_name_of_that_of_webhooks(
+def test_name_of_webhooks_queue_is_not_given_to_new_queue(
     empty_server: None, manager_browser: Browser, server: Server
 ) -> None:
     """It would interfere with the deliveries, and its creator would have no access."""
@@ -103,7 +103,7 @@ def test_no_queue_has_the_name_of_that_of_webhooks(
 
 
 @pytest.mark.parametrize(("file", "name"), [("My mails.jsonl", "my-mails"), ("письма.jsonl", "queue")])
-def test_without_a_title_it_has_the_name_of_the_file(
+def test_queue_without_title_is_named_after_file(
     empty_server: None, manager_browser: Browser, file: str, name: str
 ) -> None:
     response = send(manager_browser, '{"text": "a"}\n', "", file)
@@ -121,7 +121,7 @@ def test_without_a_title_it_has_the_name_of_the_file(
         ("a;b,c\n1;2,3\n", "rows.csv", "Choose the separator"),
     ],
 )
-def test_a_file_that_is_refused_makes_no_queue(
+def test_refused_file_creates_no_queue(
     empty_server: None, manager_browser: Browser, server: Server, text: str, file: str, message: str
 ) -> None:
     response = send(manager_browser, text, "kept words", file)
@@ -132,7 +132,7 @@ def test_a_file_that_is_refused_makes_no_queue(
     assert leaseq.queues(server.client) == []
 
 
-def test_a_title_that_is_refused(empty_server: None, manager_browser: Browser, server: Server) -> None:
+def test_refused_title_creates_no_queue(empty_server: None, manager_browser: Browser, server: Server) -> None:
     response: Any = send(manager_browser, ROWS, "x" * 300)
     assert (response.status_code, "title" in response.text) == (400, True)
     assert leaseq.queues(server.client) == []

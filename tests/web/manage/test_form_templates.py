@@ -42,7 +42,7 @@ ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
+def test_form_template_is_saved_and_used_to_finish_item(
     manager_browser: Browser, worker_browser: Browser, queue: leaseq.Queue, name: str
 ) -> None:
     queue.configure()
@@ -64,16 +64,14 @@ def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
     assert queue.get("one").answers[0].result == result
 
 
-def test_a_form_to_start_from_keeps_instructions_that_were_typed(
-    manager_browser: Browser, form_queue: leaseq.Queue
-) -> None:
+def test_form_template_keeps_typed_instructions(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     fields = {**settings_fields(manager_browser, form_queue), "instructions": "My own", "from": "tag"}
     page = manager_browser.post(f"{base(form_queue)}/start", fields).text
     assert form_fields(page, "settings")["instructions"] == "My own"
     assert manager_browser.post(f"{base(form_queue)}/start", {**fields, "from": "no such"}).status_code == 400
 
 
-def test_each_choice_of_a_form_to_start_from_has_a_title(app: Any) -> None:
+def test_each_choice_in_form_templates_has_title(app: Any) -> None:
     with app.test_request_context():
         choices = [choice for one in form_templates() for choice in _choices(one.form)]
     assert choices
@@ -90,6 +88,6 @@ def _choices(schema: Any) -> Iterator[dict[str, Any]]:
             yield from _choices(part)
 
 
-def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
+def test_all_form_templates_are_tested(app: Any) -> None:
     with app.test_request_context():
         assert [one.name for one in form_templates()] == NAMES

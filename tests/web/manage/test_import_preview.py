@@ -15,7 +15,7 @@ from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, chosen_fields, look, send, stream
 
 
-def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
+def test_preview_shows_rows_guesses_columns_and_reports_errors(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     response = look(manager_browser, base, TABLE)
@@ -36,7 +36,7 @@ def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
 
 
 @pytest.mark.parametrize(("mark", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab")])
-def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
+def test_separator_is_detected_from_header_and_can_be_changed(
     manager_browser: Browser, base: str, queue: leaseq.Queue, mark: str, name: str
 ) -> None:
     data = "\ufeffid;text\r\n1;a, b\r\n".replace(";", mark).encode()
@@ -60,9 +60,7 @@ def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
     assert list(queue.get("1").payload.values()) == ["1", text]
 
 
-def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
+def test_ambiguous_separator_must_be_chosen(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
     data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
     preview = look(manager_browser, base, data)
     assert "Choose the separator" in preview.text
@@ -83,7 +81,7 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
 @pytest.mark.parametrize(
     ("name", "header", "selected"), [("rows.csv", "id|text", "pipe"), ("rows.tsv", "id,text", "comma")]
 )
-def test_one_column_that_may_be_several_is_asked_about(
+def test_separator_of_single_column_file_must_be_chosen(
     manager_browser: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
 ) -> None:
     data = f"{header}\n1{header[2]}x\n".encode()
@@ -102,14 +100,14 @@ def test_one_column_that_may_be_several_is_asked_about(
     assert queue.get("1").payload == {"id": "1", "text": "x"}
 
 
-def test_a_line_that_names_what_splits_is_passed_over(manager_browser: Browser, base: str) -> None:
+def test_sep_line_sets_separator_and_is_skipped(manager_browser: Browser, base: str) -> None:
     preview = look(manager_browser, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
     assert 'value="semicolon" selected' in preview.text
     assert chosen_fields(preview)["column"] == ["id", "text, raw"]
     assert "Choose the separator" in look(manager_browser, base, b"sep=:\nid:text\n1:x\n").text
 
 
-def test_raw_text_keeps_its_quotes_and_the_page_says_so(
+def test_unbalanced_quotes_are_kept_with_warning(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
@@ -126,7 +124,7 @@ def test_raw_text_keeps_its_quotes_and_the_page_says_so(
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
 
 
-def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
+def test_removed_quotes_are_counted_and_can_be_kept(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two"'])
@@ -147,7 +145,7 @@ def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
     assert [item.payload["text"] for item in queue.items("inbound")] == ["one", "two", '"one"', '"two"']
 
 
-def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
+def test_quoted_line_breaks_and_open_quotes_are_reported_with_advice(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = b'a,b\n1,"x\n2,y"\n3,"z\n4,z\n\n'
@@ -169,9 +167,7 @@ def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
     assert look(manager_browser, base, data, quotes="single").status_code == 400
 
 
-def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
-    manager_browser: Browser, base: str
-) -> None:
+def test_chosen_columns_are_kept_after_quote_change_if_present(manager_browser: Browser, base: str) -> None:
     data = b'nr\t"text"\n1\tx\n'
     fields = {**chosen_fields(look(manager_browser, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
     assert (
@@ -185,7 +181,7 @@ def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
     assert "has no column" not in preview.text
 
 
-def test_what_was_chosen_for_one_format_is_not_kept_for_another(manager_browser: Browser, base: str) -> None:
+def test_choices_for_one_format_are_dropped_for_another(manager_browser: Browser, base: str) -> None:
     data = b"id\ttext\n1\ta,b\n"
     fields = chosen_fields(look(manager_browser, base, b"id,text\n1,2\n"))
     preview = look(manager_browser, base, data, **{**fields, "format": "tsv"})
@@ -209,15 +205,13 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(manager_browser:
         (b"{", "rows.jsonl", "Line 1"),
     ],
 )
-def test_a_look_tells_what_is_wrong_with_a_file(
+def test_preview_reports_error_in_file(
     manager_browser: Browser, base: str, data: bytes, name: str, message: str
 ) -> None:
     assert message in look(manager_browser, base, data, name).text
 
 
-def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(
-    manager_browser: Browser, base: str
-) -> None:
+def test_preview_of_partial_file_ignores_truncated_end(manager_browser: Browser, base: str) -> None:
     for data, name in (
         (b'a,b\n1,2\n3,"4\n', "rows.csv"),
         (b'{"a": 1}\n{"a": ', "rows.jsonl"),
@@ -228,14 +222,16 @@ def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(
         assert ">a</th>" in response.text
 
 
-def test_a_look_sees_whole_items(manager_browser: Browser, base: str) -> None:
+def test_preview_detects_envelope(manager_browser: Browser, base: str) -> None:
     assert (
         chosen_fields(look(manager_browser, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"]
         == "yes"
     )
 
 
-def test_a_small_file_is_checked_as_a_whole(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
+def test_preview_checks_small_file_completely(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
     data = "id,n\n" + "".join(f"r{n},{n if n % 2 else 'odd'}\n" for n in range(500))
     fields = chosen_fields(look(manager_browser, base, data.encode()))
     page = html.unescape(look(manager_browser, base, data.encode(), **{**fields, "priority": "n"}).text)
@@ -247,7 +243,7 @@ def test_a_small_file_is_checked_as_a_whole(manager_browser: Browser, base: str,
     assert queue.stats().inbound == 0
 
 
-def test_of_a_large_file_the_import_is_offered_after_the_check(
+def test_import_of_large_file_is_offered_after_check(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     page = look(manager_browser, base, b"id,n\n1,2\n3", whole="no").text
@@ -265,13 +261,13 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
     )
 
 
-def test_nothing_is_offered_where_no_row_can_be_read(manager_browser: Browser, base: str) -> None:
+def test_import_is_not_offered_without_valid_rows(manager_browser: Browser, base: str) -> None:
     page = look(manager_browser, base, b"id,n\n,1\n", id="id", layout="csv comma").text
     assert "No row can be imported." in page
     assert 'id="import-button"' not in page
 
 
-def test_the_preview_steps_to_other_rows(manager_browser: Browser, base: str) -> None:
+def test_preview_pages_through_rows(manager_browser: Browser, base: str) -> None:
     data = ("text\n" + "".join(f"row {n}\n" for n in range(12))).encode()
     page = look(manager_browser, base, data, start="5").text
     assert re.findall(r">(row \d+)<", page) == [f"row {n}" for n in range(5, 10)]

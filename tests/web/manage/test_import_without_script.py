@@ -10,9 +10,7 @@ from tests.web.conftest import Browser
 from tests.web.page_forms import form_fields
 
 
-def test_without_the_script_a_file_is_checked_too(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
+def test_file_is_checked_without_script(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
     def form_data(**fields: str) -> dict[str, Any]:
         return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
 
@@ -27,7 +25,7 @@ def test_without_the_script_a_file_is_checked_too(
     assert queue.stats().inbound == 1
 
 
-def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_checked(
+def test_choices_are_kept_from_check_to_import_without_script(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
@@ -43,7 +41,7 @@ def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_che
     assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
 
 
-def test_without_the_script_a_file_without_errors_is_imported_at_once(
+def test_file_without_errors_is_imported_at_once_without_script(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     assert (

@@ -21,14 +21,12 @@ from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream
 
 
-def test_a_file_whose_name_tells_nothing_is_refused_until_its_format_is_said(
-    manager_browser: Browser, base: str
-) -> None:
+def test_unknown_file_extension_is_refused_without_format(manager_browser: Browser, base: str) -> None:
     assert look(manager_browser, base, b"a\n1\n", "rows.xls").status_code == 400
     assert look(manager_browser, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
 
 
-def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
+def test_import_uses_chosen_columns_and_adds_no_duplicates(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
@@ -45,14 +43,12 @@ def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
     assert queue.stats().inbound == 2
 
 
-def test_of_a_long_name_of_a_file_the_first_200_characters_are_shown() -> None:
+def test_long_file_name_is_cut_to_200_characters() -> None:
     mapping = ImportMapping.from_form(MultiDict(), "n" * 201 + ".csv")
     assert (mapping.file, mapping.format) == ("n" * 200, "csv")
 
 
-def test_a_file_is_taken_in_once_for_each_plan(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
+def test_import_plan_accepts_only_one_file(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
     url, _ = send(manager_browser, base, b"a\n1\n")
     assert stream(manager_browser, base, url, b"a\n1\n").status_code == 400
     assert queue.stats().inbound == 1
@@ -87,7 +83,7 @@ def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base
     assert [row[2:] for row in rows] == [["a", "b", "c", "d"], ["e", "f", "g"]]
 
 
-def test_so_many_rejected_rows_are_kept(
+def test_number_of_stored_rejected_rows_is_limited(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
@@ -96,7 +92,7 @@ def test_so_many_rejected_rows_are_kept(
 
 
 @pytest.mark.parametrize(("limit", "has_more"), [(2, True), (3, False)])
-def test_the_page_says_that_there_are_more_rejected_rows_than_it_shows(
+def test_page_reports_rejected_rows_beyond_display_limit(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch, limit: int, has_more: bool
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", limit)
@@ -134,7 +130,7 @@ class CutStream(io.BytesIO):
         return line
 
 
-def test_what_a_broken_connection_left_is_told(
+def test_broken_connection_is_reported_with_rows_added(
     manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
@@ -158,7 +154,7 @@ class OutageStream(io.BytesIO):
         raise leaseq.ServerUnavailable("it does not answer")
 
 
-def test_what_an_import_left_that_the_server_broke_off_is_told(
+def test_import_stopped_by_server_outage_is_reported(
     manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
@@ -169,7 +165,7 @@ def test_what_an_import_left_that_the_server_broke_off_is_told(
     assert "It stopped: it does not answer" in manager_browser.get(url).text
 
 
-def test_an_import_that_fell_silent_is_told(
+def test_import_without_progress_is_reported(
     manager_browser: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = ImportJobs(server.client)
@@ -186,7 +182,7 @@ def test_an_import_that_fell_silent_is_told(
     assert "there was no progress" in manager_browser.get(f"{base}/{id}").text
 
 
-def test_an_import_that_is_read_ahead_is_heard_of(
+def test_slow_upload_is_not_reported_as_interrupted(
     manager_browser: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
@@ -216,7 +212,7 @@ def test_an_import_that_is_read_ahead_is_heard_of(
     assert not any(states)
 
 
-def test_an_import_of_another_queue_is_none(
+def test_import_of_another_queue_returns_404(
     manager_browser: Browser, base: str, form_queue: leaseq.Queue
 ) -> None:
     url, _ = send(manager_browser, base, b"a\n1\n")

@@ -1,4 +1,4 @@
-"""A manager finds items, goes from one to the next, and reads their histories."""
+"""The manager's lists and pages of items: filters, neighbours, history and answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.web.item_lists import listed_ids, text_of
         ("state=dead&from=2999-01-01T00:00:00Z", []),
     ],
 )
-def test_what_is_asked_for_is_found(
+def test_filters_find_matching_items(
     manager_browser: Browser, mixed_queue: leaseq.Queue, query: str, expected: list[str]
 ) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}").text
@@ -44,7 +44,7 @@ def test_what_is_asked_for_is_found(
         assert "There are none." in page
 
 
-def test_an_id_is_found_in_whatever_list_it_is(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
+def test_exact_id_is_found_in_any_list(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items?state=inbound&begins=dead-1").text)
     assert "Item with exactly this id: dead-1 , failed." in page
     page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items?state=inbound&begins=dead").text)
@@ -66,7 +66,7 @@ def test_an_id_is_found_in_whatever_list_it_is(manager_browser: Browser, mixed_q
         *((f"state=dead&back={count}", "a whole number from 1 to 1,000") for count in ("0", "1001", "x")),
     ],
 )
-def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
+def test_invalid_search_is_refused_and_fields_are_kept(
     manager_browser: Browser, mixed_queue: leaseq.Queue, query: str, message: str
 ) -> None:
     response = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}")
@@ -77,13 +77,13 @@ def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
 
 
 @pytest.mark.parametrize("count", ["1", "1000"])
-def test_so_many_people_may_have_given_it_back(
+def test_give_back_filter_accepts_1_to_1000(
     manager_browser: Browser, mixed_queue: leaseq.Queue, count: str
 ) -> None:
     assert manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&back={count}").status_code == 200
 
 
-def test_it_says_how_far_it_looked_and_looks_further(
+def test_bounded_search_shows_progress_and_continues(
     manager_browser: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.items.SCAN_LIMIT", 100)
@@ -104,9 +104,7 @@ def test_it_says_how_far_it_looked_and_looks_further(
     ]
 
 
-def test_an_items_page_has_its_neighbours_in_the_search(
-    manager_browser: Browser, mixed_queue: leaseq.Queue
-) -> None:
+def test_item_page_links_to_neighbours_in_search(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&text=e").text
     link = re.search(r'<a href="([^"]+/items/dead-2[^"]*)" class="title">', page)
     assert link
@@ -127,7 +125,7 @@ def test_an_items_page_has_its_neighbours_in_the_search(
 
 
 @pytest.mark.parametrize("state", ["due", "inbound"])
-def test_neighbours_in_lists_of_another_order(
+def test_item_page_links_to_neighbours_in_other_orders(
     manager_browser: Browser, queue: leaseq.Queue, state: str
 ) -> None:
     from datetime import UTC, datetime
@@ -146,7 +144,7 @@ def test_neighbours_in_lists_of_another_order(
     assert relations == {f"item-{order[0]}": "prev", f"item-{order[2]}": "next"}
 
 
-def test_the_story_says_who_did_what_and_how_long_it_took(
+def test_history_lists_actions_and_their_person_in_sequence(
     manager_browser: Browser, mixed_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     mixed_queue.release("held-1", by=manager_browser.name)
@@ -177,7 +175,7 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert "ann reported a problem" in page
 
 
-def test_the_story_has_the_time_between_two_events(
+def test_history_shows_time_between_events(
     manager_browser: Browser, queue: leaseq.Queue, server: Any
 ) -> None:
     clock = Clock()
@@ -194,23 +192,19 @@ def test_the_story_has_the_time_between_two_events(
     assert re.search(rf"attempt 1\W+token {lease.token}\b", page)
 
 
-def test_a_search_that_can_not_be_stays_on_its_list(
-    manager_browser: Browser, mixed_queue: leaseq.Queue
-) -> None:
+def test_invalid_search_stays_on_its_list(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     response = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&back=x")
     assert response.status_code == 400
     assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', response.text)
 
 
-def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(
-    manager_browser: Browser, mixed_queue: leaseq.Queue
-) -> None:
+def test_item_page_links_back_to_list_by_name(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1?state=dead").text
     nav = not_none(re.search(r'<nav class="item-navigation".*?</nav>', page, re.DOTALL))[0]
     assert f'href="/manage/{mixed_queue.name}/items?state=dead">Failed</a>' in nav
 
 
-def test_answers_are_headed_by_the_titles_of_the_form(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_answers_have_titles_of_form_as_headings(manager_browser: Browser, queue: leaseq.Queue) -> None:
     ask = {
         "type": "object",
         "properties": {
@@ -231,7 +225,7 @@ def test_answers_are_headed_by_the_titles_of_the_form(manager_browser: Browser, 
     assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
 
 
-def test_answers_stand_side_by_side_and_differences_are_said(
+def test_answers_are_shown_side_by_side_with_differences(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.configure(answers=2)
@@ -245,7 +239,7 @@ def test_answers_stand_side_by_side_and_differences_are_said(
 
 
 @pytest.mark.parametrize(("language", "texts"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
-def test_a_list_says_yes_and_no_as_its_page_does(
+def test_list_shows_booleans_in_language_of_page(
     manager_browser: Browser, queue: leaseq.Queue, language: str, texts: tuple[str, str]
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
@@ -257,7 +251,7 @@ def test_a_list_says_yes_and_no_as_its_page_does(
     assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*texts[::-1]]
 
 
-def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
+def test_columns_include_payload_fields_and_unanswered_questions(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
@@ -276,7 +270,7 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
         ([{"text": "a parcel"}, "a lamp"], []),
     ],
 )
-def test_beside_a_title_stands_what_the_title_does_not_show(
+def test_payload_column_shows_content_missing_from_title(
     manager_browser: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
 ) -> None:
     """If no item has anything else, the list has no such column."""

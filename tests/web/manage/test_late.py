@@ -1,4 +1,4 @@
-"""Late answers: the list behind the number, and a manager's actions on one and on many."""
+"""Late answers: their list, and how a manager accepts one or many."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def question_ids(page: str) -> list[str]:
     return re.findall(r'type="hidden" name="id" value="([^"]+)"', page)
 
 
-def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
+def test_late_answers_are_linked_and_listed(
     manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
     base = f"/manage/{form_queue.name}"
@@ -59,7 +59,7 @@ def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
     assert "refund" in page
 
 
-def test_one_is_taken_after_a_question_and_can_be_given_back(
+def test_late_answer_is_accepted_after_confirmation_and_reversible(
     manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
     base, token = f"/manage/{form_queue.name}", answer_late("x")
@@ -80,7 +80,7 @@ def test_one_is_taken_after_a_question_and_can_be_given_back(
     assert [one.person for one in form_queue.get("x").answers] == ["bob"]
 
 
-def test_many_are_taken_at_once_and_what_could_not_be_says_why(
+def test_many_late_answers_are_accepted_and_refusals_have_reasons(
     manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate, accounts: Accounts
 ) -> None:
     base = f"/manage/{form_queue.name}"
@@ -98,7 +98,7 @@ def test_many_are_taken_at_once_and_what_could_not_be_says_why(
     assert (entry.by, entry.what, entry.detail) == (manager_browser.name, "item.adopted", "2: x, y")
 
 
-def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
+def test_unknown_late_answer_does_not_block_others(
     manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
     token = answer_late("x")
@@ -111,7 +111,7 @@ def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
     assert [one.person for one in form_queue.get("x").answers] == ["ann"]
 
 
-def test_of_one_item_only_one_is_taken_where_it_has_one_answer(
+def test_only_one_late_answer_per_item_can_be_selected(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     for person in ("ann", "bob"):
@@ -138,7 +138,7 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(
     ("fields", "message"),
     [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They no longer exist.")],
 )
-def test_nothing_chosen_is_said(
+def test_empty_or_unknown_selection_shows_message(
     manager_browser: Browser, form_queue: leaseq.Queue, fields: dict[str, str], message: str
 ) -> None:
     response = manager_browser.post(f"/manage/{form_queue.name}/late", fields)
@@ -146,12 +146,12 @@ def test_nothing_chosen_is_said(
 
 
 @pytest.mark.parametrize(("count", "status"), [(MAX_SHOWN, 303), (MAX_SHOWN + 1, 400)])
-def test_as_many_as_one_page_shows_are_taken_at_once(
+def test_selection_is_limited_to_one_page(
     manager_browser: Browser, form_queue: leaseq.Queue, count: int, status: int
 ) -> None:
     keys = [f"{token} nothing" for token in range(1, count + 1)]
     assert manager_browser.post(f"/manage/{form_queue.name}/late", {"id": keys}).status_code == status
 
 
-def test_a_key_that_is_none_is_refused(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_malformed_late_answer_key_is_refused(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     assert manager_browser.post(f"/manage/{form_queue.name}/late/adopt", {"id": "one"}).status_code == 400

@@ -15,11 +15,11 @@ from tests.web.manage.settings_calls import base, save, settings_fields
     ("p95", "seconds"),
     [(0.2, 30), (15, 30), (15.1, 60), (59, 120), (240, 600), (7_000, 14_400), (90_000, 86_400)],
 )
-def test_twice_the_95th_percentile_to_a_usual_time(p95: float, seconds: int) -> None:
+def test_suggested_lease_time_is_twice_95th_percentile_rounded(p95: float, seconds: int) -> None:
     assert lease_time(p95) == seconds
 
 
-def test_one_press_takes_it_and_saves_all_that_was_typed(
+def test_suggested_lease_time_is_saved_with_typed_settings(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     finish_items(queue, 20)
@@ -34,19 +34,21 @@ def test_one_press_takes_it_and_saves_all_that_was_typed(
     assert "and save</button>" not in manager_browser.get(base(queue)).text, "it has taken effect"
 
 
-def test_too_little_was_seen(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_lease_time_is_not_suggested_from_too_few_items(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     finish_items(queue, 19)
     assert "and save</button>" not in manager_browser.get(base(queue)).text
 
 
-def test_what_is_no_time_is_refused(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_invalid_suggested_time_is_refused(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     response = save(manager_browser, queue, settings_fields(manager_browser, queue), suggested="soon")
     assert response.status_code == 400
     assert 'id="lease_seconds-error"' in response.text
 
 
-def test_an_index_leads_to_each_section(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_settings_index_links_to_sections(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     page = manager_browser.get(base(queue)).text
     index = page.partition('aria-label="Sections">')[2].partition("</nav>")[0]

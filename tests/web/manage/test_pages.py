@@ -15,7 +15,9 @@ from tests.support.leases import not_none
 from tests.web.conftest import FORM, Browser
 
 
-def test_a_queue_is_made_set_filled_and_watched(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_manager_creates_configures_fills_and_watches_queue(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     base = f"/manage/{queue.name}"
     response = manager_browser.post("/manage", {"name": queue.name, "title": "Triage"})
     assert response.location == f"{base}/settings"
@@ -64,7 +66,7 @@ def test_a_queue_is_made_set_filled_and_watched(manager_browser: Browser, queue:
         ({"name": "fine", "title": "x" * 201}, "title"),
     ],
 )
-def test_a_queue_that_can_not_be_made(
+def test_invalid_queue_is_not_created(
     manager_browser: Browser, server: Any, fields: dict[str, str], message: str
 ) -> None:
     response = manager_browser.post("/manage", fields)
@@ -73,7 +75,7 @@ def test_a_queue_that_can_not_be_made(
     assert "fine" not in leaseq.queues(server.client)
 
 
-def test_a_queue_is_made_once(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_existing_queue_is_not_created_again(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     assert manager_browser.post("/manage", {"name": form_queue.name, "title": "Other"}).status_code == 400
     assert form_queue.policy.title == "Triage"
 
@@ -89,7 +91,7 @@ def test_a_queue_is_made_once(manager_browser: Browser, form_queue: leaseq.Queue
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
     ],
 )
-def test_a_file_that_can_not_be_imported(
+def test_invalid_import_is_refused(
     manager_browser: Browser, queue: leaseq.Queue, fields: dict[str, Any], message: str
 ) -> None:
     queue.configure()
@@ -98,7 +100,7 @@ def test_a_file_that_can_not_be_imported(
     assert queue.stats().inbound == 0
 
 
-def test_a_file_larger_than_any_other_body_is_imported(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_import_accepts_file_larger_than_body_limit(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     row = json.dumps({"text": "x" * 5_000}) + "\n"
     head = 'Content-Disposition: form-data; name="{}"{}\r\n\r\n{}\r\n'
@@ -116,7 +118,7 @@ def test_a_file_larger_than_any_other_body_is_imported(manager_browser: Browser,
     assert "2,000 added" in response.text
 
 
-def test_pause_resume_clear(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_queue_is_paused_resumed_and_cleared(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     base = f"/manage/{form_queue.name}"
     manager_browser.post(f"{base}/pause", {"reason": "lunch"})
     assert form_queue.stats().paused == "lunch"
@@ -127,7 +129,9 @@ def test_pause_resume_clear(manager_browser: Browser, form_queue: leaseq.Queue) 
     assert "0 returned, 0 released, 0 failed." in manager_browser.get(base).text
 
 
-def test_an_items_story_and_a_managers_moves(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_item_page_shows_history_and_manager_actions(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
     form_queue.configure(max_attempts=1)
     base = f"/manage/{form_queue.name}"
     form_queue.fail(not_none(form_queue.reserve("ann")), "unreadable <scan>")
@@ -148,7 +152,7 @@ def test_an_items_story_and_a_managers_moves(manager_browser: Browser, form_queu
     assert manager_browser.get(f"{base}/items/one").status_code == 404
 
 
-def test_lists_go_page_by_page(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_item_list_is_paged(manager_browser: Browser, queue: leaseq.Queue) -> None:
     import html
     import re
 
@@ -167,12 +171,12 @@ def test_lists_go_page_by_page(manager_browser: Browser, queue: leaseq.Queue) ->
     "path",
     ["", "/settings", "/import", "/items", "/items/one", "/export", "/items?state=inbound"],
 )
-def test_a_queue_that_is_not_there(manager_browser: Browser, path: str) -> None:
+def test_pages_of_missing_queue_return_404(manager_browser: Browser, path: str) -> None:
     assert manager_browser.get(f"/manage/not-there{path}").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/items?state=lost", "/items?state=inbound&after=x"])
-def test_a_list_that_is_none(manager_browser: Browser, form_queue: leaseq.Queue, path: str) -> None:
+def test_invalid_list_query_is_refused(manager_browser: Browser, form_queue: leaseq.Queue, path: str) -> None:
     assert manager_browser.get(f"/manage/{form_queue.name}{path}").status_code == 400
 
 

@@ -15,7 +15,7 @@ SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for doubl
 @pytest.mark.parametrize(
     ("remedy", "advice"), [(None, None), ("encoding", None), ("quotes", QUOTES), ("delimiter", SEPARATOR)]
 )
-def test_it_says_what_to_choose_where_that_helps(app: Any, remedy: Any, advice: str | None) -> None:
+def test_bad_row_message_contains_applicable_advice(app: Any, remedy: Any, advice: str | None) -> None:
     with app.test_request_context():
         message = bad_row_message(BadRow(2, "it can't be read", remedy=remedy))
     assert message.startswith("it can't be read")

@@ -50,7 +50,7 @@ def listed_pages(browser: Browser, base: str) -> Iterator[list[str]]:
         path = html.unescape(link[1]) if link else ""
 
 
-def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
+def test_reports_are_listed_newest_first_and_counted_on_dashboard(
     manager_browser: Browser, queue: leaseq.Queue, base: str, threads: Threads
 ) -> None:
     give_back(queue, "note", "ask the shop")
@@ -71,7 +71,7 @@ def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
 
 
 @pytest.mark.parametrize("dead_scan_limit", [250, 1])
-def test_pages_have_each_of_many_once_whatever_their_kind(
+def test_each_report_note_and_question_is_on_exactly_one_page(
     manager_browser: Browser,
     queue: leaseq.Queue,
     base: str,
@@ -96,7 +96,7 @@ def test_pages_have_each_of_many_once_whatever_their_kind(
     assert list(chain(*pages)) == messages[::-1]
 
 
-def test_those_of_one_microsecond_are_each_on_a_page(
+def test_entries_of_same_microsecond_are_each_on_one_page(
     manager_browser: Browser,
     server: Any,
     queue: leaseq.Queue,
@@ -119,7 +119,7 @@ def test_those_of_one_microsecond_are_each_on_a_page(
     assert sorted(chain(*pages)) == sorted(messages)
 
 
-def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
+def test_questions_of_same_microsecond_are_listed_despite_removed_items(
     manager_browser: Browser,
     queue: leaseq.Queue,
     base: str,
@@ -140,13 +140,13 @@ def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
     assert list(chain(*pages)) == [f"question {n}" for n in (7, 6, 5, 2, 1, 0)]
 
 
-def test_a_page_begins_only_where_a_link_leads(manager_browser: Browser, base: str) -> None:
+def test_invalid_reports_cursor_is_refused(manager_browser: Browser, base: str) -> None:
     assert "There are none." in text_of(manager_browser.get(f"{base}/reports").text)
     assert manager_browser.get(f"{base}/reports?before=x").status_code == 400
     assert manager_browser.get(f"{base}/reports?before=1&dead=x").status_code == 400
 
 
-def test_a_failed_item_is_handed_out_again_and_the_list_stays_in_sight(
+def test_revive_on_reports_page_returns_to_reports_page(
     manager_browser: Browser, queue: leaseq.Queue, base: str
 ) -> None:
     fail(queue, "a", "no", times=2)
@@ -155,7 +155,7 @@ def test_a_failed_item_is_handed_out_again_and_the_list_stays_in_sight(
     assert queue.get("a").state == "inbound"
 
 
-def test_an_item_that_waits_for_a_retry_is_handed_out_now(
+def test_item_scheduled_for_retry_is_made_available_at_once(
     manager_browser: Browser, queue: leaseq.Queue, base: str
 ) -> None:
     fail(queue, "a", "no")
@@ -168,7 +168,7 @@ def test_an_item_that_waits_for_a_retry_is_handed_out_now(
     assert "Hand out" not in visible_text(manager_browser.get(f"{base}/reports").text)
 
 
-def test_a_removed_item_and_a_settled_question_lead_back_to_the_list(
+def test_remove_and_settle_return_to_reports_page(
     manager_browser: Browser, queue: leaseq.Queue, base: str, threads: Threads
 ) -> None:
     give_back(queue, "a", "no")

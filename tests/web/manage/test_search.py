@@ -10,18 +10,18 @@ from leaseq import Filter
 from leaseq.webapp.search.criteria import Search, search_of
 
 
-def test_overdue_and_up_to_a_day_is_whichever_is_earlier(app: Flask) -> None:
+def test_overdue_search_ends_at_earlier_of_now_and_date(app: Flask) -> None:
     with app.test_request_context():
-        overdue_and_up_to_a_day()
+        check_overdue_search()
 
 
-def test_what_came_since_is_left_out_and_a_search_that_ends_earlier_stays_so() -> None:
+def test_search_up_to_time_keeps_earlier_end() -> None:
     now, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
     assert Search("finished").up_to(now).where.until == now
     assert Search("finished", where=Filter(until=earlier)).up_to(now).where.until == earlier
 
 
-def overdue_and_up_to_a_day() -> None:
+def check_overdue_search() -> None:
     early, late = "2020-01-31", "2999-01-31"
     assert search_of({"state": "due", "overdue": "1", "to": early}).where.until == (
         search_of({"state": "due", "to": early}).where.until

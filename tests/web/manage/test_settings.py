@@ -16,7 +16,7 @@ from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.page_forms import form_fields
 
 
-def test_settings_saved_as_they_stand_change_nothing(
+def test_saving_unchanged_settings_changes_nothing(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     form_queue.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
@@ -80,7 +80,7 @@ def test_each_setting_is_saved(manager_browser: Browser, form_queue: leaseq.Queu
     )
 
 
-def test_the_unit_stands_beside_the_number(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_duration_is_edited_as_number_and_unit(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     form_queue.configure(lease_seconds=5_400)
     fields = settings_fields(manager_browser, form_queue)
     assert (fields["lease_seconds"], fields["lease_seconds.unit"]) == ("90", "min")
@@ -102,7 +102,7 @@ def test_the_unit_stands_beside_the_number(manager_browser: Browser, form_queue:
     assert '<option value="d" selected>' in response.text
 
 
-def test_it_says_who_has_access(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_settings_page_shows_access(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     page = manager_browser.get(base(form_queue)).text
     assert "<dd>Everybody</dd>" in page
     manager_browser.post(f"/manage/{form_queue.name}/access", {"work": "some", "work.skills": "polish"})
@@ -111,7 +111,7 @@ def test_it_says_who_has_access(manager_browser: Browser, form_queue: leaseq.Que
     assert f"/manage/{form_queue.name}/access" in page
 
 
-def test_each_field_of_the_policy_is_there_in_its_group_and_order(
+def test_settings_page_has_each_policy_field_in_group_order(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     page = manager_browser.get(base(form_queue)).text
@@ -143,7 +143,7 @@ def test_limits_units_and_help_are_those_of_the_policy(
 
 
 @pytest.mark.parametrize(("title", "message"), [("New", "Saved."), ("Same", "No setting was different.")])
-def test_it_says_whether_a_setting_was_different(
+def test_save_reports_whether_settings_changed(
     manager_browser: Browser, form_queue: leaseq.Queue, title: str, message: str
 ) -> None:
     form_queue.configure(title="Same")
@@ -156,9 +156,7 @@ def test_it_says_whether_a_setting_was_different(
     assert f"<p>{message}</p>" in manager_browser.get("/account").text
 
 
-def test_a_number_that_is_none_is_refused_with_an_example(
-    manager_browser: Browser, form_queue: leaseq.Queue
-) -> None:
+def test_invalid_number_is_refused_with_example(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     response = save(
         manager_browser, form_queue, settings_fields(manager_browser, form_queue), max_attempts="three"
     )
@@ -188,7 +186,7 @@ def test_a_number_that_is_none_is_refused_with_an_example(
         ("alerts", "late>5"),
     ],
 )
-def test_settings_that_are_no_good_change_nothing_and_stay_typed(
+def test_invalid_settings_are_refused_and_form_keeps_input(
     manager_browser: Browser, form_queue: leaseq.Queue, name: str, text: str
 ) -> None:
     before = form_queue.policy
@@ -215,7 +213,7 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
         ('{"show": [], "show": []}', "Form</a>: each key once in an object ('show' occurs twice)"),
     ],
 )
-def test_a_form_that_is_no_good_is_refused_with_its_line(
+def test_invalid_form_is_refused_with_line_number(
     manager_browser: Browser, form_queue: leaseq.Queue, form: str, message: str
 ) -> None:
     response = save(manager_browser, form_queue, settings_fields(manager_browser, form_queue), form=form)
@@ -223,7 +221,7 @@ def test_a_form_that_is_no_good_is_refused_with_its_line(
     assert message in html.unescape(response.text.partition('<form id="settings"')[0])
 
 
-def test_what_two_people_change_is_merged_or_told(
+def test_concurrent_changes_are_merged_or_conflict_is_shown(
     manager_browser: Browser, sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue
 ) -> None:
     other = sign_in_as("manager")
@@ -255,7 +253,7 @@ def test_what_two_people_change_is_merged_or_told(
 
 
 @pytest.mark.parametrize(("their_changes", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
-def test_who_saves_in_the_same_moment_overwrites_nothing(
+def test_simultaneous_save_does_not_overwrite_other_change(
     manager_browser: Browser,
     form_queue: leaseq.Queue,
     monkeypatch: pytest.MonkeyPatch,

@@ -12,7 +12,7 @@ from tests.web.page_forms import form_fields
 FRAGMENT = {"X-Leaseq-Fragment": "preview"}
 
 
-def test_the_preview_shows_what_is_typed_and_saves_nothing(
+def test_preview_shows_typed_form_and_saves_nothing(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     before = form_queue.policy
@@ -43,7 +43,7 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(
     assert 'id="preview-view"' not in broken_piece
 
 
-def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
+def test_preview_reports_invalid_example_and_shows_form(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     fields = settings_fields(manager_browser, form_queue) | {"sample": '{"text": '}

@@ -37,9 +37,7 @@ def url(queue: leaseq.Queue, *rest: str) -> str:
     return "/".join(("/manage", queue.name, *rest))
 
 
-def test_an_item_is_added_by_the_fields_that_others_have(
-    letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_item_is_added_with_fields_of_existing_items(letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(letters, "try")).text
     assert 'name="text.text"' in page
     assert 'name="value.pages"' in page  # it is a number in the waiting item
@@ -64,13 +62,13 @@ def test_an_item_that_is_sent_twice_is_added_once(letters: leaseq.Queue, manager
     assert letters.stats().inbound == 2
 
 
-def test_an_item_whose_id_is_there_is_not_added(letters: leaseq.Queue, manager_browser: Browser) -> None:
+def test_item_with_existing_id_is_not_added(letters: leaseq.Queue, manager_browser: Browser) -> None:
     manager_browser.post(url(letters, "items"), {"text.text": "Dear sir,", "id": "first"})
     assert "The queue already has this item: Dear sir," in manager_browser.get(url(letters, "try")).text
     assert letters.get("first").payload == {"text": "Dear all,", "pages": 2}
 
 
-def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, manager_browser: Browser) -> None:
+def test_json_replaces_form_fields(letters: leaseq.Queue, manager_browser: Browser) -> None:
     manager_browser.post(url(letters, "items"), {"text.text": "", "json": '["a", {"b": 1}]', "id": "j"})
     assert letters.get("j").payload == ["a", {"b": 1}]
 
@@ -89,7 +87,7 @@ def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, manager_brows
         ({"text.text": "kept words", "request_id": "x" * 300}, "request_id"),
     ],
 )
-def test_an_item_that_is_refused_stays_on_the_page(
+def test_refused_item_is_kept_in_form(
     letters: leaseq.Queue, manager_browser: Browser, fields: dict[str, str], message: str
 ) -> None:
     response = manager_browser.post(url(letters, "items"), fields)
@@ -113,7 +111,7 @@ def test_an_item_that_is_refused_stays_on_the_page(
         ("fail", "100.5", "fail: a whole number from 0 to 100"),
     ],
 )
-def test_a_simulation_that_is_refused(
+def test_invalid_simulation_is_refused(
     letters: leaseq.Queue,
     manager_browser: Browser,
     simulations: Simulations,
@@ -127,13 +125,13 @@ def test_a_simulation_that_is_refused(
     assert simulations.latest(letters.name) is None
 
 
-def test_rates_beyond_the_whole_are_refused(letters: leaseq.Queue, manager_browser: Browser) -> None:
+def test_rates_above_100_percent_are_refused(letters: leaseq.Queue, manager_browser: Browser) -> None:
     fields = {**PLAN, "confirmed": "yes", "abandon": "60", "walk_away": "60"}
     response = manager_browser.post(url(letters, "simulate"), fields)
     assert (response.status_code, "together at most" in response.text) == (400, True)
 
 
-def test_simulated_people_finish_what_waits(letters: leaseq.Queue, simulations: Simulations) -> None:
+def test_simulated_people_finish_waiting_items(letters: leaseq.Queue, simulations: Simulations) -> None:
     plan = Plan(people=2, think=0, abandon_rate=0, fail_rate=0, walk_away_rate=0, seconds=30)
     simulating.start(simulations, letters, plan, "ann").join(30)
     run = simulations.latest(letters.name)
@@ -156,7 +154,7 @@ def test_a_simulation_is_stopped_on_its_page(
     assert "The latest simulation is over." in manager_browser.get(url(letters, "try")).text
 
 
-def test_a_simulation_ends_with_its_process(letters: leaseq.Queue, simulations: Simulations) -> None:
+def test_stop_all_ends_running_simulation(letters: leaseq.Queue, simulations: Simulations) -> None:
     thread = simulating.start(simulations, letters, Plan(people=1, think=600), "ann")
     simulating.stop_all()
     thread.join(30)
@@ -166,7 +164,7 @@ def test_a_simulation_ends_with_its_process(letters: leaseq.Queue, simulations: 
     assert not run.running
 
 
-def test_a_form_that_nobody_can_answer_is_told(letters: leaseq.Queue, simulations: Simulations) -> None:
+def test_simulation_reports_unanswerable_form(letters: leaseq.Queue, simulations: Simulations) -> None:
     ask: Any = {
         "type": "object",
         "required": ["x"],
@@ -179,7 +177,7 @@ def test_a_form_that_nobody_can_answer_is_told(letters: leaseq.Queue, simulation
     assert "no answer can be made up" in run.error
 
 
-def test_a_run_whose_process_died_is_over_after_a_while(
+def test_simulation_of_crashed_process_ends_after_timeout(
     letters: leaseq.Queue, simulations: Simulations, server: Any
 ) -> None:
     id = simulations.begin(letters.name, "ann", Plan())
@@ -198,7 +196,7 @@ def test_a_run_whose_process_died_is_over_after_a_while(
     simulations.stop(letters.name)
 
 
-def test_the_log_tells_what_was_added_and_simulated(
+def test_audit_log_contains_added_items_and_simulations(
     letters: leaseq.Queue, manager_browser: Browser, accounts: Accounts
 ) -> None:
     manager_browser.post(url(letters, "items"), {"text.text": "Dear log,", "id": "logged"})
@@ -212,7 +210,7 @@ def test_the_log_tells_what_was_added_and_simulated(
     }
 
 
-def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
+def test_simulation_uses_short_lease_time_and_restores_original(
     letters: leaseq.Queue, manager_browser: Browser, simulations: Simulations
 ) -> None:
     letters.configure(lease_seconds=300)
@@ -234,7 +232,7 @@ def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
 
 
 @pytest.mark.parametrize(("set_by_hand", "after"), [(None, 300), (60, 60)])
-def test_the_time_is_put_back_after_a_process_died(
+def test_page_restores_lease_time_after_crashed_simulation(
     letters: leaseq.Queue,
     manager_browser: Browser,
     simulations: Simulations,
@@ -251,7 +249,7 @@ def test_the_time_is_put_back_after_a_process_died(
 
 
 @pytest.mark.parametrize("lease", ["4", "3601", "x"])
-def test_a_lease_that_no_trial_has_is_refused(
+def test_invalid_lease_time_of_simulation_is_refused(
     letters: leaseq.Queue, manager_browser: Browser, lease: str
 ) -> None:
     response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})

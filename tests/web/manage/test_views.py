@@ -14,9 +14,7 @@ from tests.web.conftest import Browser
 from tests.web.manage.conftest import ids, url
 
 
-def test_columns_are_chosen_for_all_managers(
-    answered_letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_chosen_columns_are_shown_in_list(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:4] == ["What is it about?", "Rating", "Who"]
     fields = {"column": ["order.by", "text", "answer.tags", "text"], "search": "state=finished"}
@@ -37,9 +35,7 @@ def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, manager_br
     assert '<th scope="col">c0</th>' not in page
 
 
-def test_headings_sort_where_there_is_an_order(
-    answered_letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_heading_reverses_order_of_list(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["c", "b", "a"]
     link = re.findall(r'aria-sort="descending"><a href="([^"]+)"', page)[0]
@@ -61,7 +57,9 @@ def test_a_search_is_saved_shown_and_removed(
 
 
 @pytest.mark.parametrize("name", ["", "x" * 61])
-def test_a_search_needs_a_name(answered_letters: leaseq.Queue, manager_browser: Browser, name: str) -> None:
+def test_saved_search_requires_valid_name(
+    answered_letters: leaseq.Queue, manager_browser: Browser, name: str
+) -> None:
     manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
     page = manager_browser.get(url(answered_letters, "items")).text
     assert "Not saved: view: a name of 1 to 60 characters" in page
@@ -69,14 +67,14 @@ def test_a_search_needs_a_name(answered_letters: leaseq.Queue, manager_browser: 
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 60])
-def test_a_name_of_a_search_may_be_short_or_long(
+def test_saved_search_name_may_have_1_to_60_characters(
     answered_letters: leaseq.Queue, manager_browser: Browser, name: str
 ) -> None:
     manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
     assert f">{name}</a>" in manager_browser.get(url(answered_letters, "items")).text
 
 
-def test_there_is_a_most_number_of_saved_searches(
+def test_number_of_saved_searches_is_limited(
     answered_letters: leaseq.Queue, manager_browser: Browser, app: Any
 ) -> None:
     lists = app.extensions["leaseq"].lists

@@ -1,4 +1,4 @@
-"""Many people in one step: changed, given access to queues, disabled and invited."""
+"""Bulk changes of people: skills, teams, access to queues, disabling and invitations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.web.conftest import Browser
         ("team", "", "team", ["", ""]),
     ],
 )
-def test_many_are_changed_at_once(
+def test_bulk_changes_skills_and_team_of_selected_people(
     admin_browser: Browser,
     accounts: Accounts,
     team: list[str],
@@ -48,7 +48,7 @@ def test_many_are_changed_at_once(
     assert "2 people are changed." in admin_browser.get("/people").text
 
 
-def test_many_are_disabled_and_enabled(
+def test_bulk_disables_and_enables_people(
     admin_browser: Browser, accounts: Accounts, form_queue: leaseq.Queue, team: list[str]
 ) -> None:
     take(form_queue, team[0])
@@ -59,7 +59,7 @@ def test_many_are_disabled_and_enabled(
     assert not any(accounts.get(name).disabled for name in team)
 
 
-def test_many_get_access_to_a_queue_and_lose_it(
+def test_bulk_grants_and_revokes_access_to_queue(
     admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State
 ) -> None:
     queue.configure()
@@ -74,7 +74,7 @@ def test_many_get_access_to_a_queue_and_lose_it(
     state.access.set(queue.name, Access())
 
 
-def test_a_step_keeps_the_access_that_another_process_gave_just_now(
+def test_bulk_keeps_access_granted_by_other_process(
     admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
 ) -> None:
     """The steps of a change may run in different web processes, which read the access once a second."""
@@ -98,7 +98,7 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
         ({"name": ["nobody at all"], "act": "team"}, "there is no person named"),
     ],
 )
-def test_what_can_t_be_changed_is_said(
+def test_invalid_bulk_change_is_refused_with_reason(
     admin_browser: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], message: str
 ) -> None:
     before = accounts.get(team[0])
@@ -107,7 +107,7 @@ def test_what_can_t_be_changed_is_said(
     assert accounts.get(team[0]) == before
 
 
-def test_all_who_match_are_changed_in_steps(
+def test_bulk_changes_all_matching_people_in_steps(
     admin_browser: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 2)
@@ -133,7 +133,7 @@ def test_all_who_match_are_changed_in_steps(
     assert "0 people are changed." in admin_browser.get("/people").text
 
 
-def test_as_many_as_one_step_takes_are_changed_at_once(
+def test_bulk_change_of_step_size_needs_only_one_step(
     admin_browser: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 3)
@@ -144,13 +144,13 @@ def test_as_many_as_one_step_takes_are_changed_at_once(
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
 
 
-def test_nobody_disables_themselves_among_many(admin_browser: Browser, accounts: Accounts) -> None:
+def test_admin_cannot_disable_own_account_in_bulk(admin_browser: Browser, accounts: Accounts) -> None:
     admin_browser.post("/people/bulk", {"name": [admin_browser.name], "disable": "yes"})
     assert "you would be signed out" in admin_browser.get("/people").text
     assert not accounts.get(admin_browser.name).disabled
 
 
-def test_a_queue_that_is_not_there_gives_no_access(admin_browser: Browser, team: list[str]) -> None:
+def test_bulk_access_to_missing_queue_is_refused(admin_browser: Browser, team: list[str]) -> None:
     fields = {"name": team, "act": "let-work", "value": "no-such-queue"}
     assert admin_browser.post("/people/bulk?sort=done", fields).location == "/people?sort=done"
     assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(
@@ -158,7 +158,7 @@ def test_a_queue_that_is_not_there_gives_no_access(admin_browser: Browser, team:
     )
 
 
-def test_a_hundred_refusals_are_all_told(admin_browser: Browser) -> None:
+def test_hundred_refusals_are_all_listed(admin_browser: Browser) -> None:
     names = [f"{n:03} {secrets.token_hex(20)}" for n in range(100)]
     response = admin_browser.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == 200
@@ -166,7 +166,9 @@ def test_a_hundred_refusals_are_all_told(admin_browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("count", "status"), [(10, 303), (11, 200)])
-def test_more_than_ten_refusals_have_a_page(admin_browser: Browser, count: int, status: int) -> None:
+def test_more_than_ten_refusals_are_shown_on_separate_page(
+    admin_browser: Browser, count: int, status: int
+) -> None:
     names = [f"{n:02} {secrets.token_hex(20)}" for n in range(count)]
     response = admin_browser.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == status
@@ -174,7 +176,7 @@ def test_more_than_ten_refusals_have_a_page(admin_browser: Browser, count: int, 
     assert all(re.search(f"{name}.*: there is no person named", page) for name in names)
 
 
-def test_a_later_step_says_why_it_changes_nobody(
+def test_later_step_reports_refusals_without_redirect(
     admin_browser: Browser,
     team: list[str],
     queue: leaseq.Queue,
@@ -195,7 +197,7 @@ def test_a_later_step_says_why_it_changes_nobody(
     assert f"{team[2]}</a>: queue: a queue that only some may work on" in response.text
 
 
-def test_many_are_invited_by_pasting_their_names(
+def test_pasted_names_are_invited(
     app: Flask, admin_browser: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
 ) -> None:
     new_names = [new_name("new") for _ in range(2)]
@@ -215,16 +217,14 @@ def test_many_are_invited_by_pasting_their_names(
     assert not_none(accounts.find(new_names[0])).team == "Refunds"
 
 
-def test_as_many_names_as_are_taken_at_once_are_invited(
-    admin_browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_maximum_number_of_names_is_invited(admin_browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.webapp.people.inviting.MAX_NAMES", 2)
     names = [f"as many as are taken {n}" for n in range(2)]
     page = admin_browser.post("/people", {"name": "\n".join(names), "role": "worker"}).text
     assert re.findall(r"<b>([^<]+)</b> <code", page) == names
 
 
-def test_more_names_than_are_taken_at_once_stay_in_the_box(admin_browser: Browser) -> None:
+def test_too_many_names_are_refused_and_kept_in_field(admin_browser: Browser) -> None:
     response = admin_browser.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
     assert response.status_code == 400
     assert "at most 500 names at once; these are 501" in response.text

@@ -1,4 +1,4 @@
-"""A person is erased on their page, once the name is typed, by REST, and on the command line."""
+"""Erasing and exporting a person: on their page, by REST and on the command line."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def is_erased(queue: leaseq.Queue, accounts: Accounts, name: str) -> bool:
     )
 
 
-def test_the_page_says_what_goes_and_asks_for_the_name(
+def test_erase_page_lists_data_and_requires_name(
     chief: Browser, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     admin_browser, path = chief, f"/people/{ann}/erase"
@@ -90,7 +90,7 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
     assert (entry.by, entry.what, entry.about) == (admin_browser.name, "person.erased", answer.person)
 
 
-def test_what_was_interrupted_is_finished_on_the_list(
+def test_interrupted_erasure_is_finished_on_page(
     chief: Browser, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
@@ -108,7 +108,7 @@ def test_what_was_interrupted_is_finished_on_the_list(
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
-def test_only_admins_do_it(
+def test_only_admins_erase_people(
     sign_in_as: Callable[[str], Browser],
     make_caller: Callable[[str], Caller],
     ann: str,
@@ -125,7 +125,7 @@ def test_only_admins_do_it(
     assert accounts.find(ann)
 
 
-def test_exporting_over_rest(admin: Caller, ann: str, queue: leaseq.Queue) -> None:
+def test_rest_exports_person(admin: Caller, ann: str, queue: leaseq.Queue) -> None:
     response = admin("GET", f"/people/{ann}/export")
     assert (response.status_code, response.mimetype) == (200, "application/json")
     assert response.headers["Content-Disposition"] == 'attachment; filename="person.json"'
@@ -136,7 +136,7 @@ def test_exporting_over_rest(admin: Caller, ann: str, queue: leaseq.Queue) -> No
     assert admin("GET", "/people/nobody-of-this-name/export").json["account"] is None
 
 
-def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
+def test_rest_erases_person(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
     response = admin("DELETE", f"/people/{ann}")
     assert response.status_code == 204
     assert is_erased(queue, accounts, ann)
@@ -147,7 +147,7 @@ def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, account
     assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
 
 
-def test_what_they_did_a_moment_ago_goes_too(
+def test_erasure_includes_unwritten_activity(
     app: Flask, admin: Caller, ann: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Including what this process has not written yet."""
@@ -158,7 +158,7 @@ def test_what_they_did_a_moment_ago_goes_too(
     assert not activity.today(ann, queue.name)
 
 
-def test_erasing_over_rest_what_was_interrupted(
+def test_rest_finishes_interrupted_erasure(
     admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
@@ -170,7 +170,7 @@ def test_erasing_over_rest_what_was_interrupted(
     assert is_erased(queue, accounts, ann)
 
 
-def test_a_queue_of_another_version_is_said(
+def test_erasure_reports_unreadable_queue(
     admin: Caller, chief: Browser, ann: str, unreadable_queue: leaseq.Queue
 ) -> None:
     assert_problem(admin("DELETE", f"/people/{ann}"), 503, "queue-unreadable")
@@ -180,7 +180,9 @@ def test_a_queue_of_another_version_is_said(
     assert '<input id="name" name="name"' in response.text, "the form is there to try again"
 
 
-def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
+def test_command_line_erases_person_only_with_yes(
+    run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
     first_result = run("person", "erase", ann)
     assert first_result.exit_code == 2
     assert "1 lease that they hold, and their drafts." in first_result.stderr
@@ -199,7 +201,7 @@ def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts
         assert (error_result.exit_code, error_result.stdout) == (2 if len(name) > 64 else 1, "")
 
 
-def test_the_command_line_finishes_what_was_interrupted(
+def test_command_line_finishes_interrupted_erasure(
     run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
@@ -210,7 +212,7 @@ def test_the_command_line_finishes_what_was_interrupted(
     assert is_erased(queue, accounts, ann)
 
 
-def test_one_without_an_account_from_the_command_line(run: Run, queue: leaseq.Queue) -> None:
+def test_command_line_erases_person_without_account(run: Run, queue: leaseq.Queue) -> None:
     queue.enqueue({})
     queue.finish(take(queue, "a program"), 1)
     result = run("person", "erase", "a program", "--yes")
@@ -219,7 +221,7 @@ def test_one_without_an_account_from_the_command_line(run: Run, queue: leaseq.Qu
     assert answer.person.startswith("erased-")
 
 
-def test_export_from_the_command_line(run: Run, ann: str, tmp_path: Path) -> None:
+def test_command_line_exports_person(run: Run, ann: str, tmp_path: Path) -> None:
     result = run("person", "export", ann)
     document = json.loads(result.stdout)
     assert (document["name"], document["account"]["role"], len(document["items"])) == (ann, "worker", 2)

@@ -21,7 +21,7 @@ from tests.web.conftest import Browser, Caller, Response
 from tests.web.item_lists import table_text
 
 
-def test_the_log_is_found_by_person_and_kind_page_by_page(
+def test_audit_log_is_filtered_and_paged(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
     admin_browser, name = sign_in_as("admin"), new_name("logged")
@@ -50,7 +50,7 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
     assert sign_in_as("manager").get("/people/log").status_code == 403
 
 
-def test_a_page_of_the_log_looks_through_a_bounded_number(
+def test_log_page_scans_bounded_number_of_entries(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "_BATCH", 2)
@@ -83,7 +83,7 @@ def entries_by(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
+def test_manager_changes_by_page_and_rest_are_logged(
     accounts: Accounts, form_queue: leaseq.Queue, manager: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
     base = f"/queues/{form_queue.name}"
@@ -117,7 +117,7 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
     assert entries_by(accounts, manager_browser.name)[0][:2] == ("queue.made", f"{form_queue.name}-2")
 
 
-def test_an_act_stands_where_the_log_can_not_be_written(
+def test_action_succeeds_if_log_write_fails(
     accounts: Accounts, form_queue: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The action is done by then: after an error, the caller would repeat it."""
@@ -130,7 +130,7 @@ def test_an_act_stands_where_the_log_can_not_be_written(
     assert form_queue.stats().paused is not None
 
 
-def test_what_many_moves_did_before_the_server_failed_is_told(
+def test_partial_bulk_action_is_logged_after_server_failure(
     accounts: Accounts,
     form_queue: leaseq.Queue,
     manager: Caller,
@@ -154,7 +154,7 @@ def test_what_many_moves_did_before_the_server_failed_is_told(
     assert entries_by(accounts, manager_browser.name)[0] == ("item.removed", form_queue.name, "1: three")
 
 
-def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_request(
+def test_invalid_request_returns_400_despite_unreadable_policy(
     manager: Caller, unreadable_queue: leaseq.Queue
 ) -> None:
     """The answer is about the request's error, not about what the log finds before the view is called."""
@@ -167,7 +167,7 @@ def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_reque
     assert (pause_response.status_code, pause_response.json["code"]) == (503, "queue-unreadable")
 
 
-def test_every_act_that_accounts_write_has_words() -> None:
+def test_every_account_action_has_log_text() -> None:
     sources = "".join(
         path.read_text() for path in Path(leaseq.webapp.store.accounts.__file__).parent.glob("*.py")
     )
@@ -176,7 +176,7 @@ def test_every_act_that_accounts_write_has_words() -> None:
     assert acts == {act for act in WORDS if act.partition(".")[0] not in ("queue", "item", "webhook")}
 
 
-def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
+def test_every_queue_and_item_change_has_log_text(app: Flask) -> None:
     """By default the code is the route's name, which is not for readers."""
     codes = {
         endpoint: f"{'item' if '/items/<' in rule.rule else 'queue'}.{CHANGES.get(change, change)}"
@@ -225,7 +225,7 @@ def changes_by(accounts: Accounts, by: str) -> list[str]:
     return [act for act, *_ in entries_by(accounts, by) if not act.startswith("sign-in")]
 
 
-def test_the_log_tells_of_an_import_and_not_of_a_check(
+def test_import_is_logged_but_check_is_not(
     accounts: Accounts, manager_browser: Browser, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -250,7 +250,7 @@ def test_the_log_tells_of_an_import_and_not_of_a_check(
     assert changes_by(accounts, manager.name) == ["queue.imported"] * 2
 
 
-def test_a_body_that_the_view_does_not_read_is_no_error_of_the_log(
+def test_log_tolerates_invalid_body_unused_by_view(
     accounts: Accounts, manager: Caller, form_queue: leaseq.Queue
 ) -> None:
     path = f"/queues/{form_queue.name}/items/one"
@@ -276,7 +276,7 @@ def test_the_log_does_not_read_the_rest_of_an_imported_file(
     assert changes_by(accounts, manager.name) == ["queue.imported"]
 
 
-def test_what_changes_nothing_is_not_told(
+def test_requests_without_change_are_not_logged(
     accounts: Accounts, manager_browser: Browser, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()

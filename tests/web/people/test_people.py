@@ -32,7 +32,7 @@ def link_in(page: str) -> str:
     return not_none(re.search(r"/welcome\?token=[\w-]+", page))[0]
 
 
-def test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once(
+def test_invitation_grants_role_and_skills_once(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
     admin_browser, name = sign_in_as("admin"), new_name("newcomer")
@@ -62,7 +62,7 @@ def test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once(
     assert all(invitation.by != admin_browser.name for invitation in accounts.invitations())
 
 
-def test_a_name_that_the_inviter_chose_is_not_changed(
+def test_invited_person_cannot_change_preset_name(
     app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("chosen")
@@ -76,7 +76,7 @@ def test_a_name_that_the_inviter_chose_is_not_changed(
         accounts.invite(by="test", name=name)
 
 
-def test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing(
+def test_revoked_or_expired_invitation_is_refused(
     app: Flask,
     server: Any,
     accounts: Accounts,
@@ -106,14 +106,16 @@ def test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing(
     "fields",
     [{"role": "boss"}, {"skills": "Not Good"}, {"days": "0"}, {"days": "31"}, {"days": "x"}, {"name": "."}],
 )
-def test_an_invitation_that_can_not_be(sign_in_as: Callable[[str], Browser], fields: dict[str, str]) -> None:
+def test_invalid_invitation_is_refused_and_form_keeps_name(
+    sign_in_as: Callable[[str], Browser], fields: dict[str, str]
+) -> None:
     response = sign_in_as("admin").post("/people", {"role": "worker", "name": "somebody", **fields})
     assert response.status_code == 400
     assert 'role="alert"' in response.text
     assert f"{fields.get('name', 'somebody')}</textarea>" in response.text, "what was typed is still there"
 
 
-def test_a_change_that_can_not_be_is_told_on_the_persons_page(
+def test_invalid_change_of_person_is_refused_and_form_keeps_input(
     sign_in_as: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     admin_browser, ann = sign_in_as("admin"), sign_in_as("worker")
@@ -128,7 +130,7 @@ def test_a_change_that_can_not_be_is_told_on_the_persons_page(
 
 
 @pytest.mark.parametrize("act", ["change", "disable", "tokens"])
-def test_of_nobody_there_is_no_page_and_nothing_to_change(
+def test_change_of_missing_person_returns_404(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str], act: str
 ) -> None:
     admin_browser, name = sign_in_as("admin"), new_name("nobody")
@@ -140,7 +142,7 @@ def test_of_nobody_there_is_no_page_and_nothing_to_change(
         accounts.get(name)
 
 
-def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
+def test_disabling_person_releases_only_their_leases(
     form_queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:
     admin_browser, ann, bob = sign_in_as("admin"), sign_in_as("worker"), sign_in_as("worker")
@@ -162,7 +164,7 @@ def test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does(
 
 
 @pytest.mark.parametrize("by", ["rest", "command"])
-def test_disabling_returns_leases_in_every_way_to_disable(
+def test_disabling_by_rest_or_command_line_releases_leases(
     server: Any, form_queue: leaseq.Queue, worker: Caller, admin: Caller, by: str
 ) -> None:
     form_queue.reserve(worker.name)
@@ -178,7 +180,7 @@ def test_disabling_returns_leases_in_every_way_to_disable(
     assert form_queue.mine(worker.name) == []
 
 
-def test_held_counts_are_right_past_what_one_look_shows(
+def test_held_counts_are_right_across_several_reads(
     server: Any, form_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
 ) -> None:
     from leaseq.webapp.store.accounts import leases
@@ -196,7 +198,7 @@ def test_held_counts_are_right_past_what_one_look_shows(
     assert count_held() == {ann: 2, bob: 1}
 
 
-def test_people_are_found_with_what_they_hold_and_did_today(
+def test_people_list_shows_held_items_and_activity_of_today(
     app: Flask, accounts: Accounts, form_queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:
     admin_browser, ann = sign_in_as("admin"), sign_in_as("worker")
@@ -227,7 +229,7 @@ def test_people_are_found_with_what_they_hold_and_did_today(
     assert [cell.strip() for cell in line.split("|")][1:7] == ["4", "30 s", "1", "–", "2 min", "70 s"]
 
 
-def test_people_come_page_by_page(
+def test_people_list_is_paged(
     accounts: Accounts,
     sign_in_as: Callable[[str], Browser],
     new_name: Callable[[str], str],

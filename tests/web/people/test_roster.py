@@ -1,4 +1,4 @@
-"""The list of people for a team of hundreds: what each does, sorted, searched, and changed in bulk."""
+"""The list of people: current activity, sorting, filters, breaks and live updates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_names(admin_browser: Browser, team: list[str], **criteria: str) -> list
     return re.findall(r'name="name" value="([^"]+)" form="bulk-form"', page)
 
 
-def test_what_each_does_now(
+def test_list_shows_current_activity_of_each_person(
     admin_browser: Browser,
     sign_in_as: Callable[[str], Browser],
     form_queue: leaseq.Queue,
@@ -50,7 +50,7 @@ def test_what_each_does_now(
     assert list_names(admin_browser, team, sort="state") == [ann, bob, eva]
 
 
-def test_a_break_ends_by_taking_an_item_and_after_a_day(
+def test_break_ends_on_reserve_and_after_a_day(
     admin_browser: Browser, form_queue: leaseq.Queue, team: list[str], server: Any, state: State
 ) -> None:
     ann = team[0]
@@ -66,7 +66,7 @@ def test_a_break_ends_by_taking_an_item_and_after_a_day(
     assert list_names(admin_browser, team, state="working") == [ann]
 
 
-def test_a_break_does_not_come_back_when_the_item_is_done(
+def test_reserving_on_page_ends_break(
     worker_browser: Browser, form_queue: leaseq.Queue, state: State
 ) -> None:
     form_queue.enqueue({"text": "a letter"})
@@ -77,7 +77,7 @@ def test_a_break_does_not_come_back_when_the_item_is_done(
     assert state.breaks.get(worker_browser.name) is None
 
 
-def test_somebody_takes_a_break_and_is_back(
+def test_person_starts_and_ends_break(
     worker_browser: Browser, form_queue: leaseq.Queue, state: State
 ) -> None:
     take(form_queue, worker_browser.name)
@@ -93,7 +93,7 @@ def test_somebody_takes_a_break_and_is_back(
     assert state.breaks.get(worker_browser.name) is None
 
 
-def test_sorted_by_each_heading(admin_browser: Browser, team: list[str], state: State) -> None:
+def test_list_is_sorted_by_each_heading(admin_browser: Browser, team: list[str], state: State) -> None:
     ann, bob, eva = team
     for number, name in enumerate((bob, bob, eva)):
         active = 10_000 if name == bob else 60_000
@@ -128,7 +128,9 @@ def test_each_heading_sorts_both_ways(admin_browser: Browser, team: list[str], s
     assert list_names(admin_browser, team, sort="hour") == [bob, eva, ann]
 
 
-def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leaseq.Queue) -> None:
+def test_activity_counts_items_finished_in_last_hour(
+    server: Any, team: list[str], queue: leaseq.Queue
+) -> None:
     ann, bob, _ = team
     now = 1_900_000_000.0
     for minutes, name in ((59, ann), (5, ann), (5, bob), (65, bob)):
@@ -145,7 +147,7 @@ def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leas
     assert activity.last_hour()[ann] == {queue.name: 1}, "an answer that was undone"
 
 
-def test_the_list_is_kept_up_to_date_for_who_watches_it(
+def test_live_list_sends_changes_to_watchers(
     app: Flask, admin_browser: Browser, form_queue: leaseq.Queue, team: list[str], state: State
 ) -> None:
     ann = team[0]
@@ -190,7 +192,7 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
     assert figures["people"] == second_message["people"], "also without a stream"
 
 
-def test_who_may_see_less_by_now_is_shown_less(
+def test_live_list_is_empty_after_loss_of_role(
     app: Flask, admin_browser: Browser, team: list[str], state: State, accounts: Accounts
 ) -> None:
     with app.test_request_context(f"/people?team={team[0][:-4]}"):
@@ -201,7 +203,7 @@ def test_who_may_see_less_by_now_is_shown_less(
     assert b'"people":[]' in bytes(watcher.stream._buffer)
 
 
-def test_who_may_work_on_a_queue(
+def test_list_is_filtered_by_access_to_queue(
     admin_browser: Browser, team: list[str], queue: leaseq.Queue, state: State
 ) -> None:
     queue.configure()

@@ -1,4 +1,4 @@
-"""Who may call which route. The tests iterate over all routes, so that a new one can't be forgotten."""
+"""The role that each route requires. The tests iterate over all routes, so that none is forgotten."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def every_route(app: Flask) -> list[tuple[str, str, str]]:
     return routes
 
 
-def test_every_route_declares_a_role_or_is_on_the_short_list(app: Flask) -> None:
+def test_every_route_declares_role_or_is_listed_as_open(app: Flask) -> None:
     undeclared = [route for route in every_route(app) if need_of(app, route[0]) is None]
     assert undeclared == []
     assert {endpoint for endpoint, _, _ in every_route(app)} >= OPEN_TO_ANYONE
 
 
-def test_a_stranger_gets_nowhere(app: Flask) -> None:
+def test_request_without_sign_in_reaches_only_open_routes(app: Flask) -> None:
     client = app.test_client()
     for endpoint, method, path in every_route(app):
         response = client.open(path, method=method, buffered=True)
@@ -57,7 +57,7 @@ def test_a_stranger_gets_nowhere(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
-def test_a_role_opens_no_more_than_its_routes(
+def test_role_is_refused_on_routes_of_higher_roles(
     app: Flask, role: str, make_caller: Callable[[str], Caller], sign_in_as: Callable[[str], Browser]
 ) -> None:
     client, browser = make_caller(role), sign_in_as(role)
@@ -72,7 +72,7 @@ def test_a_role_opens_no_more_than_its_routes(
         assert browser.client.open(path, method=method).status_code == 403, path
 
 
-def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
+def test_route_without_declared_role_is_forbidden(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
     from tests.web.conftest import CHEAP_PASSWORDS, SECRET
@@ -92,7 +92,9 @@ def existing_queue(server: Any) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("existing_queue")
-def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+def test_every_write_with_session_requires_csrf_token(
+    app: Flask, sign_in_as: Callable[[str], Browser]
+) -> None:
     browser = sign_in_as("admin")
     for _, method, path in every_route(app):
         if method != "GET":
@@ -101,9 +103,7 @@ def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, sign_in_as: Calla
             assert "CSRF" in response.text, path
 
 
-def test_rest_takes_the_session_with_its_csrf_token(
-    form_queue: Any, sign_in_as: Callable[[str], Browser]
-) -> None:
+def test_rest_accepts_session_with_csrf_token(form_queue: Any, sign_in_as: Callable[[str], Browser]) -> None:
     browser = sign_in_as("worker")
     headers = {"X-CSRFToken": browser.csrf("/account")}
     response = browser.client.post(f"/api/v1/queues/{form_queue.name}/reserve", headers=headers)
@@ -111,7 +111,7 @@ def test_rest_takes_the_session_with_its_csrf_token(
     assert not_none(response.json)["person"] == browser.name
 
 
-def test_a_bad_token_is_not_helped_by_a_session(sign_in_as: Callable[[str], Browser]) -> None:
+def test_invalid_token_is_refused_despite_session(sign_in_as: Callable[[str], Browser]) -> None:
     response = sign_in_as("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
     assert response.status_code == 401
     assert response.headers["WWW-Authenticate"] == "Bearer"
@@ -119,13 +119,13 @@ def test_a_bad_token_is_not_helped_by_a_session(sign_in_as: Callable[[str], Brow
 
 
 @pytest.mark.parametrize("header", ["Basic YW5uOnB3", "Bearer", "Bearer ", "abc"])
-def test_a_header_without_a_token_is_told_how_to_send_one(app: Flask, header: str) -> None:
+def test_authorization_header_without_token_is_refused_with_hint(app: Flask, header: str) -> None:
     response = app.test_client().get("/api/v1/queues", headers={"Authorization": header})
     assert response.status_code == 401
     assert not_none(response.json)["detail"].endswith("send `Authorization: Bearer <token>`")
 
 
-def test_every_page_has_the_headers_and_a_nonce_of_its_own(
+def test_pages_have_security_headers_and_unique_nonce(
     sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure()  # without a queue, / leads elsewhere
@@ -150,7 +150,7 @@ def test_every_page_has_the_headers_and_a_nonce_of_its_own(
     assert len(nonces) == 6
 
 
-def test_under_https_cookies_are_for_this_host_alone(server: Any) -> None:
+def test_session_cookie_over_https_has_host_prefix(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
     from tests.web.conftest import CHEAP_PASSWORDS, SECRET
@@ -165,7 +165,7 @@ def test_under_https_cookies_are_for_this_host_alone(server: Any) -> None:
     assert "max-age" in response.headers["Strict-Transport-Security"]
 
 
-def test_forwarded_headers_are_believed_from_configured_proxies_only(server: Any) -> None:
+def test_forwarded_headers_are_trusted_only_from_configured_proxies(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
     from tests.web.conftest import CHEAP_PASSWORDS, SECRET

@@ -1,4 +1,4 @@
-"""Who may work on a queue and manage it can be set on the page and by REST."""
+"""Access to work on a queue and to manage it is set on a page and by REST."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.web.conftest import Browser, Caller
 
 
-def test_the_page_sets_it_and_tells_the_log(
+def test_access_page_saves_access_and_writes_audit_log(
     manager_browser: Browser, accounts: Accounts, queue: leaseq.Queue, access: QueueAccess, worker: Caller
 ) -> None:
     queue.configure()
@@ -58,7 +58,7 @@ def test_the_page_sets_it_and_tells_the_log(
         ),
     ],
 )
-def test_what_can_t_be_is_refused_and_kept_in_the_form(
+def test_invalid_access_is_refused_and_form_keeps_input(
     manager_browser: Browser, queue: leaseq.Queue, access: QueueAccess, fields: dict[str, str], reason: str
 ) -> None:
     queue.configure()
@@ -86,7 +86,7 @@ def test_what_can_t_be_is_refused_and_kept_in_the_form(
         ({"work": None, "manage": None, "read": None}, "read"),
     ],
 )
-def test_rest_refuses_what_can_t_be(
+def test_rest_refuses_invalid_access(
     manager: Caller, queue: leaseq.Queue, body: dict[str, Any], field: str
 ) -> None:
     queue.configure()
@@ -95,7 +95,7 @@ def test_rest_refuses_what_can_t_be(
     assert response.json["field"] == field
 
 
-def test_rest_reads_back_what_was_set(
+def test_rest_returns_access_as_set(
     manager: Caller, worker: Caller, queue: leaseq.Queue, call: Callable[..., Any]
 ) -> None:
     queue.configure()

@@ -1,4 +1,4 @@
-"""Who may work on a queue and who may manage it, for pages and REST alike."""
+"""Access to work on a queue and to manage it, on pages and by REST."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from tests.support.leases import take
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller, Response
 
-OF_NO_QUEUE = {
-    "api": "people for admins; webhooks and the list of queues are asked for below",
+ROUTES_WITHOUT_QUEUE = {
+    "api": "people for admins; webhooks and the list of queues are tested below",
     "auth": "one's own account, and signing in",
     "docs": "the description of REST",
     "health": "for load balancers",
     "language": "one's own",
-    "manage.overview": "lists queues, which is asked for below",
+    "manage.overview": "lists queues, which is tested below",
     "manage.create": "makes a queue",
     "manage.create_from_file": "makes a queue",
     "manage.add_demo": "asks for the access to the demo queue itself",
-    "metrics": "of all queues, which is asked for below",
-    "people": "for admins; managers see what is of their queues (tests/web/people/test_managers.py)",
+    "metrics": "of all queues, which is tested below",
+    "people": "for admins; managers see what is of their queues (tests/web/people/test_manager_view.py)",
     "static": "files",
-    "webhooks": "of all queues, which is asked for below",
-    "work.commands": "lists queues, which is asked for below",
+    "webhooks": "of all queues, which is tested below",
+    "work.commands": "lists queues, which is tested below",
     "work.day": "one's own figures, and the queues to which one has access",
-    "work.home": "lists queues, which is asked for below",
-    "work.queues_menu": "lists queues, which is asked for below",
+    "work.home": "lists queues, which is tested below",
+    "work.queues_menu": "lists queues, which is tested below",
     "work.break_page": "one's own break",
     "work.take_break": "one's own break",
     "work.end_break": "one's own break",
@@ -49,7 +49,7 @@ def guarded_rules(app: Flask) -> list[Rule]:
     return [rule for rule in app.url_map.iter_rules() if rule.endpoint not in OPEN_TO_ANYONE]
 
 
-def test_each_route_of_a_queue_is_not_there_for_who_has_no_access(
+def test_queue_routes_return_404_without_access(
     app: Flask,
     closed_queue: leaseq.Queue,
     worker: Caller,
@@ -60,7 +60,7 @@ def test_each_route_of_a_queue_is_not_there_for_who_has_no_access(
     not_found_count = 0
     for rule in guarded_rules(app):
         if "q" not in rule.arguments:
-            assert {rule.endpoint, rule.endpoint.partition(".")[0]} & OF_NO_QUEUE.keys(), rule
+            assert {rule.endpoint, rule.endpoint.partition(".")[0]} & ROUTES_WITHOUT_QUEUE.keys(), rule
             continue
         values: dict[str, Any] = {**dict.fromkeys(rule.arguments, "1"), "q": closed_queue.name}
         path = app.url_map.bind("localhost").build(rule.endpoint, values, method=None)
@@ -87,7 +87,7 @@ def test_each_route_of_a_queue_is_not_there_for_who_has_no_access(
 
 
 @pytest.mark.parametrize("path", ["/q/{q}", "/q/{q}/why", "/manage/{q}", "/manage/{q}/items"])
-def test_what_is_said_is_the_same_where_there_is_no_queue(
+def test_page_without_access_equals_page_of_missing_queue(
     closed_queue: leaseq.Queue, worker_browser: Browser, manager_browser: Browser, path: str
 ) -> None:
     browser = manager_browser if path.startswith("/manage") else worker_browser
@@ -103,11 +103,11 @@ def test_what_is_said_is_the_same_where_there_is_no_queue(
     "options",
     [
         pytest.param({"json": {}}, id="an empty body, and no CSRF token"),
-        pytest.param({"json": {}, "query_string": {"limit": "some"}}, id="a wrong query"),
-        pytest.param({"data": "{", "content_type": "text/plain"}, id="another type"),
+        pytest.param({"json": {}, "query_string": {"limit": "some"}}, id="an invalid query"),
+        pytest.param({"data": "{", "content_type": "text/plain"}, id="a wrong content type"),
     ],
 )
-def test_nor_does_a_call_that_is_wrong_tell_the_two_apart(
+def test_bad_request_does_not_reveal_queue_without_access(
     app: Flask, closed_queue: leaseq.Queue, manager: Caller, manager_browser: Browser, options: dict[str, Any]
 ) -> None:
     def response_about(rule: Rule, method: str, name: str) -> tuple[int, str]:
@@ -135,7 +135,7 @@ def test_nor_does_a_call_that_is_wrong_tell_the_two_apart(
     ]
 
 
-def test_a_queue_without_access_is_in_no_list(
+def test_queue_without_access_is_not_listed(
     closed_queue: leaseq.Queue,
     worker: Caller,
     manager: Caller,
@@ -157,7 +157,7 @@ def test_a_queue_without_access_is_in_no_list(
         ]
 
 
-def test_what_is_of_all_queues_is_for_those_who_may_manage_all(
+def test_routes_about_all_queues_require_access_to_all(
     app: Flask, closed_queue: leaseq.Queue, manager: Caller, manager_browser: Browser, admin: Caller
 ) -> None:
     for response in (
@@ -173,7 +173,7 @@ def test_what_is_of_all_queues_is_for_those_who_may_manage_all(
     assert admin("GET", "/webhooks").status_code == 200
 
 
-def test_a_form_that_is_too_large_to_be_read_is_not_shown_again(
+def test_oversized_form_without_access_returns_404(
     app: Flask, closed_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     fields = {"token": "1", "result": "x" * app.config["MAX_CONTENT_LENGTH"]}
@@ -181,7 +181,7 @@ def test_a_form_that_is_too_large_to_be_read_is_not_shown_again(
         assert worker_browser.client.post(f"/q/{name}/items/one/finish", data=fields).status_code == 404
 
 
-def test_an_admin_and_who_is_named_have_access(
+def test_admins_and_named_people_have_access(
     closed_queue: leaseq.Queue, access: QueueAccess, admin: Caller, worker: Caller, manager: Caller
 ) -> None:
     assert admin("GET", f"/queues/{closed_queue.name}/access").status_code == 200
@@ -210,7 +210,7 @@ def test_an_admin_and_who_is_named_have_access(
         (Group(people=("bob",), teams=("Refunds",)), True),
     ],
 )
-def test_a_group_is_of_names_skills_and_teams(accounts: Accounts, group: Group, may_work: bool) -> None:
+def test_group_matches_names_skills_and_teams(accounts: Accounts, group: Group, may_work: bool) -> None:
     record = accounts.find("group") or accounts.add("group", by="test")
     ann = Person("ann", "worker", ("fr",), "Refunds", False, 1, True, record.created_at)
     assert Access(group).lets_work(ann) is may_work
@@ -221,7 +221,7 @@ def test_a_group_is_of_names_skills_and_teams(accounts: Accounts, group: Group, 
     assert not Access(group).lets_work(outsider)
 
 
-def test_another_process_s_change_counts_within_a_second(server: Any, queue: leaseq.Queue) -> None:
+def test_access_change_of_other_process_applies_within_a_second(server: Any, queue: leaseq.Queue) -> None:
     now = 100.0
     our_access = QueueAccess(server.client, monotonic=lambda: now)
     other_access = QueueAccess(server.client, monotonic=lambda: now)
@@ -234,7 +234,7 @@ def test_another_process_s_change_counts_within_a_second(server: Any, queue: lea
     other_access.set(queue.name, Access())
 
 
-def test_a_person_s_team_is_set_by_page_rest_and_command_line(
+def test_team_of_person_is_set_by_page_and_rest(
     admin: Caller, sign_in_as: Callable[[str], Browser], accounts: Accounts, worker_browser: Browser
 ) -> None:
     admin_browser = sign_in_as("admin")
@@ -251,7 +251,7 @@ def test_a_person_s_team_is_set_by_page_rest_and_command_line(
     assert admin("PUT", f"/people/{worker_browser.name}", json={"team": "x" * 65}).status_code == 400
 
 
-def test_an_item_is_assigned_only_to_who_may_work_on_the_queue(
+def test_item_is_assigned_only_to_person_with_access(
     access: QueueAccess, queue: leaseq.Queue, manager: Caller, worker: Caller, manager_browser: Browser
 ) -> None:
     """Otherwise nobody would get it, and it would wait forever."""

@@ -41,7 +41,7 @@ def call(server: Any, worker: Caller) -> Callable[..., Any]:
     return send
 
 
-def test_a_token_may_send_so_many_requests_to_all_web_processes(call: Callable[..., Any]) -> None:
+def test_rate_limit_of_token_is_shared_by_web_processes(call: Callable[..., Any]) -> None:
     responses = [call() for _ in range(4)]
     assert [response.status_code for response in responses] == [200, 200, 200, 429]
     assert [response.headers["RateLimit-Remaining"] for response in responses] == ["2", "1", "0", "0"]
@@ -53,17 +53,19 @@ def test_a_token_may_send_so_many_requests_to_all_web_processes(call: Callable[.
     assert responses[-1].headers["RateLimit-Reset"] == str(seconds)
 
 
-def test_a_refused_token_is_told_to_wait_a_second_at_least(
+def test_retry_after_is_at_least_one_second(
     call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rest may be less than a second, but a client that does not wait is refused again."""
+    """The remaining time may be less than a second, but a client that does not wait is refused again."""
     monkeypatch.setattr(FixedWindowRateLimiter, "get_window_stats", lambda *_: WindowStats(time.time(), 0))
     response = [call() for _ in range(4)][-1]
     assert response.status_code == 429
     assert response.headers["Retry-After"] == response.headers["RateLimit-Reset"] == "1"
 
 
-def test_each_token_has_its_own(call: Callable[..., Any], worker: Caller, accounts: Accounts) -> None:
+def test_each_token_has_separate_rate_limit(
+    call: Callable[..., Any], worker: Caller, accounts: Accounts
+) -> None:
     for _ in range(4):
         call()
     assert call().status_code == 429
@@ -71,22 +73,22 @@ def test_each_token_has_its_own(call: Callable[..., Any], worker: Caller, accoun
     assert call(token=second_token).headers["RateLimit-Remaining"] == "2"
 
 
-def test_a_wrong_token_counts_nowhere(call: Callable[..., Any]) -> None:
+def test_response_to_invalid_token_has_no_rate_limit_headers(call: Callable[..., Any]) -> None:
     response = call(token="wrong")
     assert response.status_code == 401
     assert "RateLimit-Limit" not in response.headers
 
 
-def test_without_a_limit_nothing_is_said(worker: Caller) -> None:
+def test_response_has_no_rate_limit_headers_without_limit(worker: Caller) -> None:
     assert "RateLimit-Limit" not in worker("GET", "/queues").headers
 
 
-def test_pages_have_no_limit(server: Any) -> None:
+def test_pages_have_no_rate_limit(server: Any) -> None:
     client = limited_app(server.url).test_client()
     assert [client.get("/login").status_code for _ in range(5)] == [200] * 5
 
 
-def test_it_counts_in_a_cluster() -> None:
+def test_rate_limit_is_shared_with_redis_cluster() -> None:
     with cluster() as engine:
         client = leaseq.connect(engine.url_of("pages"))
         accounts = Accounts(client, passwords=CHEAP_PASSWORDS)
@@ -101,7 +103,7 @@ def test_it_counts_in_a_cluster() -> None:
 
 
 @pytest.mark.parametrize("value", ["many", "5", "5/fortnight", "-5/minute", "5/minute; 6/hour"])
-def test_a_limit_that_is_none_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_rate_limit_setting_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
     monkeypatch.setenv("LEASEQ_RATE_LIMIT", value)
     with pytest.raises(SettingsRefused, match=r"LEASEQ_RATE_LIMIT: .* is not a limit like 600/minute"):

@@ -9,10 +9,10 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
 BLUEPRINTS_OF_ADMINS = ("people",)
 FIGURES_OF_PEOPLE = ("people.index", "people.detail")
-"""Here managers see what people do on their queues: see tests/web/people/test_managers.py."""
+"""Pages that show managers the work on their queues: tests/web/people/test_manager_view.py."""
 
 
-def test_pages_of_managers_and_admins_are_theirs(app: Flask) -> None:
+def test_manager_and_admin_pages_require_their_role(app: Flask) -> None:
     for endpoint in app.view_functions:
         blueprint = endpoint.partition(".")[0]
         if endpoint in OPEN_TO_ANYONE:

@@ -61,7 +61,7 @@ def make_program(app: Flask, accounts: Accounts, new_name: Callable[[str], str])
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
+def test_routes_refuse_tokens_of_insufficient_scope(
     app: Flask, scope: str, make_program: Callable[..., Caller]
 ) -> None:
     program = make_program(scope=scope)
@@ -76,7 +76,7 @@ def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
         response.close()  # one is an endless stream
 
 
-def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
+def test_token_for_one_queue_is_refused_elsewhere(
     app: Flask, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
     queue.configure(title="Mine")
@@ -91,7 +91,7 @@ def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
     assert make_program(scope="admin", queue=queue.name)("GET", f"/queues/{queue.name}").status_code == 200
 
 
-def test_a_scope_gives_no_more_than_the_role(
+def test_token_scope_does_not_exceed_role_of_person(
     accounts: Accounts, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
     queue.configure(title="Mine")
@@ -107,14 +107,16 @@ def test_a_scope_gives_no_more_than_the_role(
 
 
 @pytest.mark.parametrize(("role", "scope"), [("worker", "work"), ("manager", "manage"), ("admin", "admin")])
-def test_without_a_scope_a_token_may_what_its_person_may(
+def test_token_without_scope_has_full_scope_of_role(
     accounts: Accounts, make_program: Callable[..., Caller], role: str, scope: str
 ) -> None:
     (token,) = accounts.tokens(make_program(role).name)
     assert (token.scope, token.queue, token.expires_at) == (scope, None, None)
 
 
-def test_a_token_ends_by_itself(server: Any, accounts: Accounts, make_program: Callable[..., Caller]) -> None:
+def test_token_expires_after_its_days(
+    server: Any, accounts: Accounts, make_program: Callable[..., Caller]
+) -> None:
     program, now = make_program(days=30), [time.time()]
     callers = Callers(
         server.client,
@@ -129,7 +131,7 @@ def test_a_token_ends_by_itself(server: Any, accounts: Accounts, make_program: C
     assert callers.find(program.token) is None, "on time, although it was read a moment ago"
 
 
-def test_a_token_that_is_over_is_answered_as_one_that_never_was(
+def test_expired_token_returns_401(
     accounts: Accounts, make_program: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = make_program(days=1)
@@ -138,14 +140,14 @@ def test_a_token_that_is_over_is_answered_as_one_that_never_was(
     assert program("GET", "/queues").status_code == 401
 
 
-def test_pages_take_no_token(make_program: Callable[..., Caller]) -> None:
+def test_pages_do_not_accept_tokens(make_program: Callable[..., Caller]) -> None:
     program = make_program()
     headers = {"Authorization": f"Bearer {program.token}"}
     for path in ("/", "/people", "/manage", "/account"):
         assert program.client.get(path, headers=headers).location.startswith("/login")
 
 
-def test_a_token_is_made_on_the_page_shown_once_and_used(
+def test_token_is_created_on_page_and_shown_once(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Mine")
@@ -186,7 +188,7 @@ def test_a_token_is_made_on_the_page_shown_once_and_used(
     assert len(accounts.tokens(browser.name)) == 1
 
 
-def test_an_admin_makes_a_token_for_a_program(
+def test_admin_creates_token_for_program(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
     admin_browser, bot = sign_in_as("admin"), new_name("bot")
@@ -198,7 +200,7 @@ def test_an_admin_makes_a_token_for_a_program(
     assert admin_browser.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
 
 
-def test_no_token_is_made_for_who_is_disabled(
+def test_token_is_not_created_for_disabled_person(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
     admin_browser, bot = sign_in_as("admin"), new_name("bot")

@@ -61,7 +61,7 @@ def test_words_and_conditions_find_items(
         ("x" * 501, "find: at most 500 characters"),
     ],
 )
-def test_what_cannot_be_searched_for_is_told(
+def test_invalid_search_is_refused_and_kept_in_box(
     answered_letters: leaseq.Queue, manager_browser: Browser, find: str, message: str
 ) -> None:
     response = manager_browser.get(
@@ -73,14 +73,12 @@ def test_what_cannot_be_searched_for_is_told(
     assert f'value="{find}"' in page
 
 
-def test_the_parts_of_a_box_make_its_text_again() -> None:
+def test_search_text_round_trips_through_parts() -> None:
     text = 'refund "two words" about:"a b" rating<=2'
     assert words_of(parts_of(text)) == text
 
 
-def test_a_filter_made_from_the_form_is_put_into_the_box(
-    answered_letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_filter_form_fills_search_box(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     query = {"state": "finished", "find": "i", "is.about": "Refund", "is.rating": "<= 2", "is.tags": ""}
     response = manager_browser.get(url(answered_letters, "items"), query_string=query)
     page = manager_browser.get(str(response.location)).text
@@ -90,14 +88,16 @@ def test_a_filter_made_from_the_form_is_put_into_the_box(
     assert ids(manager_browser.get(link).text) == {"a", "c"}
 
 
-def test_a_number_that_is_none_is_told(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
+def test_invalid_number_in_filter_is_refused(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
     response = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "is.rating": "<= x"}
     )
     assert (response.status_code, "a number after rating" in response.text) == (400, True)
 
 
-def test_one_look_is_bounded_and_goes_on(
+def test_search_is_bounded_and_can_be_continued(
     answered_letters: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "COMPARED", 2)
@@ -119,7 +119,7 @@ def test_one_look_is_bounded_and_goes_on(
         ('order.by:post "two words"', ["order.by: post", "two words"]),
     ],
 )
-def test_a_filter_reads_as_the_form_does(
+def test_filter_chips_show_titles_of_form(
     answered_letters: leaseq.Queue, manager_browser: Browser, find: str, chips: list[str]
 ) -> None:
     question = {
@@ -143,7 +143,7 @@ def parcels(answered_letters: leaseq.Queue) -> leaseq.Queue:
     return answered_letters
 
 
-def test_a_search_is_of_all_states(parcels: leaseq.Queue, manager_browser: Browser) -> None:
+def test_search_covers_all_states(parcels: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(parcels, "items")).text
     assert re.search(r'<option value="any" selected>All states', page)
     page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
@@ -154,7 +154,7 @@ def test_a_search_is_of_all_states(parcels: leaseq.Queue, manager_browser: Brows
 
 
 @pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.SCAN_LIMIT"])
-def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
+def test_bounded_search_of_all_states_covers_each_state(
     parcels: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(f"leaseq.webapp.{bound}", 5)
@@ -171,7 +171,7 @@ def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
     assert "Searched all states: 12 entries." in page
 
 
-def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
+def test_neighbours_in_search_of_all_states_have_same_state(
     parcels: leaseq.Queue, manager_browser: Browser
 ) -> None:
     page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
@@ -180,7 +180,9 @@ def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
     assert set(re.findall(r'/items/(\w+)\?[^"]*state=any', page)) == {"w3", "w4", "w5"}
 
 
-def test_what_came_after_the_question_stays(parcels: leaseq.Queue, manager_browser: Browser) -> None:
+def test_bulk_remove_keeps_items_added_after_question(
+    parcels: leaseq.Queue, manager_browser: Browser
+) -> None:
     fields = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
     page = manager_browser.post(url(parcels, "bulk"), fields).text
     assert "Remove: 11 items?" in page
@@ -191,7 +193,7 @@ def test_what_came_after_the_question_stays(parcels: leaseq.Queue, manager_brows
     assert sorted(remaining_ids) == ["a", "new"]
 
 
-def test_of_all_states_a_move_takes_those_that_it_is_for(
+def test_bulk_revive_over_all_states_affects_only_dead_items(
     parcels: leaseq.Queue, manager_browser: Browser
 ) -> None:
     fields = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
@@ -203,7 +205,7 @@ def test_of_all_states_a_move_takes_those_that_it_is_for(
 
 
 @pytest.mark.parametrize("after", ["moon=1", "finished=x", "inbound=/1/1/a"])
-def test_a_cursor_that_is_none_is_told(
+def test_invalid_cursor_is_refused(
     answered_letters: leaseq.Queue, manager_browser: Browser, after: str
 ) -> None:
     response = manager_browser.get(
@@ -212,9 +214,7 @@ def test_a_cursor_that_is_none_is_told(
     assert response.status_code == 400
 
 
-def test_a_page_ends_where_it_is_full_and_the_next_begins_there(
-    queue: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_next_page_continues_after_full_page(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.enqueue_many(leaseq.NewItem({"text": "same"}, id=f"i{n:03}") for n in range(70))
     page = manager_browser.get(url(queue, "items"), query_string={"find": "same"}).text
     link = html.unescape(re.findall(r'href="([^"]+)">Next page', page)[0])
@@ -222,7 +222,7 @@ def test_a_page_ends_where_it_is_full_and_the_next_begins_there(
     assert (len(first), len(second), len(first | second)) == (50, 20, 70)
 
 
-def test_a_move_with_all_of_a_search_keeps_to_it(
+def test_bulk_remove_affects_only_search_matches(
     answered_letters: leaseq.Queue, manager_browser: Browser
 ) -> None:
     search = "state=finished&find=about:Refund"
@@ -234,9 +234,7 @@ def test_a_move_with_all_of_a_search_keeps_to_it(
     assert [item.id for item in answered_letters.items("finished")] == ["c"]
 
 
-def test_the_neighbours_of_an_item_are_those_of_the_search(
-    answered_letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_neighbours_of_item_match_search(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "find": "tags:angry"}
     ).text
@@ -246,9 +244,7 @@ def test_the_neighbours_of_an_item_are_those_of_the_search(
     assert "/items/b?" not in manager_browser.get(first).text
 
 
-def test_an_id_that_is_typed_is_found_in_any_list(
-    answered_letters: leaseq.Queue, manager_browser: Browser
-) -> None:
+def test_exact_id_is_found_in_any_state(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     answered_letters.enqueue({}, id="waits-here")
     page = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "find": "waits-here"}

@@ -20,7 +20,9 @@ VERBS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_over_rest(form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str) -> None:
+def test_rest_refuses_action_on_lease_of_another_person(
+    form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str
+) -> None:
     lease = form_queue.reserve(worker.name)
     assert lease
     method, body = VERBS[verb]
@@ -37,7 +39,9 @@ def test_over_rest(form_queue: leaseq.Queue, worker: Caller, make_caller: Any, v
 
 
 @pytest.mark.parametrize("verb", ["finish", "abandon", "fail", "renew"])
-def test_on_the_pages(form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str) -> None:
+def test_pages_refuse_action_on_lease_of_another_person(
+    form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
+) -> None:
     lease = form_queue.reserve(worker_browser.name)
     assert lease
     fields = {"answer.about": "refund", "answer.urgent": "yes", "again": "yes", "error": "x", "then": "stop"}
@@ -48,7 +52,9 @@ def test_on_the_pages(form_queue: leaseq.Queue, worker_browser: Browser, sign_in
     assert form_queue.mine(worker_browser.name) == [lease]
 
 
-def test_the_person_is_who_is_signed_in_and_no_field(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_reserve_uses_signed_in_person_and_refuses_person_field(
+    form_queue: leaseq.Queue, worker: Caller
+) -> None:
     response = worker("POST", f"/queues/{form_queue.name}/reserve", json={"person": "eve"})
     assert (response.status_code, response.json["field"]) == (400, "person")
     response = worker("POST", f"/queues/{form_queue.name}/reserve", json={})
@@ -81,10 +87,10 @@ def make_item_in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]
 
 @pytest.mark.parametrize("token", [1, 2, 3])
 @pytest.mark.parametrize("verb", [*VERBS, "undo"])
-def test_over_rest_a_stranger_learns_nothing_of_an_item(
+def test_rest_hides_existence_of_item_from_non_holder(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str, token: int
 ) -> None:
-    """In every state, and whatever token they guess, the answer is as if it did not exist."""
+    """In every state and for every token, the response is that for a missing item."""
     ids, stranger = make_item_in_every_state(form_queue, worker.name), make_caller("worker")
     method, body = VERBS.get(verb, ("POST", {}))
     bodies = {}
@@ -99,7 +105,7 @@ def test_over_rest_a_stranger_learns_nothing_of_an_item(
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "undo", "outcome"])
-def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
+def test_pages_hide_existence_of_item_from_non_holder(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
 ) -> None:
     ids, stranger = make_item_in_every_state(form_queue, worker_browser.name), sign_in_as("worker")

@@ -1,4 +1,4 @@
-"""The manager's pages show who may get an item, what is due, and several answers."""
+"""The manager's pages: assignment, skills, due dates and several answers of an item."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rows(page: str) -> list[list[str]]:
 
 
 def records(page: str) -> list[dict[str, str]]:
-    """The same, each cell by its heading."""
+    """The rows of a page's table, each cell by its heading."""
     heads, *cells = rows(page)
     return [dict(zip(heads, row, strict=True)) for row in cells]
 
@@ -54,7 +54,7 @@ def test_an_item_is_assigned_on_its_page(
     )
 
 
-def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(
+def test_due_items_are_listed_by_date_and_overdue_is_marked(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     now = datetime.now(UTC)
@@ -81,7 +81,7 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(
     assert "overdue" in manager_browser.get(f"{base}/items/yesterday").text
 
 
-def test_what_is_due_goes_page_by_page(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_due_list_is_paged(manager_browser: Browser, queue: leaseq.Queue) -> None:
     when = datetime.now(UTC) + timedelta(hours=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:03}", due=when) for n in range(70))
     first = manager_browser.get(f"/manage/{queue.name}/items?state=due").text
@@ -94,7 +94,9 @@ def test_what_is_due_goes_page_by_page(manager_browser: Browser, queue: leaseq.Q
     assert manager_browser.get(f"/manage/{queue.name}/items?state=due&after=x").status_code == 400
 
 
-def test_several_answers_and_who_holds_one(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_item_page_and_lists_show_several_answers_and_holder(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.configure(answers=3)
     queue.enqueue({"text": "hello"}, id="one")
     for name in ("ann", "bob"):
@@ -119,7 +121,7 @@ def test_several_answers_and_who_holds_one(manager_browser: Browser, queue: leas
 
 
 @pytest.mark.parametrize("answers", [1, 2])
-def test_an_item_in_work_is_assigned_where_it_waits_for_another_answer(
+def test_reserved_item_is_assignable_if_more_answers_are_needed(
     manager_browser: Browser, queue: leaseq.Queue, answers: int
 ) -> None:
     queue.configure(answers=answers)
@@ -129,7 +131,7 @@ def test_an_item_in_work_is_assigned_where_it_waits_for_another_answer(
     assert (f'action="/manage/{queue.name}/items/one/assign"' in page) == (answers > 1)
 
 
-def test_skills_are_changed_on_the_page_of_people_and_count_at_once(
+def test_changed_skills_of_person_apply_at_once(
     sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     admin = sign_in_as("admin")

@@ -1,4 +1,4 @@
-"""People as a manager sees them: those of the queues that they manage, and what they do there."""
+"""The people pages for managers: only people and figures of the queues that they manage."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def queues(
         )
 
 
-def test_the_people_of_their_queues_with_their_figures_there(
+def test_manager_sees_people_and_figures_of_managed_queues_only(
     manager_browser: Browser, queues: tuple[leaseq.Queue, leaseq.Queue], names: dict[str, str], state: State
 ) -> None:
     own_queue, other_queue = queues
@@ -72,7 +72,7 @@ def test_the_people_of_their_queues_with_their_figures_there(
     assert (figures["count"], figures["working"], figures["done"]) == (2, 1, 1)
 
 
-def test_a_person_s_page_has_their_work_there_and_nothing_of_the_account(
+def test_person_page_shows_work_on_managed_queues_without_account(
     manager_browser: Browser, queues: tuple[leaseq.Queue, leaseq.Queue], names: dict[str, str], state: State
 ) -> None:
     own_queue, other_queue = queues
@@ -94,7 +94,7 @@ def test_a_person_s_page_has_their_work_there_and_nothing_of_the_account(
     assert ann in manager_browser.get("/people").text
 
 
-def test_no_criterion_tells_of_what_they_may_not_see(
+def test_search_criteria_reveal_no_hidden_data(
     manager_browser: Browser,
     queues: tuple[leaseq.Queue, leaseq.Queue],
     names: dict[str, str],
@@ -118,7 +118,7 @@ def test_no_criterion_tells_of_what_they_may_not_see(
         assert text not in page
 
 
-def test_a_manager_changes_no_account(
+def test_manager_cannot_change_accounts(
     manager_browser: Browser, names: dict[str, str], accounts: Accounts
 ) -> None:
     ann = names["ann"]
@@ -131,7 +131,7 @@ def test_a_manager_changes_no_account(
     assert (accounts.get(ann).team, accounts.get(ann).role) == ("", "worker")
 
 
-def test_a_worker_sees_nobody(worker_browser: Browser) -> None:
+def test_worker_cannot_open_people_pages(worker_browser: Browser) -> None:
     assert [
         worker_browser.get(path).status_code for path in ("/people", f"/people/{worker_browser.name}")
     ] == [403, 403]

@@ -1,4 +1,4 @@
-"""People are told nothing about queues to which they have no access, even next to their own."""
+"""Pages and REST reveal nothing about queues to which a person has no access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaseq.webapp.store.threads import Threads
 from tests.web.conftest import Browser, Caller
 
 
-def test_a_title_like_that_of_a_queue_without_access_names_it_not(
+def test_similar_title_warning_ignores_queue_without_access(
     closed_queue: leaseq.Queue, manager_browser: Browser
 ) -> None:
     name = f"{closed_queue.name}.new"
@@ -22,7 +22,7 @@ def test_a_title_like_that_of_a_queue_without_access_names_it_not(
     assert "looks like that of" not in page
 
 
-def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
+def test_disabled_webhooks_are_shown_only_to_managers_of_all_queues(
     server: Any, closed_queue: leaseq.Queue, access: QueueAccess, manager_browser: Browser
 ) -> None:
     endpoints = webhooks.Endpoints(server.client)
@@ -37,7 +37,7 @@ def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
         endpoints.remove(endpoint_id)
 
 
-def test_no_link_leads_to_what_is_of_all_queues(
+def test_webhooks_link_is_shown_only_to_managers_of_all_queues(
     server: Any, closed_queue: leaseq.Queue, access: QueueAccess, manager_browser: Browser
 ) -> None:
     leaseq.Queue(server.client, f"{closed_queue.name}.mine").configure()
@@ -48,7 +48,7 @@ def test_no_link_leads_to_what_is_of_all_queues(
     assert "/people" in manager_browser.get("/commands").text, "a page that managers may see"
 
 
-def test_the_queue_of_webhooks_is_for_admins(
+def test_webhooks_queue_is_for_admins_only(
     server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
 ) -> None:
     """It contains the events of all queues, and of people."""
@@ -65,7 +65,7 @@ def test_the_queue_of_webhooks_is_for_admins(
         deliveries.queue.delete()
 
 
-def test_the_day_has_nothing_of_a_queue_whose_access_was_lost(
+def test_day_page_hides_queue_after_access_is_lost(
     server: Any, form_queue: leaseq.Queue, access: QueueAccess, threads: Threads, worker_browser: Browser
 ) -> None:
     lease = form_queue.reserve(worker_browser.name)
