@@ -12,13 +12,13 @@ from tests.web.api_calls import assert_problem
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 
-def test_one_person(admin: Caller, worker: Caller) -> None:
+def test_admin_reads_person_and_unknown_person_is_not_found(admin: Caller, worker: Caller) -> None:
     person = admin("GET", f"/people/{worker.name}").json
     assert (person["name"], person["role"], person["disabled"]) == (worker.name, "worker", False)
     assert_problem(admin("GET", "/people/nobody"), 404, "not-found")
 
 
-def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, accounts: Accounts) -> None:
+def test_password_link_is_usable_once(app: Any, admin: Caller, worker: Caller, accounts: Accounts) -> None:
     response = admin("POST", f"/people/{worker.name}/password-link", json={})
     assert response.status_code == 201
     assert app.test_client().get(response.json["link"]).status_code == 200
@@ -28,7 +28,7 @@ def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, acc
     assert_problem(admin("POST", "/people/nobody/password-link", json={}), 404, "not-found")
 
 
-def test_sessions_end_and_a_second_factor_is_reset(
+def test_admin_ends_sessions_and_resets_second_factor(
     admin: Caller, sign_in_as: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     person = sign_in_as("worker")
@@ -66,11 +66,11 @@ def test_an_invitation_is_made_listed_and_revoked(app: Any, admin: Caller, new_n
         ({"x": 1}, "x"),
     ],
 )
-def test_an_invitation_that_can_not_be(admin: Caller, body: dict[str, Any], field: str) -> None:
+def test_invalid_invitation_is_refused(admin: Caller, body: dict[str, Any], field: str) -> None:
     assert assert_problem(admin("POST", "/invitations", json=body), 400, "invalid")["field"].startswith(field)
 
 
-def test_the_log_is_read_latest_first_page_by_page(admin: Caller, worker: Caller) -> None:
+def test_audit_log_is_paged_latest_first(admin: Caller, worker: Caller) -> None:
     for team in ("a", "b", "c"):
         admin("PUT", f"/people/{worker.name}", json={"team": team})
     path = f"/log?person={worker.name}&kind=person&limit=2"

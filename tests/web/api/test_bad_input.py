@@ -21,24 +21,24 @@ BODIES = {
     "NaN": ('{"token": NaN}', "body"),
     "infinity": ('{"token": -Infinity}', "body"),
     "overflow": ('{"token": 1e999}', "body"),
-    "a key twice": ('{"token": 1, "token": 2}', "body"),
-    "a huge number": (f'{{"token": {HUGE}}}', "body"),
+    "duplicate key": ('{"token": 1, "token": 2}', "body"),
+    "huge number": (f'{{"token": {HUGE}}}', "body"),
     "deep": (f'{{"token": {DEEP}}}', "body"),
-    "no object": ("[]", "body"),
-    "json in a string": (json.dumps('{"token": 1}'), "body"),
+    "not an object": ("[]", "body"),
+    "JSON in a string": (json.dumps('{"token": 1}'), "body"),
     "null": ("null", "body"),
-    "an unknown field": ('{"token": 1, "person": "eve"}', "person"),
+    "unknown field": ('{"token": 1, "person": "eve"}', "person"),
 }
 
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_body_that_is_no_good(
+def test_rest_refuses_invalid_body(
     form_queue: leaseq.Queue, call: Callable[..., Any], name: str, body: str
 ) -> None:
     role, method, path, _ = CALLS[name]
     data, field = BODIES[body]
-    if name == "put item" and body == "no object":
+    if name == "put item" and body == "not an object":
         data = "3"
     with assert_unchanged(form_queue):
         response = call(
@@ -51,7 +51,9 @@ def test_a_body_that_is_no_good(
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_another_kind_of_content(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_unsupported_content_type_is_refused(
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str
+) -> None:
     role, method, path, valid_body = CALLS[name]
     with assert_unchanged(form_queue):
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
@@ -62,7 +64,9 @@ def test_another_kind_of_content(form_queue: leaseq.Queue, call: Callable[..., A
 
 
 @pytest.mark.parametrize("token", ["1", 1.5, True, None, -1, 2**53 + 1, [1], {}])
-def test_a_token_of_another_type(form_queue: leaseq.Queue, call: Callable[..., Any], token: Any) -> None:
+def test_token_of_wrong_type_is_refused(
+    form_queue: leaseq.Queue, call: Callable[..., Any], token: Any
+) -> None:
     form_queue.reserve("table worker")
     with assert_unchanged(form_queue):
         response = call("worker", "POST", f"/queues/{form_queue.name}/items/one/renew", json={"token": token})
@@ -113,7 +117,7 @@ def test_a_token_of_another_type(form_queue: leaseq.Queue, call: Callable[..., A
         ("put person", {"disabled": "yes"}, "disabled"),
     ],
 )
-def test_a_field_that_is_no_good(
+def test_invalid_field_value_is_refused(
     form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, name: str, change: Any, field: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
@@ -150,7 +154,7 @@ def test_a_field_that_is_no_good(
         ("put person", {"role": "boss"}, "one of 'worker', 'manager', 'admin'"),
     ],
 )
-def test_what_a_field_may_be_is_said(
+def test_refusal_states_limit_of_body_field(
     form_queue: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, limit: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
@@ -171,7 +175,7 @@ def test_what_a_field_may_be_is_said(
         ("", "is required"),
     ],
 )
-def test_what_a_parameter_may_be_is_said(
+def test_refusal_states_limit_of_query_parameter(
     form_queue: leaseq.Queue, call: Callable[..., Any], query: str, limit: str
 ) -> None:
     path = (
@@ -180,7 +184,7 @@ def test_what_a_parameter_may_be_is_said(
     assert assert_problem(call("manager", "GET", path), 400, "invalid")["limit"] == limit
 
 
-def test_a_cursor_of_no_list_is_told_by_what_it_should_be(call: Callable[..., Any]) -> None:
+def test_refusal_states_limit_of_cursor(call: Callable[..., Any]) -> None:
     refusal = assert_problem(call("admin", "GET", "/log?after=zzz"), 400, "invalid")
     assert (refusal["field"], refusal["limit"]) == ("after", "a cursor from an earlier page of this list")
 
@@ -188,7 +192,7 @@ def test_a_cursor_of_no_list_is_told_by_what_it_should_be(call: Callable[..., An
 @pytest.mark.parametrize(
     "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
 )
-def test_a_field_that_is_missing(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_missing_field_is_refused(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     for field in valid_body:
         body = {key: value for key, value in valid_body.items() if key != field}
@@ -197,7 +201,7 @@ def test_a_field_that_is_missing(form_queue: leaseq.Queue, call: Callable[..., A
             assert assert_problem(response, 400, "invalid")["field"] == field
 
 
-def test_a_body_that_is_too_large(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
+def test_rest_refuses_too_large_body(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     body = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
     with assert_unchanged(form_queue):
         for name, (role, method, path, _) in CALLS.items():
@@ -210,7 +214,7 @@ def test_a_body_that_is_too_large(form_queue: leaseq.Queue, call: Callable[..., 
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
-def test_an_idempotency_key_that_is_no_good(
+def test_invalid_idempotency_key_is_refused(
     form_queue: leaseq.Queue, call: Callable[..., Any], key: str
 ) -> None:
     for name in ("put item", "reserve"):

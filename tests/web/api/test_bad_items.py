@@ -1,4 +1,4 @@
-"""Several new items, one of them bad: an array adds none, lines stop there."""
+"""Several new items, one of them bad: an array adds none, lines add those before it."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_an_array_with_too_many_items_adds_none(
     "bad_line",
     ['{"payload": NaN}', '{"payload": 1, "x": 2}', "{", '{"payload": 1, "payload": 2}', DEEP, '"text"',
      "\xff"],
-    ids=["nan", "unknown", "malformed", "twice", "deep", "text", "latin"],
+    ids=["NaN", "unknown field", "malformed", "duplicate key", "deep", "not an object", "not UTF-8"],
 )  # fmt: skip
-def test_lines_stop_at_the_first_bad_one(
+def test_lines_before_first_invalid_line_are_added(
     form_queue: leaseq.Queue, call: Callable[..., Any], bad_line: str
 ) -> None:
     lines = (

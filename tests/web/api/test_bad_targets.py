@@ -1,4 +1,4 @@
-"""Calls to what does not exist, or is not yours: each gets its documented error and changes nothing."""
+"""Calls with an unknown queue, item, token, path or query get their documented error and change nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.web.conftest import Caller
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
-def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
+def test_unknown_queue_is_not_found(call: Callable[..., Any], server: Any, name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     refusal = assert_problem(
         call(role, method, path.format(q="not-there"), json=valid_body), 404, "not-found"
@@ -26,14 +26,14 @@ def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "put person"])
 @pytest.mark.parametrize("bad_name", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
-def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad_name: str) -> None:
+def test_invalid_queue_name_is_refused(call: Callable[..., Any], name: str, bad_name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     refusal = assert_problem(call(role, method, path.format(q=bad_name), json=valid_body), 400, "invalid")
     assert refusal["field"] == "queue"
 
 
 @pytest.mark.parametrize("name", ["finish", "abandon", "fail", "renew", "draft"])
-def test_a_token_that_is_not_the_holders(
+def test_stale_or_foreign_token_is_refused_as_lease_lost(
     form_queue: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
 ) -> None:
     role, method, path, valid_body = CALLS[name]
@@ -44,7 +44,8 @@ def test_a_token_that_is_not_the_holders(
     form_queue.release(old_lease.id)
     held_lease = form_queue.reserve(worker.name)
     assert held_lease
-    for token in (old_lease.token, held_lease.token, held_lease.token + 7):  # stale, foreign, never given
+    # stale, foreign, never granted
+    for token in (old_lease.token, held_lease.token, held_lease.token + 7):
         before = form_queue.get("one")
         body = {**valid_body, "token": token}
         refusal = assert_problem(
@@ -59,7 +60,7 @@ def test_a_token_that_is_not_the_holders(
 @pytest.mark.parametrize(
     "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct", "revive", "release"]
 )
-def test_an_item_that_is_not_there(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_unknown_item_is_not_found(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     if name == "finish":
         valid_body = {**valid_body, "result": {"about": "other", "urgent": False}}
@@ -68,7 +69,7 @@ def test_an_item_that_is_not_there(form_queue: leaseq.Queue, call: Callable[...,
         assert_problem(call(role, method, path, json=valid_body), 404, "not-found")
 
 
-def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
+def test_unknown_answer_and_revive_of_finished_item_are_refused(
     form_queue: leaseq.Queue, call: Callable[..., Any]
 ) -> None:
     base = f"/queues/{form_queue.name}/items/one"
@@ -127,7 +128,7 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/events?after=1.0&after=2.0", "after"),
     ],
 )
-def test_a_query_that_is_no_good(
+def test_rest_refuses_invalid_query_parameter(
     form_queue: leaseq.Queue, call: Callable[..., Any], path: str, field: str
 ) -> None:
     url = f"/queues/{form_queue.name}{path.format(q=form_queue.name)}"
@@ -152,7 +153,7 @@ BYTES = "%ff%fe"
         ("worker", "PATCH", f"/{BYTES}"),
     ],
 )
-def test_a_path_that_is_not_utf_8(
+def test_rest_refuses_path_with_invalid_utf_8(
     form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
 ) -> None:
     path_info = unquote_to_bytes(f"/api/v1{path.format(q=form_queue.name)}").decode("latin-1")  # as in WSGI
@@ -162,8 +163,8 @@ def test_a_path_that_is_not_utf_8(
     assert [one.name for one in accounts.people() if "\ufffd" in one.name] == []
 
 
-def test_a_query_that_is_not_utf_8(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
-    """Otherwise it would be about another person, with the percent signs as the name."""
+def test_rest_refuses_query_with_invalid_utf_8(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
+    """Otherwise the undecoded text would be taken for the name of another person."""
     for query in (f"person={BYTES}", f"{BYTES}=1"):
         response = call("manager", "GET", f"/queues/{form_queue.name}/answers?{query}")
         assert assert_problem(response, 400, "invalid")["field"] == "query"
@@ -171,12 +172,12 @@ def test_a_query_that_is_not_utf_8(form_queue: leaseq.Queue, call: Callable[...,
     assert valid_response.status_code == 200
 
 
-def test_a_page_of_a_path_that_is_not_utf_8(app: Any) -> None:
+def test_page_path_with_invalid_utf_8_gets_html_error(app: Any) -> None:
     response = app.test_client().get("/", environ_overrides={"PATH_INFO": "/q/\xff\xfe"})
     assert (response.status_code, response.mimetype) == (400, "text/html")
 
 
-def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:
+def test_refusals_by_flask_are_problem_documents(call: Callable[..., Any], app: Any) -> None:
     assert_problem(call("worker", "GET", "/nowhere"), 404, "not-found")
     response = call("worker", "DELETE", "/queues")
     assert_problem(response, 405, "method-not-allowed")
@@ -191,5 +192,5 @@ def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], ap
 
 
 @pytest.mark.parametrize("name", ["%20x", "x" * 65, "a%0Ab"])
-def test_a_person_that_can_not_be(call: Callable[..., Any], name: str) -> None:
+def test_invalid_person_name_is_refused(call: Callable[..., Any], name: str) -> None:
     assert assert_problem(call("admin", "PUT", f"/people/{name}", json={}), 400, "invalid")["field"] == "name"

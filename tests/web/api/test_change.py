@@ -20,7 +20,7 @@ def path(form_queue: leaseq.Queue) -> str:
     return f"/queues/{form_queue.name}/items/r-1"
 
 
-def test_only_what_is_named_changes(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
+def test_patch_changes_only_sent_fields(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
     before = manager("GET", path).json
     for changes in (
         {"priority": 10},
@@ -41,13 +41,13 @@ def test_only_what_is_named_changes(form_queue: leaseq.Queue, manager: Caller, p
     assert json.loads(events[0].detail or "") == {"priority": 10}
 
 
-def test_a_delay_schedules_and_lets_in(manager: Caller, path: str) -> None:
+def test_item_is_scheduled_by_delay_and_inbound_by_zero_delay(manager: Caller, path: str) -> None:
     assert manager("PATCH", path, json={"delay": 3600}).json["state"] == "scheduled"
     assert manager("PATCH", path, json={"priority": 1}).json["state"] == "scheduled"
     assert manager("PATCH", path, json={"delay": 0}).json["state"] == "inbound"
 
 
-def test_nothing_named_is_no_change(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
+def test_patch_without_fields_changes_nothing(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
     with assert_unchanged(form_queue):
         assert manager("PATCH", path, json={}).status_code == 200
         assert manager("PATCH", path).status_code == 200
@@ -77,7 +77,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("body", "field"), BAD)
-def test_bad_input_is_refused_by_name(
+def test_invalid_field_is_refused_and_named(
     form_queue: leaseq.Queue, manager: Caller, path: str, body: dict[str, Any], field: str
 ) -> None:
     with assert_unchanged(form_queue):
@@ -85,7 +85,7 @@ def test_bad_input_is_refused_by_name(
     assert assert_problem(response, 400, "invalid")["field"].partition(".")[0] == field
 
 
-def test_what_does_not_wait_is_refused(
+def test_patch_of_reserved_finished_or_unknown_item_is_refused(
     form_queue: leaseq.Queue, manager: Caller, worker: Caller, path: str
 ) -> None:
     lease = worker("POST", f"/queues/{form_queue.name}/reserve").json
@@ -104,7 +104,7 @@ def test_what_does_not_wait_is_refused(
     )
 
 
-def test_the_payload_stays_while_somebody_holds_it(
+def test_payload_change_is_refused_while_item_is_held(
     form_queue: leaseq.Queue, manager: Caller, worker: Caller
 ) -> None:
     form_queue.configure(answers=2)

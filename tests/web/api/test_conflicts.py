@@ -1,4 +1,4 @@
-"""The answers to items that exist already or are too large: nothing is lost silently."""
+"""New items, people and results that exist already or are too large: the responses say what was not added."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def send(caller: Caller, path: str, items: list[dict[str, Any]], kind: str, key:
     return caller("POST", path, data=lines, content_type=NDJSON, headers=headers)
 
 
-def test_a_new_item_says_where_it_is(queue: leaseq.Queue, manager: Caller, path: str) -> None:
+def test_location_header_of_new_item_is_its_url(queue: leaseq.Queue, manager: Caller, path: str) -> None:
     first_response = manager(
         "POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"}
     )
@@ -46,9 +46,7 @@ def test_a_new_item_says_where_it_is(queue: leaseq.Queue, manager: Caller, path:
     assert second_response.headers["Location"] == first_response.headers["Location"]
 
 
-def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
-    queue: leaseq.Queue, manager: Caller, path: str
-) -> None:
+def test_equal_payload_for_existing_id_adds_nothing(queue: leaseq.Queue, manager: Caller, path: str) -> None:
     manager("POST", path, json={"payload": {"a": 1, "b": [2]}, "id": "one"})
     with assert_unchanged(queue):
         response = manager("POST", path, json={"payload": {"b": [2.0], "a": 1}, "id": "one"})
@@ -60,7 +58,7 @@ def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
 
 
 @pytest.mark.parametrize("state", ["inbound", "finished"])
-def test_another_payload_for_an_id_that_is_there_is_a_conflict(
+def test_different_payload_for_existing_id_is_conflict(
     queue: leaseq.Queue, manager: Caller, path: str, state: str
 ) -> None:
     manager("POST", path, json={"payload": {"n": 1}, "id": "one"})
@@ -75,7 +73,7 @@ def test_another_payload_for_an_id_that_is_there_is_a_conflict(
 
 
 @pytest.mark.parametrize("kind", ["array", "lines"])
-def test_of_several_each_conflict_is_told_and_all_else_enters(
+def test_bulk_enqueue_reports_conflicts_and_adds_other_items(
     queue: leaseq.Queue, manager: Caller, path: str, kind: str
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in (0, 1))
@@ -90,7 +88,7 @@ def test_of_several_each_conflict_is_told_and_all_else_enters(
     assert (second_refusal["added"], second_refusal["duplicates"], second_refusal["conflicts"]) == (0, 3, 2)
 
 
-def test_a_long_list_of_conflicts_is_cut_off_and_counted(
+def test_conflict_list_is_truncated_and_count_is_complete(
     queue: leaseq.Queue, manager: Caller, path: str
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(300))
@@ -99,7 +97,7 @@ def test_a_long_list_of_conflicts_is_cut_off_and_counted(
     assert (refusal["conflicts"], len(refusal["items"])) == (300, 100)
 
 
-def test_lines_that_conflict_and_a_bad_one_are_both_told(
+def test_invalid_line_is_reported_with_earlier_conflicts(
     queue: leaseq.Queue, manager: Caller, path: str
 ) -> None:
     queue.enqueue({"n": 0}, id="0")
@@ -114,7 +112,7 @@ def test_lines_that_conflict_and_a_bad_one_are_both_told(
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])
-def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
+def test_key_reused_for_other_item_is_refused_without_stored_response(
     queue: leaseq.Queue, manager: Caller, path: str, monkeypatch: pytest.MonkeyPatch, is_remembered: bool
 ) -> None:
     headers = {"Idempotency-Key": secrets.token_hex(4)}
@@ -135,18 +133,18 @@ def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
     )
 
 
-def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name: Any) -> None:
+def test_put_of_person_is_201_for_new_and_200_for_existing(admin: Caller, new_name: Any) -> None:
     path = f"/people/{new_name('worker')}"
     assert [admin("PUT", path, json={}).status_code for _ in range(2)] == [201, 200]
     response = admin("PUT", f"/people/{new_name('worker')}", json={"disabled": True, "role": "manager"})
     assert (response.status_code, response.json["disabled"], response.json["role"]) == (201, True, "manager")
 
 
-# The limit of each is 262,144 bytes of JSON.
+# A payload, a result and a draft may have 262,144 bytes of JSON each.
 
 
 @pytest.mark.parametrize(("name", "field"), [("finish", "result"), ("draft", "draft")])
-def test_what_a_person_sends_over_the_limit_is_too_large(
+def test_result_or_draft_over_limit_is_too_large(
     form_queue: leaseq.Queue, worker: Caller, name: str, field: str
 ) -> None:
     lease = not_none(form_queue.reserve(worker.name))
@@ -173,7 +171,7 @@ def test_a_payload_over_the_limit_is_too_large(
         assert (refusal["line"], refusal["added"]) == (2, 1)
 
 
-def test_a_line_that_no_item_could_need_is_too_large(queue: leaseq.Queue, manager: Caller, path: str) -> None:
+def test_line_over_limit_is_too_large(queue: leaseq.Queue, manager: Caller, path: str) -> None:
     lines = '{"payload": 1}\n' + " " * 2_200_000 + '{"payload": 2}\n'
     refusal = assert_problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
     assert (refusal["line"], refusal["added"]) == (2, 1)

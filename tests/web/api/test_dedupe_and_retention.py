@@ -10,7 +10,7 @@ from tests.support.leases import not_none
 from tests.web.conftest import Browser, Caller
 
 
-def test_an_equal_payload_is_a_duplicate_whatever_its_id(queue: leaseq.Queue, manager: Caller) -> None:
+def test_equal_payload_is_duplicate_under_any_id(queue: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{queue.name}"
     manager("PUT", path, json={"dedupe_seconds": 3600})
     first = manager("POST", f"{path}/items", json={"payload": {"a": 1, "b": 2}, "id": "one"})
@@ -25,7 +25,7 @@ def test_an_equal_payload_is_a_duplicate_whatever_its_id(queue: leaseq.Queue, ma
     assert manager("GET", f"{path}/stats").json["counters"]["deduped"] == 4
 
 
-def test_clear_says_what_it_forgot(
+def test_clear_reports_number_of_deleted_items(
     queue: leaseq.Queue, manager: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
     browser = sign_in_as("manager")

@@ -1,4 +1,4 @@
-"""The producer and the consumer of examples/, run as their docstring says."""
+"""The producer and the consumer of examples/, run as its docstring describes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(api_url: str, token: str, *arguments: str, lines: str = "") -> subproces
     )
 
 
-def test_what_one_produces_the_other_consumes(api_url: str, queue: leaseq.Queue, manager: Caller) -> None:
+def test_consumer_finishes_items_of_producer(api_url: str, queue: leaseq.Queue, manager: Caller) -> None:
     queue.configure()
     lines = "My parcel is late\nThank you\nWhere is it\n"
     result = run(api_url, manager.token, "produce", queue.name, lines=lines)
@@ -42,12 +42,12 @@ def test_what_one_produces_the_other_consumes(api_url: str, queue: leaseq.Queue,
     assert [answer.result for answer in queue.answers()] == [{"words": n} for n in (4, 2, 3, 6)]
 
 
-def test_a_refusal_is_said(api_url: str, queue: leaseq.Queue, worker: Caller) -> None:
+def test_refusal_is_printed_to_stderr(api_url: str, queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     result = run(api_url, worker.token, "produce", queue.name, lines="x\n")
     assert result.returncode == 1
     assert '"code": "forbidden"' in result.stderr
 
 
-def test_they_are_short() -> None:
+def test_example_has_at_most_40_lines() -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 40

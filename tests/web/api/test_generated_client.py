@@ -1,4 +1,4 @@
-"""A client that a stock generator makes from the description, against a running app."""
+"""A client generated from the OpenAPI description by a stock generator, against a running app."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server_url(server: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def folder(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, generated as its users do."""
+    """The folder of the generated package."""
     path = tmp_path_factory.mktemp("generated")
     (path / "settings.yaml").write_text("post_hooks: []\n")  # don't format the output
     result = subprocess.run(
@@ -70,10 +70,10 @@ def send(
 
 
 POLICY: dict[str, Any] = {**OTHER_VALUES, "durable": "fsync", "form": FORM}
-"""No field has a new queue's value."""
+"""Every field differs from the default policy."""
 
 
-def test_one_field_is_changed_and_the_others_stand(
+def test_policy_change_of_one_field_keeps_other_fields(
     client_module: Callable[[str], Any], send: Callable[..., Any], queue: leaseq.Queue
 ) -> None:
     assert {name: value for name, value in asdict(leaseq.Policy()).items() if POLICY[name] == value} == {}
@@ -97,7 +97,7 @@ def _has_no_disk(queue: leaseq.Queue) -> bool:
     return False
 
 
-def test_a_queue_is_made_only_where_there_is_none(
+def test_if_none_match_and_if_match_protect_existing_queue(
     client_module: Callable[[str], Any], send: Callable[..., Any], queue: leaseq.Queue
 ) -> None:
     changes = client_module("models").PolicyChanges
@@ -114,7 +114,7 @@ def test_a_queue_is_made_only_where_there_is_none(
     assert (queue.policy.title, queue.policy.holds) == ("Mine", 2)
 
 
-def test_an_item_goes_its_way(
+def test_generated_client_enqueues_reserves_and_finishes_item(
     client_module: Callable[[str], Any], send: Callable[..., Any], queue: leaseq.Queue
 ) -> None:
     models, q = client_module("models"), queue.name
@@ -136,7 +136,7 @@ def test_an_item_goes_its_way(
     assert item.due == datetime(2027, 1, 2, tzinfo=UTC)
 
 
-def test_it_works_a_queue_to_its_end(
+def test_generated_client_works_through_queue(
     client_module: Callable[[str], Any], send: Callable[..., Any], queue: leaseq.Queue
 ) -> None:
     models, q = client_module("models"), queue.name
@@ -180,7 +180,7 @@ def test_it_works_a_queue_to_its_end(
     assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (0, 0, 4, 1)
 
 
-def test_the_example_of_the_docs_works(
+def test_example_in_docs_runs(
     client_module: Callable[[str], Any],
     server_url: str,
     manager: Caller,
@@ -202,7 +202,7 @@ def test_the_example_of_the_docs_works(
     assert (queue.stats().finished, queue.stats().inbound, queue.policy.lease_seconds) == (2, 0, 120)
 
 
-def test_what_it_makes_has_names_that_people_gave(folder: Path) -> None:
+def test_generated_models_have_no_invented_names(folder: Path) -> None:
     names = {path.stem for path in (folder / PACKAGE / "models").glob("*.py")}
     assert names >= {"new_item", "enqueued", "enqueued_many", "lease", "finished", "policy", "policy_changes"}
     invented_name = re.compile(r"type_?\d|_model|json_body|_body$|response_\d")

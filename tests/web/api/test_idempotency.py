@@ -1,4 +1,4 @@
-"""Each POST of REST may be sent again with its key after a lost reply: it acts once, with the same answer."""
+"""A POST repeated with its idempotency key acts once and gets the same response."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ PREPARATIONS: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
 }
 
 
-def test_every_post_is_in_the_table() -> None:
+def test_table_has_every_post_and_patch() -> None:
     assert set(PREPARATIONS) == {
         name for name, (_, method, _, _) in CALLS.items() if method in ("POST", "PATCH")
     }
@@ -122,7 +122,7 @@ def test_a_post_sent_twice_acts_once(
 
 
 @pytest.mark.parametrize("name", ["put item", "reserve", "finish", "undo", "renew"])
-def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
+def test_repeat_after_lost_stored_response_acts_once(
     form_queue: leaseq.Queue,
     worker: Caller,
     manager: Caller,
@@ -153,7 +153,7 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
     assert second.json == {**first.json, **changes}
 
 
-def test_what_came_again_is_in_the_managers_log_once(
+def test_repeated_request_is_logged_once(
     form_queue: leaseq.Queue, accounts: Accounts, manager: Caller
 ) -> None:
     path, body = f"/queues/{form_queue.name}/pause", {"reason": "lunch"}
@@ -163,7 +163,7 @@ def test_what_came_again_is_in_the_managers_log_once(
     assert entries.count(("queue.paused", "reason: lunch")) == 1
 
 
-def test_nothing_now_stays_the_answer_of_its_key(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_empty_reserve_is_replayed_for_same_key(form_queue: leaseq.Queue, worker: Caller) -> None:
     form_queue.pause("lunch")
     path = f"/queues/{form_queue.name}/reserve"
     first = worker("POST", path, headers=KEY)
@@ -175,7 +175,7 @@ def test_nothing_now_stays_the_answer_of_its_key(form_queue: leaseq.Queue, worke
     assert worker("POST", path, headers={"Idempotency-Key": "a new one"}).status_code == 200
 
 
-def test_a_key_belongs_to_a_person_and_a_path(
+def test_idempotency_key_is_scoped_to_person_and_path(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any
 ) -> None:
     path = f"/queues/{form_queue.name}/reserve"
@@ -190,7 +190,7 @@ def test_a_key_belongs_to_a_person_and_a_path(
 
 
 @pytest.mark.parametrize("kind", ["item", "array", "lines"])
-def test_two_people_with_one_key_both_put_in_what_they_sent(
+def test_equal_items_of_two_people_with_same_key_are_both_added(
     form_queue: leaseq.Queue, make_caller: Callable[[str], Caller], kind: str
 ) -> None:
     """A key such as "1" or a date may well be used by several people."""
@@ -210,7 +210,7 @@ def test_two_people_with_one_key_both_put_in_what_they_sent(
     assert form_queue.stats().inbound == 4
 
 
-def test_two_people_with_one_key_put_in_different_things(
+def test_different_items_of_two_people_with_same_key_are_both_added(
     form_queue: leaseq.Queue, make_caller: Callable[[str], Caller]
 ) -> None:
     for n, sender in enumerate((make_caller("manager"), make_caller("manager"))):
@@ -219,16 +219,14 @@ def test_two_people_with_one_key_put_in_different_things(
         assert form_queue.get(response.json["id"]).payload == n
 
 
-def test_what_is_refused_may_be_mended_under_the_same_key(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_refused_request_may_be_corrected_under_same_key(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     path, body = f"/queues/{form_queue.name}/items/one/finish", {"token": lease["token"], "result": {}}
     assert_problem(worker("POST", path, json=body, headers=KEY), 422, "form")
     assert worker("POST", path, json={**body, "result": ANSWER}, headers=KEY).status_code == 200
 
 
-def test_a_request_that_is_over_holds_its_key_no_longer(
-    app: Flask, form_queue: leaseq.Queue, worker: Caller
-) -> None:
+def test_completed_request_unlocks_its_key(app: Flask, form_queue: leaseq.Queue, worker: Caller) -> None:
     """A lock that was still renewed would refuse the key if the answer could not be kept."""
     for body in ({}, {"wait": "no number"}):
         worker("POST", f"/queues/{form_queue.name}/reserve", json=body, headers=KEY)
@@ -236,7 +234,7 @@ def test_a_request_that_is_over_holds_its_key_no_longer(
             assert state().idempotency._locks._marks == set()
 
 
-def test_while_the_first_runs_the_second_is_told_to_wait(
+def test_repeat_during_first_request_is_refused_as_in_progress(
     app: Any, form_queue: leaseq.Queue, worker: Caller
 ) -> None:
     form_queue.remove("one")
@@ -254,7 +252,7 @@ def test_while_the_first_runs_the_second_is_told_to_wait(
     assert worker("POST", path, json={"wait": 30}, headers=KEY).json == first.result().json
 
 
-def test_a_stream_of_lines_is_answered_the_same_and_known_by_its_bytes(
+def test_repeated_lines_are_replayed_and_changed_lines_are_refused(
     form_queue: leaseq.Queue, manager: Caller
 ) -> None:
     def send(lines: str) -> Any:

@@ -22,7 +22,7 @@ def configured_queue(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_columns_become_parts_of_the_item(configured_queue: leaseq.Queue, manager: Caller) -> None:
+def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{configured_queue.name}/import?format=csv&{COLUMNS}"
     response = manager("POST", path, data=ROWS, content_type=CSV)
     assert (response.status_code, response.json) == (
@@ -49,7 +49,7 @@ def test_columns_become_parts_of_the_item(configured_queue: leaseq.Queue, manage
         (b"a,b\n1,\xe4\n", "not UTF-8 text: convert the file to UTF-8"),
     ],
 )
-def test_what_would_read_a_row_is_said_in_terms_of_the_call(
+def test_row_error_says_how_to_correct_request(
     configured_queue: leaseq.Queue, manager: Caller, data: bytes, message: str
 ) -> None:
     response = manager("POST", f"/queues/{configured_queue.name}/import", data=data, content_type=CSV)
@@ -70,7 +70,7 @@ def test_what_would_read_a_row_is_said_in_terms_of_the_call(
     ],
 )
 @pytest.mark.parametrize("key", [None, "k-1"])
-def test_each_format_is_told_by_its_type(
+def test_format_follows_content_type_and_query(
     configured_queue: leaseq.Queue, manager: Caller, kind: str, query: str, data: bytes, key: str | None
 ) -> None:
     headers = {"Idempotency-Key": key} if key else {}
@@ -88,7 +88,7 @@ def test_each_format_is_told_by_its_type(
     )
 
 
-def test_a_key_makes_the_rows_ids_so_that_what_broke_off_is_sent_again(
+def test_interrupted_import_with_key_is_repeated_without_duplicates(
     configured_queue: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enqueue_many, calls = leaseq.Queue.enqueue_many, list[int]()
@@ -110,7 +110,7 @@ def test_a_key_makes_the_rows_ids_so_that_what_broke_off_is_sent_again(
     assert (response.json["added"], response.json["duplicates"]) == (500, 1_000)
 
 
-def test_a_body_larger_than_others_may_be_is_taken_and_100_errors_are_told(
+def test_import_accepts_large_body_and_lists_100_errors(
     configured_queue: leaseq.Queue, manager: Caller
 ) -> None:
     data = b"n,t\n" + b"1\n" * 150 + b"1,2\n2,%s\n" % (b"x" * 200_000) * 20
@@ -143,7 +143,7 @@ def test_a_body_larger_than_others_may_be_is_taken_and_100_errors_are_told(
         ("?idfield=n", CSV, 400, "invalid", "idfield"),
     ],
 )
-def test_what_it_can_not_read_is_refused(
+def test_unsupported_format_or_option_is_refused(
     configured_queue: leaseq.Queue,
     manager: Caller,
     query: str,
@@ -159,7 +159,7 @@ def test_what_it_can_not_read_is_refused(
         assert assert_problem(response, status, code).get("field") == field
 
 
-def test_a_worker_may_not_and_a_queue_must_be_there(
+def test_import_by_worker_or_to_unknown_queue_is_refused(
     configured_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     assert_problem(

@@ -1,4 +1,4 @@
-"""REST for workers: the shapes and the status codes of the contract."""
+"""REST for workers: fields and status codes of the responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.web.conftest import Caller
 JSON = {"content_type": "application/json"}
 
 
-def test_a_lease_has_its_shape(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_reserve_returns_documented_lease_fields(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     assert TIME.fullmatch(lease.pop("reserved_at"))
     assert TIME.fullmatch(lease.pop("expires_at"))
@@ -34,7 +34,7 @@ def test_a_lease_has_its_shape(form_queue: leaseq.Queue, worker: Caller) -> None
     assert reserve(form_queue, worker)["token"] == lease["token"], "they hold one already: the same one again"
 
 
-def test_finish_and_next_in_one_call(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_finish_with_then_reserve_returns_next_lease(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     path = f"/queues/{form_queue.name}/items/one/finish"
     body = {"token": lease["token"], "result": ANSWER, "then_reserve": True}
@@ -48,7 +48,7 @@ def test_finish_and_next_in_one_call(form_queue: leaseq.Queue, worker: Caller) -
     assert form_queue.get("one").answers[0].result == ANSWER
 
 
-def test_renew_draft_abandon_fail(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_renew_draft_abandon_and_fail_update_item(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     base, token = f"/queues/{form_queue.name}/items/one", lease["token"]
     form_queue.configure(lease_seconds=120)
@@ -61,7 +61,7 @@ def test_renew_draft_abandon_fail(form_queue: leaseq.Queue, worker: Caller) -> N
     response = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
     assert (response.status_code, response.json) == (200, {"id": "one", "next": None})
     assert form_queue.get("one").history[-1].reason == "lunch"
-    form_queue.remove("two")  # which would come first, since they put the other off
+    form_queue.remove("two")  # it would come first, since the worker gave "one" back
     lease = reserve(form_queue, worker)
     assert (lease["id"], lease["draft"]) == ("one", {"note": "so f"})
     response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
@@ -70,7 +70,7 @@ def test_renew_draft_abandon_fail(form_queue: leaseq.Queue, worker: Caller) -> N
     assert form_queue.get("one").last_error == "unreadable"
 
 
-def test_what_can_never_be_done_is_dead_at_once(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_fail_without_retry_makes_item_dead(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "error": "no such kind", "retry": False}
     response = worker("POST", f"/queues/{form_queue.name}/items/one/fail", json=body)
@@ -81,7 +81,7 @@ def test_what_can_never_be_done_is_dead_at_once(form_queue: leaseq.Queue, worker
 @pytest.mark.parametrize(
     ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
-def test_what_is_given_back_brings_the_next_one(
+def test_abandon_or_fail_with_then_reserve_returns_next_lease(
     form_queue: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, fields: dict[str, object]
 ) -> None:
     accounts.change(worker.name, by="test", skills=["fr"])
@@ -96,7 +96,7 @@ def test_what_is_given_back_brings_the_next_one(
     assert worker("POST", path, json=body, headers={"Idempotency-Key": "k"}).json == first.json
 
 
-def test_nothing_now_says_why_and_when_to_ask_again(
+def test_empty_reserve_has_reason_and_retry_after(
     queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     queue.configure()
@@ -122,7 +122,7 @@ def test_nothing_now_says_why_and_when_to_ask_again(
     assert empty_reply() == (204, "held", True)
 
 
-def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
+def test_lost_lease_reports_state_and_kept_answer(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     lease = reserve(form_queue, worker)
@@ -150,7 +150,9 @@ def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
     assert (response.json["state"], response.json["answers"][0]["person"]) == ("finished", worker.name)
 
 
-def test_a_result_that_does_not_fit_leaves_the_lease(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_result_not_matching_form_is_refused_and_keeps_lease(
+    form_queue: leaseq.Queue, worker: Caller
+) -> None:
     lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "result": {"about": "weather", "count": -1}}
     response = worker("POST", f"/queues/{form_queue.name}/items/one/finish", json=body)
@@ -194,7 +196,7 @@ def test_an_idempotency_key_makes_a_post_act_once(
     assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != lease["token"]
 
 
-def test_a_whole_number_may_be_written_with_a_point(
+def test_whole_number_with_decimal_point_is_accepted(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     """JSON has one type of number: some languages write 5 as 5.0."""
@@ -210,7 +212,7 @@ def test_a_whole_number_may_be_written_with_a_point(
     assert worker("POST", f"/queues/{form_queue.name}/items/{lease['id']}/renew", data=body, **JSON).json
 
 
-def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item(
+def test_stale_token_refusal_names_current_token_of_same_person(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     lease = reserve(form_queue, worker)
@@ -227,7 +229,7 @@ def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item
 @pytest.mark.parametrize(
     ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
-def test_what_was_given_back_is_undone(
+def test_undo_returns_abandoned_or_failed_item_to_person(
     form_queue: leaseq.Queue, worker: Caller, app: Flask, verb: str, fields: dict[str, object]
 ) -> None:
     lease = reserve(form_queue, worker)
@@ -248,9 +250,7 @@ def test_what_was_given_back_is_undone(
     assert (repeated_response.status_code, repeated_response.json["code"]) == (409, "lease-lost")
 
 
-def test_an_answer_that_a_manager_adopted_is_not_undone(
-    form_queue: leaseq.Queue, worker: Caller, manager: Caller
-) -> None:
+def test_undo_of_adopted_answer_is_refused(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
     lease = reserve(form_queue, worker)
     base = f"/queues/{form_queue.name}/items/one"
     manager("POST", f"{base}/release")

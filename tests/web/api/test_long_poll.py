@@ -1,4 +1,4 @@
-"""Waiting for an item over REST: it comes by itself, and waiting requests block nobody else."""
+"""REST calls that wait for an item: they end when an item is available, and do not block other requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.web.serving.test_gunicorn import call as over_http
 
 
 class WaitingCall(threading.Thread):
-    """A waiting request and its answer."""
+    """A waiting request, in its own thread, and its response."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         super().__init__(daemon=True)
@@ -40,7 +40,7 @@ class WaitingCall(threading.Thread):
         return self._result
 
 
-def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: Caller) -> None:
+def test_new_item_goes_to_waiting_reserve(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
@@ -50,7 +50,7 @@ def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: 
     assert queue.stats().waiting == 0
 
 
-def test_when_the_time_is_over_it_says_why_there_is_nothing(queue: leaseq.Queue, worker: Caller) -> None:
+def test_wait_without_item_ends_with_reason(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     queue.pause()
     response = worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 0.05})
@@ -59,7 +59,7 @@ def test_when_the_time_is_over_it_says_why_there_is_nothing(queue: leaseq.Queue,
     assert queue.stats().waiting == 0
 
 
-def test_a_skill_of_the_account_counts_while_it_waits(
+def test_waiting_reserve_uses_skills_of_account(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure()
@@ -70,7 +70,7 @@ def test_a_skill_of_the_account_counts_while_it_waits(
     assert waiting_call.result().json["id"] == "one"
 
 
-def test_who_is_disabled_while_they_wait_gets_nothing(
+def test_person_disabled_while_waiting_gets_no_item(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure()
@@ -82,7 +82,7 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
     assert queue.get("one").state == "inbound"
 
 
-def test_who_loses_access_or_their_token_while_they_wait_gets_nothing(
+def test_person_losing_access_or_token_while_waiting_gets_no_item(
     app: Flask, queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure()
@@ -103,7 +103,7 @@ def test_who_loses_access_or_their_token_while_they_wait_gets_nothing(
         access.set(queue.name, Access())
 
 
-def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
+def test_person_disabled_while_waiting_leaves_item_to_others(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure(answers=2)
@@ -118,7 +118,7 @@ def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
     assert holder_call.result().id == "one"
 
 
-def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -> None:
+def test_repeated_wait_with_same_key_returns_same_lease(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=3)
     queue.enqueue_many([1, 2])
     request = {"json": {"wait": 1}, "headers": {"Idempotency-Key": "k"}}
@@ -127,7 +127,7 @@ def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -
 
 
 @pytest.mark.parametrize("wait", [-1, 30.5, 3_600, "5", True, None, [1]])
-def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) -> None:
+def test_invalid_wait_is_refused(queue: leaseq.Queue, worker: Caller, wait: Any) -> None:
     queue.configure()
     queue.enqueue(1)
     refusal = assert_problem(
@@ -138,7 +138,7 @@ def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) 
     assert queue.stats().reserved == 0
 
 
-def test_waiting_people_keep_nobody_from_being_served(
+def test_waiting_reserves_do_not_block_other_requests(
     server: Any, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     """One process that handles two requests at a time, and twelve people who wait."""
@@ -162,7 +162,7 @@ def test_waiting_people_keep_nobody_from_being_served(
         assert [one.result()[0] for one in calls] == [200] * 12
 
 
-def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Caller) -> None:
+def test_fifth_open_wait_of_person_is_refused(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=10)
 
     def wait(seconds: float) -> Any:
@@ -179,7 +179,7 @@ def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Cal
     assert wait(0.01).status_code == 204, "the others have ended"
 
 
-def test_a_client_that_has_gone_gets_no_item(server: Any, queue: leaseq.Queue, worker: Caller) -> None:
+def test_disconnected_client_gets_no_item(server: Any, queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     body = b'{"wait": 30}'
     head = (
@@ -197,7 +197,7 @@ def test_a_client_that_has_gone_gets_no_item(server: Any, queue: leaseq.Queue, w
         assert queue.get("one").state == "inbound"
 
 
-def test_who_waits_is_answered_when_the_place_is_stopped(
+def test_waiting_reserve_is_answered_when_gunicorn_stops(
     server: Any, queue: leaseq.Queue, worker: Caller
 ) -> None:
     queue.configure()
@@ -212,7 +212,7 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
     assert queue.stats().waiting == 0
 
 
-def test_a_wait_that_begins_when_the_place_is_being_stopped_is_over_at_once() -> None:
+def test_wait_begun_during_shutdown_ends_immediately() -> None:
     waits = Waits()
     with waits.track({}) as before:
         waits.close()

@@ -1,4 +1,4 @@
-"""REST for managers: the shapes and the status codes of the contract."""
+"""REST for managers: fields and status codes of the responses."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
     assert response.json in worker("GET", f"/queues?after={queue_name[:-1]}").json["queues"]
 
 
-def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
-    manager: Caller, queue: leaseq.Queue
-) -> None:
+def test_put_with_stale_if_match_is_refused(manager: Caller, queue: leaseq.Queue) -> None:
     path = f"/queues/{queue.name}"
     for tag in ("*", '"0123"'):
         refusal = assert_problem(
@@ -62,7 +60,7 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
     assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
 
 
-def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, queue: leaseq.Queue) -> None:
+def test_malformed_if_match_is_refused(manager: Caller, queue: leaseq.Queue) -> None:
     queue.configure(holds=2)
     version = queue.policy.version
     for tag in ("", ",", version, f'"{version}" x', f"W/{version}"):
@@ -75,9 +73,7 @@ def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, q
     assert queue.policy.holds == 2
 
 
-def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
-    manager: Caller, queue: leaseq.Queue
-) -> None:
+def test_put_with_if_none_match_refuses_existing_queue(manager: Caller, queue: leaseq.Queue) -> None:
     path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
     for tag in ('"0123"', "", "x"):
         refusal = assert_problem(
@@ -96,7 +92,7 @@ def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
     assert queue.policy.title == "One"
 
 
-def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
+def test_items_are_added_singly_as_array_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
     queue.configure()
     path = f"/queues/{queue.name}/items"
     response = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
@@ -115,7 +111,7 @@ def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, mana
     assert (stats.inbound, stats.scheduled) == (2_003, 1)
 
 
-def test_an_item_has_its_shape_and_lists_go_page_by_page(
+def test_item_has_documented_fields_and_lists_are_paged(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     finish(form_queue, worker)
@@ -139,7 +135,7 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     assert ids == [one.id for one in form_queue.items("inbound")]
 
 
-def test_a_pause_has_a_reason_or_an_empty_one(manager: Caller, queue: leaseq.Queue) -> None:
+def test_pause_reason_is_optional(manager: Caller, queue: leaseq.Queue) -> None:
     queue.configure()
     path = f"/queues/{queue.name}"
     assert manager("POST", f"{path}/pause", json={"reason": "lunch"}).json == {"paused": "lunch"}
@@ -148,7 +144,9 @@ def test_a_pause_has_a_reason_or_an_empty_one(manager: Caller, queue: leaseq.Que
     assert queue.stats().paused == ""
 
 
-def test_a_managers_moves(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+def test_manager_revives_removes_clears_and_reads_stats(
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
     form_queue.configure(max_attempts=1)
     lease = reserve(form_queue, worker)
     base = f"/queues/{form_queue.name}/items/one"
@@ -175,7 +173,9 @@ def test_a_managers_moves(form_queue: leaseq.Queue, worker: Caller, manager: Cal
     }
 
 
-def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, form_queue: leaseq.Queue) -> None:
+def test_alerts_are_set_raised_and_resolved(
+    manager: Caller, worker: Caller, form_queue: leaseq.Queue
+) -> None:
     path = f"/queues/{form_queue.name}"
     rules = ["oldest>3600", "waiting>1"]
     assert manager("PUT", path, json={"alerts": rules}).json["policy"]["alerts"] == [
@@ -200,16 +200,16 @@ def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, form_qu
 @pytest.mark.parametrize(
     "rules", ["waiting>1", None, 5, [5], ["waiting"], ["late>5"], ["waiting>0"], ["waiting>1", "waiting>2"]]
 )
-def test_alert_rules_that_are_none_change_nothing(
-    manager: Caller, form_queue: leaseq.Queue, rules: Any
-) -> None:
+def test_invalid_alert_rules_change_nothing(manager: Caller, form_queue: leaseq.Queue, rules: Any) -> None:
     before = form_queue.policy
     response = manager("PUT", f"/queues/{form_queue.name}", json={"holds": 2, "alerts": rules})
     assert assert_problem(response, 400, "invalid")["field"].startswith("alerts")
     assert form_queue.policy == before
 
 
-def test_the_journal_names_who_did_what(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+def test_journal_events_name_person_and_action(
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
     reserve(form_queue, worker)
     path = f"/queues/{form_queue.name}/journal"
     first = manager("GET", f"{path}?limit=2").json
@@ -228,7 +228,7 @@ def test_the_journal_names_who_did_what(form_queue: leaseq.Queue, worker: Caller
     assert manager("GET", f"{path}?after={second['after']}").json["events"] == []
 
 
-def test_answers_stream_as_lines_and_as_a_table(
+def test_answers_are_exported_as_lines_and_csv(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     finish(form_queue, worker)

@@ -30,7 +30,7 @@ def allowed_methods(response: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_says_which_methods_it_has(
+def test_allow_header_lists_methods_of_path(
     app: Any, form_queue: leaseq.Queue, call: Callable[..., Any], path: str
 ) -> None:
     methods = PATHS[path] | {"OPTIONS"} | ({"HEAD"} if "GET" in PATHS[path] else set())
@@ -46,18 +46,18 @@ def test_a_path_says_which_methods_it_has(
         assert detail == f"this path allows {', '.join(sorted(methods))}, not {method}"
 
 
-def test_options_of_what_is_not_there(app: Any) -> None:
+def test_options_of_unknown_path_is_not_found(app: Any) -> None:
     assert_problem(app.test_client().options("/api/v1/nowhere"), 404, "not-found")
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_a_path_with_two_slashes_leads_to_that_with_one(app: Any, method: str) -> None:
-    """Also for a method that the path does not support: the redirect's target says which it does."""
+def test_double_slash_redirects_to_single_slash(app: Any, method: str) -> None:
+    """Also with a method that the path does not support."""
     response = app.test_client().open("/api/v1//queues", method=method)
     assert (response.status_code, response.location) == (308, "http://localhost/api/v1/queues")
 
 
-def test_options_of_a_page_are_the_page_s(app: Any) -> None:
+def test_options_of_page_lists_methods_of_page(app: Any) -> None:
     assert allowed_methods(app.test_client().options("/login")) == {"GET", "HEAD", "OPTIONS", "POST"}
 
 
@@ -74,7 +74,7 @@ def test_head_is_get_without_a_body(form_queue: leaseq.Queue, call: Callable[...
 
 
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if name != "draft"])
-def test_a_kind_that_a_call_does_not_give(
+def test_unsupported_accept_type_is_refused(
     form_queue: leaseq.Queue, call: Callable[..., Any], name: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
@@ -87,13 +87,15 @@ def test_a_kind_that_a_call_does_not_give(
 
 
 @pytest.mark.parametrize("kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json", ""])
-def test_kinds_that_take_json(form_queue: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
+def test_accept_types_including_json_get_json(
+    form_queue: leaseq.Queue, call: Callable[..., Any], kind: str
+) -> None:
     response = call("worker", "GET", f"/queues/{form_queue.name}", headers={"Accept": kind})
     assert (response.status_code, response.mimetype) == (200, "application/json")
 
 
 @pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
-def test_an_answer_without_a_body_is_no_page(
+def test_response_without_body_has_no_content_type(
     form_queue: leaseq.Queue, call: Callable[..., Any], method: str
 ) -> None:
     response = call("manager", method, f"/queues/{form_queue.name}/items/one")

@@ -1,4 +1,4 @@
-"""REST: the answers since an earlier call, for programs that poll."""
+"""REST: the answers given since an earlier call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def finish(queue: leaseq.Queue, id: str) -> tuple[str, int]:
     return id, lease.token
 
 
-def test_each_answer_comes_once_over_pages_that_split_one_time(poll: Poller, queue: leaseq.Queue) -> None:
+def test_pages_splitting_equal_times_return_each_answer_once(poll: Poller, queue: leaseq.Queue) -> None:
     for token, id in enumerate(["m", "z", "k", "b", "x"], 1):
         queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", "1", THEN, False, True)])
     poll.query["limit"] = "2"
@@ -69,7 +69,7 @@ def test_each_answer_comes_once_over_pages_that_split_one_time(poll: Poller, que
     assert re.search(r"answers/new\?limit=2&after=[^>]+>; rel=\"next\"$", links[0] or "")
 
 
-def test_the_cursor_at_the_end_is_kept_for_what_comes_later(
+def test_cursor_at_end_returns_only_later_answers(
     poll: Poller, queue: leaseq.Queue, document: dict[str, Any]
 ) -> None:
     parameters = document["paths"]["/api/v1/queues/{q}/answers/new"]["get"]["parameters"]
@@ -87,7 +87,7 @@ def test_the_cursor_at_the_end_is_kept_for_what_comes_later(
     assert poll() == [first, second]
 
 
-def test_what_a_manager_makes_an_answer_comes_when_they_do(poll: Poller, queue: leaseq.Queue) -> None:
+def test_adopted_and_corrected_answers_are_returned_as_new(poll: Poller, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="one")
     late_lease = take(queue, "bob")
     queue.release("one")
@@ -123,5 +123,5 @@ def test_a_cursor_of_another_queue_is_refused(poll: Poller, queue: leaseq.Queue,
     assert (refusal["field"], len(refusal["detail"]) < 200) == ("after", True)
 
 
-def test_it_is_for_managers(poll: Poller, queue: leaseq.Queue, worker: Caller) -> None:
+def test_worker_may_not_read_new_answers(poll: Poller, queue: leaseq.Queue, worker: Caller) -> None:
     assert_problem(worker("GET", f"/queues/{queue.name}/answers/new"), 403, "forbidden")

@@ -17,7 +17,7 @@ from tests.web.api_calls import CALLS
 from tests.web.conftest import Caller
 
 
-def test_the_description_is_openapi_3_1_and_names_every_call(app: Any, document: dict[str, Any]) -> None:
+def test_description_is_openapi_3_1_and_has_every_route(app: Any, document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     routes = {
         (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
@@ -34,11 +34,11 @@ def test_the_description_is_openapi_3_1_and_names_every_call(app: Any, document:
             assert "401" in operation["responses"]
 
 
-def test_it_is_valid(document: dict[str, Any]) -> None:
+def test_description_is_valid_openapi(document: dict[str, Any]) -> None:
     validate(document)
 
 
-def test_it_names_the_role_that_each_call_takes(app: Any, document: dict[str, Any]) -> None:
+def test_description_names_required_role_of_each_call(app: Any, document: dict[str, Any]) -> None:
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
         for method in rule.methods - {"HEAD", "OPTIONS"} if rule.endpoint.startswith("api.") else ():
@@ -71,7 +71,7 @@ def make_call(
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_it_says_where_an_idempotency_key_is_read(
+def test_description_says_which_calls_read_idempotency_key(
     document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
     method, valid_body = CALLS[name][1], CALLS[name][3]
@@ -85,14 +85,14 @@ def test_it_says_where_an_idempotency_key_is_read(
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_it_says_where_a_body_may_be_left_out(
+def test_description_says_which_bodies_are_required(
     document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
     response = make_call(name)
     assert operation_of(document, name)["requestBody"]["required"] is (response.status_code >= 400)
 
 
-def test_the_bounds_that_it_names_are_those_of_the_library(
+def test_described_bounds_match_validation(
     document: dict[str, Any], manager: Caller, queue: leaseq.Queue
 ) -> None:
     policy = document["components"]["schemas"]["PolicyChanges"]["properties"]
@@ -120,7 +120,7 @@ def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
     return values
 
 
-def test_alive_and_ready_need_nobody(app: Any) -> None:
+def test_health_checks_need_no_sign_in(app: Any) -> None:
     client = app.test_client()
     assert client.get("/healthz").json == {"status": "alive"}
     assert client.get("/readyz").json == {"status": "ready"}
@@ -144,11 +144,11 @@ def schemas(node: Any) -> Iterator[dict[str, Any]]:
             yield from schemas(one)
 
 
-def test_no_request_has_a_default_that_a_client_would_send(document: dict[str, Any]) -> None:
+def test_schemas_have_no_default_values(document: dict[str, Any]) -> None:
     assert [one for one in schemas(document) if "default" in one] == []
 
 
-def test_a_policy_is_changed_by_any_of_its_fields_and_given_whole(document: dict[str, Any]) -> None:
+def test_policy_requires_all_fields_and_policy_changes_none(document: dict[str, Any]) -> None:
     shapes, fields = document["components"]["schemas"], set(asdict(leaseq.Policy()))
     assert set(shapes["PolicyChanges"]["properties"]) == set(shapes["Policy"]["properties"]) == fields
     assert "required" not in shapes["PolicyChanges"]
@@ -156,7 +156,7 @@ def test_a_policy_is_changed_by_any_of_its_fields_and_given_whole(document: dict
     assert shapes["Queue"]["properties"]["policy"] == {"$ref": "#/components/schemas/Policy"}
 
 
-def test_every_time_is_a_date_time(document: dict[str, Any]) -> None:
+def test_time_fields_have_format_date_time(document: dict[str, Any]) -> None:
     shapes = document["components"]["schemas"]
     times = {
         f"{name}.{field}": one
@@ -170,19 +170,19 @@ def test_every_time_is_a_date_time(document: dict[str, Any]) -> None:
         assert kinds == ["date-time"], name
 
 
-def test_names_are_of_what_they_name(document: dict[str, Any]) -> None:
+def test_schema_names_have_no_model_or_body_suffix(document: dict[str, Any]) -> None:
     names = set(document["components"]["schemas"])
     assert names >= {"NewItem", "Enqueued", "EnqueuedMany", "Lease", "Finished", "Item", "Policy", "Problem"}
     assert [name for name in names if name.endswith(("Model", "Body"))] == []
 
 
-def test_it_says_where_it_is_served(app: Any) -> None:
+def test_servers_entry_is_requested_host(app: Any) -> None:
     client = app.test_client()
     description = client.get("/api/v1/openapi.json", base_url="https://queue.example.org").json
     assert [one["url"] for one in description["servers"]] == ["https://queue.example.org"]
 
 
-def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> None:
+def test_description_lists_request_and_response_headers(document: dict[str, Any]) -> None:
     operation_by_call = dict(operations(document))
     headers_by_call = {
         call: {one["name"] for one in operation.get("parameters", ()) if one["in"] == "header"}
@@ -208,7 +208,7 @@ def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> No
         assert set(responses["429"]["headers"]) == {"Retry-After", *limits}, call
 
 
-def test_a_form_that_a_client_read_is_sent_back_whole(document: dict[str, Any]) -> None:
+def test_form_schema_describes_every_form_member(document: dict[str, Any]) -> None:
     """A generated client drops members that are not in the description."""
     members = document["components"]["schemas"]["Form"]["properties"]
     assert sorted(members) == sorted(PARTS)

@@ -21,12 +21,12 @@ def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield f"{method} {path} {name} {kind}", content
 
 
-def test_the_description_fits_the_standard(document: dict[str, Any]) -> None:
+def test_description_matches_openapi_3_1_schema(document: dict[str, Any]) -> None:
     schema = jsonschema_rs.Draft202012Validator(OPENAPI_31)
     assert [error.message for error in schema.iter_errors(document)] == []
 
 
-def test_every_request_and_answer_has_an_example_that_fits(filled_document: dict[str, Any]) -> None:
+def test_every_body_has_examples_matching_its_schema(filled_document: dict[str, Any]) -> None:
     count = 0
     for where, content in media(filled_document):
         schema = {**content["schema"], "components": filled_document["components"]}
@@ -62,7 +62,7 @@ def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: 
             check_fields_shown(document, schema["properties"][name], one, f"{where} {name}")
 
 
-def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
+def test_response_examples_show_every_field(document: dict[str, Any]) -> None:
     """Absent values are null, not left out, so an example without a field misleads."""
     for where, content in media(document):
         ref = content["schema"].get("$ref")
@@ -72,7 +72,7 @@ def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
             check_fields_shown(document, content["schema"], example["value"], where)
 
 
-def test_each_place_in_a_path_has_an_example(document: dict[str, Any]) -> None:
+def test_each_path_parameter_has_example(document: dict[str, Any]) -> None:
     missing = [
         (path, parameter["name"])
         for path, item in document["paths"].items()
@@ -91,7 +91,7 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield from objects(one)
 
 
-def test_a_payload_or_result_of_an_example_shows_some_fields(filled_document: dict[str, Any]) -> None:
+def test_example_payloads_results_and_drafts_are_not_empty(filled_document: dict[str, Any]) -> None:
     """Their schema allows any object, and an empty one would not help a reader."""
     bodies = [body.get("examples") for _, body in media(filled_document)]
     members = [

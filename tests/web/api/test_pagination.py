@@ -1,4 +1,4 @@
-"""Lists of REST have pages, and lose and repeat nothing while entries are added and removed."""
+"""Pages of REST lists skip and repeat nothing while entries are added and removed."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def walk(caller: Caller, path: str, name: str, between: Callable[[Page], Any], *
         query["after"] = page["after"]
 
 
-def test_queues(server: Any, queue_name: str, worker: Caller) -> None:
+def test_paging_of_queues_skips_and_repeats_nothing(server: Any, queue_name: str, worker: Caller) -> None:
     names = [f"zz-{queue_name}.{letter}" for letter in "abcdef"]  # sorted after those of all other tests
     for name in names:
         leaseq.Queue(server.client, name).configure()
 
     def between(page: Page) -> None:
-        leaseq.Queue(server.client, page["after"][:-1]).configure()  # just before the last one seen
+        leaseq.Queue(server.client, page["after"][:-1]).configure()  # sorts just before the last name seen
 
     listed_names = [one["name"] for one in walk(worker, "/queues", "queues", between, after="zz")]
     assert listed_names == sorted(set(listed_names))
     assert set(names) <= set(listed_names)
 
 
-def test_leases(queue: leaseq.Queue, worker: Caller) -> None:
+def test_paging_of_leases_skips_and_repeats_nothing(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=7)
     for number in range(7):
         queue.enqueue(number)
@@ -56,7 +56,9 @@ def test_leases(queue: leaseq.Queue, worker: Caller) -> None:
     assert [one["token"] for one in leases] == tokens
 
 
-def test_people(accounts: Accounts, admin: Caller, new_name: Callable[[str], str]) -> None:
+def test_paging_of_people_skips_and_repeats_nothing(
+    accounts: Accounts, admin: Caller, new_name: Callable[[str], str]
+) -> None:
     names = [accounts.add(new_name("paged"), by="test").name for _ in range(5)]
     listed_names = [one["name"] for one in walk(admin, "/people", "people", lambda _: None)]
     assert listed_names == sorted(set(listed_names))
@@ -66,7 +68,9 @@ def test_people(accounts: Accounts, admin: Caller, new_name: Callable[[str], str
 @pytest.mark.parametrize(
     ("path", "state"), [("items", "inbound"), ("items", "dead"), ("due", ""), ("journal", "")]
 )
-def test_items_and_events(queue: leaseq.Queue, manager: Caller, path: str, state: str) -> None:
+def test_paging_of_items_and_events_skips_and_repeats_nothing(
+    queue: leaseq.Queue, manager: Caller, path: str, state: str
+) -> None:
     queue.configure(max_attempts=1)
     for number in range(5):
         queue.enqueue(number, id=f"i{number}", due=datetime(2030, 1, 1 + number, tzinfo=UTC))
@@ -88,7 +92,9 @@ def test_items_and_events(queue: leaseq.Queue, manager: Caller, path: str, state
 
 @pytest.mark.parametrize("path", ["/queues", "/queues/{q}/mine", "/people", "/queues/{q}/items?state=dead"])
 @pytest.mark.parametrize("bad_query", ["limit=0", "limit=1001", "limit=x", "after=", "before=1"])
-def test_a_page_that_can_not_be(form_queue: leaseq.Queue, admin: Caller, path: str, bad_query: str) -> None:
+def test_invalid_limit_cursor_or_parameter_is_refused(
+    form_queue: leaseq.Queue, admin: Caller, path: str, bad_query: str
+) -> None:
     sign = "&" if "?" in path else "?"
     response = admin("GET", path.format(q=form_queue.name) + sign + bad_query)
     assert assert_problem(response, 400, "invalid")["field"] == bad_query.partition("=")[0]

@@ -26,7 +26,7 @@ def dead_items(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_all_of_a_state_or_by_a_filter(
+def test_items_of_state_or_filter_are_removed(
     dead_items: leaseq.Queue, manager: Caller, server_of_pages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, threads = f"/queues/{dead_items.name}/remove", Threads(server_of_pages.client)
@@ -54,7 +54,7 @@ def test_all_of_a_state_or_by_a_filter(
         assert assert_problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
-def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
+def test_queue_is_deleted_only_if_if_match_is_current(
     dead_items: leaseq.Queue, manager: Caller, worker: Caller, accounts: Accounts
 ) -> None:
     path = f"/queues/{dead_items.name}"
@@ -85,11 +85,11 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
 
 
 @pytest.mark.parametrize("name", ["", "No-Name", "x" * 65])
-def test_the_name_of_a_queue_that_can_not_be(manager: Caller, name: str) -> None:
+def test_delete_of_invalid_queue_name_is_refused(manager: Caller, name: str) -> None:
     assert manager("DELETE", f"/queues/{name}").status_code in (400, 404)
 
 
-def test_a_deletion_that_was_broken_off_is_finished(
+def test_interrupted_queue_deletion_is_completed(
     dead_items: leaseq.Queue, manager: Caller, call: Callable[..., Any]
 ) -> None:
     dead_items._commands.delete("")

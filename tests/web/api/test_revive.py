@@ -20,7 +20,7 @@ def dead_items(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_by_rest_all_or_by_a_filter(dead_items: leaseq.Queue, manager: Caller) -> None:
+def test_all_or_filtered_dead_items_are_revived(dead_items: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{dead_items.name}/revive"
     for body, count in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
         response = manager("POST", path, json=body)
@@ -37,7 +37,7 @@ def test_by_rest_all_or_by_a_filter(dead_items: leaseq.Queue, manager: Caller) -
         assert assert_problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
-def test_by_rest_there_may_be_more(
+def test_revive_over_limit_reports_more(
     dead_items: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.api.manage.MAX_MOVED", 4)

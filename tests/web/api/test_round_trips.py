@@ -1,4 +1,4 @@
-"""The round trips of a REST call on a lease: one for the caller, one for the operation.
+"""The round trips of a REST call on a lease: one to read the caller, one for the operation.
 
 Once in two seconds it also reads the policy's `durable` (leaseq/engine/commands.py).
 """
@@ -26,7 +26,7 @@ VERBS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=[0.0, 60.0], ids=["asked anew", "known"])
+@pytest.fixture(params=[0.0, 60.0], ids=["caller cache expired", "caller cached"])
 def fresh_seconds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
     seconds: float = request.param
     monkeypatch.setattr(callers, "FRESH_SECONDS", seconds)
@@ -34,7 +34,7 @@ def fresh_seconds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("verb", ["reserve", *VERBS])
-def test_a_call_on_a_lease_makes_two_round_trips(
+def test_lease_call_makes_at_most_two_round_trips(
     verb: str,
     worker: Caller,
     queue: leaseq.Queue,
@@ -56,7 +56,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
         body = {"token": lease["token"], "result": {}}
         assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == 200
 
-    # Once, so that the server has the scripts, and the process has read the policy.
+    # The first call loads the scripts into the server and caches the policy in the process.
     response = send_reserve() if verb == "reserve" else send_call(send_reserve().json)
     if lease := response.json if verb in ("reserve", "renew") else response.json.get("next"):
         send_finish(lease)
@@ -67,7 +67,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
     assert trips.count == (1 if fresh_seconds else 2)
 
 
-def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Queue) -> None:
+def test_changed_form_applies_to_next_finish(worker: Caller, queue: leaseq.Queue) -> None:
     """The web process caches the form that it read for an earlier finish."""
     queue.configure(form=FORM)
     queue.enqueue_many({"n": n} for n in range(2))
@@ -81,7 +81,7 @@ def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Que
 
 
 @pytest.mark.parametrize("verb", ["reserve", "reserve and wait", *VERBS])
-def test_a_queue_that_is_not_there_is_not_found(verb: str, worker: Caller, queue_name: str) -> None:
+def test_call_on_unknown_queue_is_not_found(verb: str, worker: Caller, queue_name: str) -> None:
     path = f"/queues/{queue_name}/"
     if verb.startswith("reserve"):
         response = worker("POST", f"{path}reserve", json={"wait": 5} if "wait" in verb else {})

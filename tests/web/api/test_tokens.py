@@ -1,4 +1,4 @@
-"""REST for tokens: each may create, replace and revoke others, with no more rights than its own."""
+"""REST for tokens: a token may create, rotate and revoke tokens with no more rights than its own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def with_token(caller: Caller, token: str) -> Caller:
     return Caller(caller.name, token, caller.client)
 
 
-def test_me_says_who_calls_and_by_which_token(program: Program, sign_in_as: Callable[[str], Browser]) -> None:
+def test_me_returns_caller_and_token(program: Program, sign_in_as: Callable[[str], Browser]) -> None:
     caller = program("manager", scope="work", days=7)
     me = caller("GET", "/me").json
     assert (me["name"], me["role"], me["skills"]) == (caller.name, "manager", ["fr"])
@@ -57,7 +57,7 @@ def test_a_token_is_created_listed_and_revoked(program: Program) -> None:
     assert_problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
 
 
-def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Program) -> None:
+def test_rotation_keeps_rights_and_revokes_old_token(program: Program) -> None:
     caller = program(days=30)
     (before,) = caller("GET", "/tokens").json["tokens"]
     response = caller("POST", f"/tokens/{before['id']}/rotate", json={})
@@ -77,13 +77,13 @@ def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Pr
         ("admin", "admin", "admin", True),
         ("admin", "manage", "work", True),
         ("admin", "manage", "admin", False),
-        ("admin", "work", "read", False),  # it would read what only an admin may
+        ("admin", "work", "read", False),  # a token of an admin reads more than the scope "work"
         ("worker", "work", "read", True),
         ("worker", "work", "manage", False),
         ("manager", "work", "manage", False),
     ],
 )
-def test_a_token_hands_on_no_more_than_it_has(
+def test_token_creates_only_tokens_within_own_scope(
     program: Program, role: str, own_scope: str, scope: str, is_allowed: bool
 ) -> None:
     caller = program(role, scope=own_scope)
@@ -95,7 +95,7 @@ def test_a_token_hands_on_no_more_than_it_has(
         assert len(caller("GET", "/tokens").json["tokens"]) == 1
 
 
-def test_a_token_does_not_outlive_the_one_that_made_it(program: Program) -> None:
+def test_created_token_does_not_outlive_creating_token(program: Program) -> None:
     caller = program(days=5)
     refusal = assert_problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
     assert refusal["field"] == "days"
@@ -105,14 +105,14 @@ def test_a_token_does_not_outlive_the_one_that_made_it(program: Program) -> None
     assert caller("POST", "/tokens", json={"name": "x", "days": 4}).status_code == 201
 
 
-def test_a_wider_token_is_not_rotated_by_a_narrower(program: Program, accounts: Accounts) -> None:
+def test_narrower_token_may_not_rotate_wider_token(program: Program, accounts: Accounts) -> None:
     narrow_caller = program("manager", scope="work")
     accounts.create_token(narrow_caller.name, "wide", by="test", scope="manage")
     wide_token = next(one for one in narrow_caller("GET", "/tokens").json["tokens"] if one["name"] == "wide")
     assert_problem(narrow_caller("POST", f"/tokens/{wide_token['id']}/rotate", json={}), 403, "forbidden")
 
 
-def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(program: Program) -> None:
+def test_short_lived_token_may_not_rotate_longer_lived_token(program: Program) -> None:
     caller = program(days=7)
     short_token = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
     short_caller = with_token(caller, short_token["token"])
@@ -124,7 +124,7 @@ def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(progr
     assert caller("POST", f"/tokens/{ids['short']}/rotate", json={}).status_code == 200
 
 
-def test_a_wider_token_is_not_revoked_by_a_narrower(program: Program, accounts: Accounts) -> None:
+def test_narrower_token_may_not_revoke_wider_token(program: Program, accounts: Accounts) -> None:
     wide_caller = program("admin")
     narrow_caller = with_token(
         wide_caller, accounts.create_token(wide_caller.name, "narrow", by="test", scope="work")
@@ -134,7 +134,7 @@ def test_a_wider_token_is_not_revoked_by_a_narrower(program: Program, accounts: 
     assert narrow_caller("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
 
 
-def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
+def test_tokens_of_others_require_admin_over_rest(program: Program, admin: Caller) -> None:
     ann, bob = program(), program()
     (anns_token,) = ann("GET", "/tokens").json["tokens"]
     assert_problem(bob("GET", f"/tokens?person={ann.name}"), 403, "forbidden")
@@ -149,14 +149,14 @@ def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
     assert_problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
 
 
-def test_a_session_creates_no_token(sign_in_as: Callable[[str], Browser]) -> None:
+def test_session_may_not_create_token_over_rest(sign_in_as: Callable[[str], Browser]) -> None:
     person = sign_in_as("worker")
     headers = {"X-CSRFToken": person.csrf("/account")}
     response = person.client.post("/api/v1/tokens", json={"name": "x"}, headers=headers)
     assert "asks for the password" in assert_problem(response, 403, "forbidden")["detail"]
 
 
-def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: Any) -> None:
+def test_token_secret_is_not_stored_for_repeated_request(program: Program, server: Any) -> None:
     caller = program()
     request = {"json": {"name": "once"}, "headers": {"Idempotency-Key": "k-1"}}
     token = caller("POST", "/tokens", **request).json["token"]
@@ -183,7 +183,7 @@ def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: A
         ({"name": "x", "more": 1}, "more"),
     ],
 )
-def test_a_token_that_can_not_be(program: Program, body: dict[str, Any], field: str) -> None:
+def test_invalid_token_request_is_refused(program: Program, body: dict[str, Any], field: str) -> None:
     caller = program()
     assert assert_problem(caller("POST", "/tokens", json=body), 400, "invalid")["field"] == field
     assert len(caller("GET", "/tokens").json["tokens"]) == 1

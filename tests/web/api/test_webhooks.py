@@ -18,7 +18,7 @@ from tests.web.conftest import Caller
 Make = Callable[[str], Caller]
 
 
-def test_an_endpoint_from_its_first_day_to_its_last(
+def test_endpoint_is_created_tested_rotated_disabled_and_removed(
     manager: Caller, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -55,7 +55,7 @@ def test_an_endpoint_from_its_first_day_to_its_last(
     assert manager("GET", f"/webhooks/{id}/deliveries").status_code == 404
 
 
-def test_a_secret_is_not_stored_for_a_repeated_request(manager: Caller, receiver: Receiver) -> None:
+def test_webhook_secret_is_not_stored_for_repeated_request(manager: Caller, receiver: Receiver) -> None:
     add_request = {
         "json": {"url": receiver.url, "events": ["item.finished"]},
         "headers": {"Idempotency-Key": "k-1"},
@@ -68,7 +68,7 @@ def test_a_secret_is_not_stored_for_a_repeated_request(manager: Caller, receiver
     assert_problem(manager("POST", f"/webhooks/{id}/rotate", **rotate_request), 409, "answer-not-kept")
 
 
-def test_deliveries_are_listed_and_sent_again(
+def test_deliveries_are_listed_and_replayed(
     manager: Caller, receiver: Receiver, queue: leaseq.Queue, server: Any
 ) -> None:
     queue.configure()
@@ -112,9 +112,7 @@ def test_deliveries_are_listed_and_sent_again(
         ({"url": "https://8.8.8.8/", "secret": "mine"}, "secret"),
     ],
 )
-def test_an_endpoint_that_is_none_is_refused(
-    manager: Caller, receiver: Receiver, body: Any, field: str
-) -> None:
+def test_invalid_endpoint_is_refused(manager: Caller, receiver: Receiver, body: Any, field: str) -> None:
     response = manager("POST", "/webhooks", json=body)
     assert (response.status_code, response.json["code"], response.json["field"]) == (400, "invalid", field)
     assert manager("GET", "/webhooks").json["webhooks"] == []
@@ -124,7 +122,7 @@ def test_an_endpoint_that_is_none_is_refused(
     ("body", "status"),
     [({}, 400), ({"since": "yesterday"}, 400), ({"delivery": "none"}, 404), ({"all": True}, 400)],
 )
-def test_a_replay_of_what_is_not_named_is_refused(
+def test_invalid_replay_request_is_refused(
     manager: Caller, receiver: Receiver, body: Any, status: int
 ) -> None:
     id = manager("POST", "/webhooks", json={"url": receiver.url}).json["id"]
@@ -136,7 +134,9 @@ def test_an_unknown_queue_is_not_found(manager: Caller, receiver: Receiver) -> N
     assert response.status_code == 404
 
 
-def test_events_of_people_are_for_admins(make_caller: Make, manager: Caller, receiver: Receiver) -> None:
+def test_webhook_for_person_events_requires_admin(
+    make_caller: Make, manager: Caller, receiver: Receiver
+) -> None:
     for events in (["person.*"], ["item.*", "person.added"]):
         response = manager("POST", "/webhooks", json={"url": receiver.url, "events": events})
         assert (response.status_code, response.json["code"]) == (403, "forbidden")
@@ -144,14 +144,14 @@ def test_events_of_people_are_for_admins(make_caller: Make, manager: Caller, rec
     assert response.status_code == 201
 
 
-def test_workers_may_do_nothing_with_them(make_caller: Make, receiver: Receiver) -> None:
+def test_workers_may_not_use_webhooks(make_caller: Make, receiver: Receiver) -> None:
     worker = make_caller("worker")
     assert worker("GET", "/webhooks").status_code == 403
     assert worker("POST", "/webhooks", json={"url": receiver.url}).status_code == 403
     assert worker("DELETE", "/webhooks/wh-1").status_code == 403
 
 
-def test_a_person_who_is_added_is_told_of(
+def test_adding_and_disabling_person_are_webhook_events(
     accounts: Any, make_caller: Make, receiver: Receiver, server: Any
 ) -> None:
     admin = make_caller("admin")

@@ -1,4 +1,4 @@
-"""The second factor: required, each code valid once, tries limited, and impossible to bypass."""
+"""The second factor: required, each code valid once, attempts limited, and impossible to bypass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fixed_time(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Device:
-    """A person's phone: each code that it shows is new."""
+    """A person's phone, which shows a different code at each call."""
 
     def __init__(self, secret: str) -> None:
         self.totp = pyotp.TOTP(secret)
@@ -60,7 +60,7 @@ def enter_code(browser: Browser, code: str) -> Any:
     return browser.post("/login/code", {"code": code}, page="/login/code")
 
 
-def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -> None:
+def test_sign_in_requires_code_and_redirects_to_next(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     assert worker_browser.get("/account").status_code == 200, "the browser that turned it on stays signed in"
     browser = browser_before_code(app, worker_browser.name, next="/q/reviews")
@@ -71,7 +71,7 @@ def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -
     assert (response.status_code, "You have 10 recovery codes left" in response.text) == (200, False)
 
 
-def test_the_code_is_next_to_nowhere_else(app: Flask, worker_browser: Browser) -> None:
+def test_sign_in_by_code_ignores_foreign_next_url(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     assert (
         enter_code(
@@ -81,7 +81,7 @@ def test_the_code_is_next_to_nowhere_else(app: Flask, worker_browser: Browser) -
     )
 
 
-def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: Browser) -> None:
+def test_too_long_next_path_redirects_home(app: Flask, worker_browser: Browser) -> None:
     """A browser would drop the cookie, and with it the state of the sign-in."""
     device, _ = turn_on_factor(worker_browser)
     long_path = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
@@ -91,7 +91,7 @@ def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: B
     )
 
 
-def test_a_code_counts_once(app: Flask, worker_browser: Browser) -> None:
+def test_two_factor_code_is_accepted_once(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     code = device.code()
     assert enter_code(browser_before_code(app, worker_browser.name), code).status_code == 303
@@ -99,7 +99,7 @@ def test_a_code_counts_once(app: Flask, worker_browser: Browser) -> None:
     assert enter_code(browser_before_code(app, worker_browser.name), device.code()).status_code == 303
 
 
-def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
+def test_confirmation_code_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
     factors, name = Factors(server.client, clock=lambda: 1_800_000_000.0), new_name("p")
     code = pyotp.TOTP(factors.offer(name)).at(1_800_000_000)
     assert len(factors.confirm(name, code)) == 10
@@ -109,7 +109,7 @@ def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Call
 @pytest.mark.parametrize(
     ("seconds", "is_accepted"), [(-60, False), (-30, True), (0, True), (30, True), (60, False)]
 )
-def test_a_clock_may_be_half_a_minute_wrong(
+def test_code_of_clock_off_by_30_seconds_is_accepted(
     server: Any, new_name: Callable[[str], str], seconds: int, is_accepted: bool
 ) -> None:
     now = [1_800_000_000.0]
@@ -120,7 +120,7 @@ def test_a_clock_may_be_half_a_minute_wrong(
     assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is is_accepted
 
 
-def test_a_recovery_code_counts_once_and_is_kept_hashed(
+def test_recovery_code_is_accepted_once_and_stored_hashed(
     server: Any, app: Flask, worker_browser: Browser
 ) -> None:
     _, codes = turn_on_factor(worker_browser)
@@ -144,11 +144,10 @@ def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
     return response.status_code, int(response.headers.get("Retry-After", 0))
 
 
-def test_wrong_codes_slow_down(
+def test_wrong_codes_from_same_address_are_rate_limited(
     app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Early for tries from one address, later for tries from many. Each wait is twice the one before, up to
-    a quarter of an hour."""
+    """Each wait is twice the previous wait, up to 15 minutes; other addresses are not delayed."""
     device, codes = turn_on_factor(worker_browser)
     browser, now = browser_before_code(app, worker_browser.name), [float(NOW)]
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: now[0])
@@ -171,7 +170,7 @@ def test_wrong_codes_slow_down(
     )
 
 
-def test_wrong_codes_from_many_addresses_slow_down_too(
+def test_wrong_codes_from_many_addresses_are_rate_limited(
     app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, codes = turn_on_factor(worker_browser)
@@ -182,7 +181,7 @@ def test_wrong_codes_from_many_addresses_slow_down_too(
     assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right code must wait as well"
 
 
-def test_only_who_gave_the_password_is_asked(app: Flask, worker_browser: Browser) -> None:
+def test_code_without_password_is_refused(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     stranger = Browser(app, worker_browser.name)
     token = stranger.csrf()
@@ -191,7 +190,7 @@ def test_only_who_gave_the_password_is_asked(app: Flask, worker_browser: Browser
     assert stranger.get("/account").status_code == 303
 
 
-def test_standing_before_the_code_ends_with_the_password_and_with_time(
+def test_pending_sign_in_expires_and_ends_at_password_change(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
     turn_on_factor(worker_browser)
@@ -206,9 +205,7 @@ def test_standing_before_the_code_ends_with_the_password_and_with_time(
     assert browser.get("/login/code").location == "/login"
 
 
-def test_a_password_link_takes_the_place_of_the_password_only(
-    app: Flask, accounts: Accounts, worker_browser: Browser
-) -> None:
+def test_password_link_does_not_replace_code(app: Flask, accounts: Accounts, worker_browser: Browser) -> None:
     turn_on_factor(worker_browser)
     token = accounts.password_link(worker_browser.name, by="test")
     browser = Browser(app, worker_browser.name)
@@ -219,7 +216,7 @@ def test_a_password_link_takes_the_place_of_the_password_only(
 
 
 @pytest.mark.parametrize("path", ["begin", "off"])
-def test_turning_it_on_or_off_takes_the_present_password(
+def test_turning_factor_on_or_off_requires_password(
     worker_browser: Browser, accounts: Accounts, path: str
 ) -> None:
     if path == "off":
@@ -232,9 +229,7 @@ def test_turning_it_on_or_off_takes_the_present_password(
     assert accounts.factors.offered_secret(worker_browser.name) is None
 
 
-def test_what_was_not_confirmed_asks_for_nothing(
-    app: Flask, accounts: Accounts, worker_browser: Browser
-) -> None:
+def test_unconfirmed_factor_is_not_required(app: Flask, accounts: Accounts, worker_browser: Browser) -> None:
     worker_browser.post("/account/factor/begin", {"password": PASSWORD})
     response = worker_browser.post("/account/factor", {"code": "000000"}, page="/account/factor")
     assert (response.status_code, "not the current code" in response.text) == (400, True)
@@ -243,7 +238,7 @@ def test_what_was_not_confirmed_asks_for_nothing(
         accounts.factors.confirm("nobody at all", "000000")
 
 
-def test_a_code_after_it_was_turned_off_is_none(app: Flask, worker_browser: Browser) -> None:
+def test_codes_are_refused_after_factor_is_turned_off(app: Flask, worker_browser: Browser) -> None:
     """A person who is asked for the code signs in again, with only the password."""
     device, codes = turn_on_factor(worker_browser)
     browser = browser_before_code(app, worker_browser.name)
@@ -252,14 +247,14 @@ def test_a_code_after_it_was_turned_off_is_none(app: Flask, worker_browser: Brow
     assert browser.sign_in().location == "/"
 
 
-def test_turning_it_on_ends_the_other_sessions(app: Flask, worker_browser: Browser) -> None:
+def test_turning_factor_on_ends_other_sessions(app: Flask, worker_browser: Browser) -> None:
     other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()
     turn_on_factor(worker_browser)
     assert other_browser.get("/account").status_code == 303
 
 
-def test_it_is_turned_off_by_oneself_and_by_an_admin_who_is_in_the_log(
+def test_factor_is_turned_off_by_owner_or_admin(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
     one, other, admin_browser = sign_in_as("worker"), sign_in_as("worker"), sign_in_as("admin")

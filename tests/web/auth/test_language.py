@@ -18,7 +18,7 @@ def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_the_choice_stays(worker_browser: Browser) -> None:
+def test_chosen_language_persists(worker_browser: Browser) -> None:
     assert '<html lang="en">' in worker_browser.get("/account").text
     response = worker_browser.post("/language", {"language": "de", "next": "/account"})
     assert (response.status_code, response.location) == (303, "/account")
@@ -26,7 +26,7 @@ def test_the_choice_stays(worker_browser: Browser) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
+def test_language_is_chosen_without_sign_in(app: Any) -> None:
     stranger = Browser(app, "nobody")
     assert "Deutsch" in stranger.get("/login").text
     assert stranger.post("/language", {"language": "de"}, page="/login").status_code == 303
@@ -34,16 +34,16 @@ def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_a_choice_leads_to_own_pages_only(worker_browser: Browser) -> None:
+def test_language_choice_ignores_foreign_next_url(worker_browser: Browser) -> None:
     response = worker_browser.post("/language", {"language": "de", "next": "//elsewhere.example/"})
     assert response.location == "/"
 
 
-def test_a_language_that_is_not_there_is_refused(worker_browser: Browser) -> None:
+def test_unknown_language_is_refused(worker_browser: Browser) -> None:
     assert worker_browser.post("/language", {"language": "tlh"}).status_code == 400
 
 
-def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
+def test_duration_is_formatted_in_request_language(app: Any) -> None:
     days = 1234 * 86_400 + 3 * 3600 + 2 * 60  # the two largest units
     for language, text in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
         with app.test_request_context(headers={"Accept-Language": language}):
@@ -69,15 +69,15 @@ def test_a_measured_duration_has_tenths_below_ten_seconds(
             assert pace(seconds) == text
 
 
-def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
-    """The page's script then shows it in their own zone."""
+def test_time_is_formatted_in_request_language(app: Any) -> None:
+    """A script of the page converts it to the time zone of the browser."""
     noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
     for language, text in (("en", "Nov 22, 2026, 12:30:05 UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
         with app.test_request_context(headers={"Accept-Language": language}):
             assert clock(noon) == text
 
 
-def test_each_reads_their_own_language_of_the_same_page(worker_browser: Browser) -> None:
+def test_same_page_is_served_in_each_requested_language(worker_browser: Browser) -> None:
     def read(language: str) -> str:
         return str(worker_browser.get("/account", headers={"Accept-Language": language}).text)
 

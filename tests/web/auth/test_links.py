@@ -1,4 +1,4 @@
-"""Links that sign somebody in: once, while their creator may, and not after what ends sessions."""
+"""Invitations and password links: valid once, while their creator has the right, and until sessions end."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.web.conftest import PASSWORD, Browser
 NEW = "another long one"
 
 
-@pytest.mark.parametrize("change", [{"disabled": True}, {"role": "manager"}], ids=["disabled", "no-admin"])
-def test_what_an_admin_handed_out_ends_with_their_right_to(
+@pytest.mark.parametrize("change", [{"disabled": True}, {"role": "manager"}], ids=["disabled", "demoted"])
+def test_links_end_when_creating_admin_loses_rights(
     app: Flask,
     accounts: Accounts,
     sign_in_as: Callable[[str], Browser],
@@ -49,7 +49,7 @@ def test_what_an_admin_handed_out_ends_with_their_right_to(
     ],
     ids=["password", "another-link", "disabled", "signed-out-everywhere"],
 )
-def test_an_old_link_sets_no_password(
+def test_password_link_is_refused_after_sessions_end(
     accounts: Accounts, worker_browser: Browser, end: Callable[[Accounts, str], object]
 ) -> None:
     link = accounts.password_link(worker_browser.name, by="test")
@@ -59,7 +59,7 @@ def test_an_old_link_sets_no_password(
         accounts.use_link(link, "a third long one")
 
 
-def test_who_comes_second_by_the_same_invitation_stays_out(
+def test_second_acceptance_of_invitation_is_refused(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token, first, second = accounts.invite(by="test"), new_name("first"), new_name("second")
@@ -92,14 +92,12 @@ def test_setting_a_password_by_a_link_signs_the_person_in(
     assert entries[0].detail.startswith("password link, ")
 
 
-def test_a_link_made_on_the_command_line_needs_no_account(
-    accounts: Accounts, worker_browser: Browser
-) -> None:
+def test_password_link_from_command_line_is_accepted(accounts: Accounts, worker_browser: Browser) -> None:
     link = accounts.password_link(worker_browser.name, by="the command line")
     assert accounts.use_link(link, NEW).name == worker_browser.name
 
 
-def test_a_link_for_a_password_is_in_the_audit_log(accounts: Accounts, worker_browser: Browser) -> None:
+def test_password_link_is_in_audit_log(accounts: Accounts, worker_browser: Browser) -> None:
     accounts.password_link(worker_browser.name, by="meg")
     entry = accounts.log.page(person=worker_browser.name, limit=1).entries[0]
     assert (entry.by, entry.what, entry.about) == ("meg", "sign-in.link-made", worker_browser.name)

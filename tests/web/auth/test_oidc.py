@@ -1,4 +1,4 @@
-"""Sign-in through an identity provider: who gets in, and every false claim that is refused."""
+"""Sign-in through an identity provider: accepted people, and refused claims, tokens and settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import SECRET, Browser
 
 
-def test_somebody_known_comes_in_by_their_claim(
+def test_known_person_signs_in_by_claim(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
@@ -33,10 +33,10 @@ def test_somebody_known_comes_in_by_their_claim(
     assert sign_in(make_app(), f"/login/provider?next={long_path}")[1].location == "/"
 
 
-def test_it_works_however_often_it_was_begun(
+def test_sign_in_works_after_many_unfinished_starts(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    """For example while the provider is down: each start is stored in the cookie, which may have 4 KB."""
+    """Each start is stored in the cookie, which may have 4 KB."""
     accounts.add(provider.claims["preferred_username"], by="test")
     browser = Browser(make_app(), "")
     for _ in range(30):
@@ -46,14 +46,14 @@ def test_it_works_however_often_it_was_begun(
     assert browser.get(tabs[0]).location == "/"
 
 
-def test_the_page_offers_it_where_it_is_set(app: Flask, make_app: Callable[..., Flask]) -> None:
+def test_login_page_offers_provider_only_if_configured(app: Flask, make_app: Callable[..., Flask]) -> None:
     assert "/login/provider?next=" in Browser(make_app(), "").get("/login?next=/account").text
     assert "/login/provider" not in Browser(app, "").get("/login").text
     for path in ("/login/provider", "/login/provider/back?code=x&state=x"):
         assert Browser(app, "").get(path).status_code == 404
 
 
-def test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set(
+def test_unknown_person_becomes_worker_only_if_configured(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
@@ -66,7 +66,7 @@ def test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set(
     assert sign_in(make_app())[1].status_code == 303
 
 
-def test_who_is_disabled_stays_out(
+def test_disabled_person_may_not_sign_in_through_provider(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
@@ -76,7 +76,7 @@ def test_who_is_disabled_stays_out(
     assert (response.status_code, "disabled" in response.text) == (403, True)
 
 
-def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
+def test_same_name_with_other_subject_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
@@ -89,7 +89,7 @@ def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
     assert sign_in(make_app())[1].status_code == 303
 
 
-def test_an_address_counts_once_the_provider_verified_it(
+def test_email_claim_must_be_verified(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
     address = f"{new_name('eve')}@example.org"
@@ -117,7 +117,7 @@ def test_an_address_counts_once_the_provider_verified_it(
     ],
     ids=lambda fault: "{}-{}".format(*next(iter(fault.items()))).partition("://")[0],
 )
-def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
+def test_id_token_with_wrong_claim_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, fault: dict[str, Any]
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test")
@@ -127,7 +127,7 @@ def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
     assert browser.get("/account").status_code == 303
 
 
-def test_an_id_token_of_another_key_or_none_is_refused(
+def test_missing_or_wrongly_signed_id_token_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test")
@@ -137,10 +137,10 @@ def test_an_id_token_of_another_key_or_none_is_refused(
     assert sign_in(make_app())[1].status_code == 502
 
 
-def test_a_code_comes_back_to_the_browser_that_asked(
+def test_callback_of_other_browser_or_used_code_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    """The state ties the answer to the session that started: a planted link signs nobody in."""
+    """The state must be that of the session that started the sign-in."""
     accounts.add(provider.claims["preferred_username"], by="test")
     app = make_app()
     own_browser, other_browser = Browser(app, ""), Browser(app, "")
@@ -154,7 +154,7 @@ def test_a_code_comes_back_to_the_browser_that_asked(
     assert Browser(app, "").get(own_callback).status_code == 502, "a code counts once"
 
 
-def test_the_code_is_worth_nothing_without_the_verifier(
+def test_code_without_pkce_verifier_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     """PKCE: first the verifier's hash is sent; the verifier itself is sent only with the code."""
@@ -166,7 +166,7 @@ def test_the_code_is_worth_nothing_without_the_verifier(
     assert browser.get(callback).status_code == 502
 
 
-def test_what_the_provider_refuses_is_told(make_app: Callable[..., Flask]) -> None:
+def test_provider_error_is_shown_escaped(make_app: Callable[..., Flask]) -> None:
     browser = Browser(make_app(), "")
     visit_provider(browser)
     response = browser.get("/login/provider/back?error=access_denied&error_description=<b>no</b>")
@@ -177,7 +177,7 @@ def test_what_the_provider_refuses_is_told(make_app: Callable[..., Flask]) -> No
     )
 
 
-def test_a_provider_that_is_away_or_calls_itself_otherwise(
+def test_unavailable_provider_or_other_issuer_is_bad_gateway(
     make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     unreachable_app = make_app(oidc_issuer="http://127.0.0.1:1")
@@ -221,7 +221,7 @@ def test_a_provider_that_is_away_or_calls_itself_otherwise(
         ),
     ],
 )
-def test_settings_that_do_not_go_together(
+def test_invalid_oidc_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
@@ -242,7 +242,7 @@ def test_settings_that_do_not_go_together(
         "http://[::1]:8080",
     ],
 )
-def test_an_issuer_is_reached_by_tls_or_on_this_machine(monkeypatch: pytest.MonkeyPatch, issuer: str) -> None:
+def test_issuer_with_https_or_on_loopback_is_accepted(monkeypatch: pytest.MonkeyPatch, issuer: str) -> None:
     for name, value in (
         ("SECRET_KEY", SECRET),
         ("OIDC_ISSUER", issuer),

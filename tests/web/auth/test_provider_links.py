@@ -1,4 +1,4 @@
-"""Links between an identity provider's people and local accounts, and the proof that they require."""
+"""Links between people of an identity provider and local accounts, and the proof that a link requires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINK_PATH = "/login/provider/link"
 
 
 def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """Turn two-factor sign-in on with a code of half a minute ago, to leave the current one unused."""
+    """Turn two-factor sign-in on with a code of 30 seconds ago, so that the current code is unused."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.factors.confirm(name, totp.at(time.time() - 30))
     return totp
@@ -50,7 +50,7 @@ def test_an_account_with_a_password_is_linked_by_its_password(
     assert sign_in(app)[1].status_code == 403, "somebody else is not even asked for the password"
 
 
-def test_the_password_is_not_guessed_there(
+def test_password_attempts_on_link_page_are_limited(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test", password=PASSWORD)
@@ -62,7 +62,7 @@ def test_the_password_is_not_guessed_there(
     assert browser.post(LINK_PATH, {"password": PASSWORD}, page=LINK_PATH).status_code == 429
 
 
-def test_an_account_with_a_second_step_is_linked_by_its_code_too(
+def test_account_with_second_factor_is_linked_by_password_and_code(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -76,7 +76,7 @@ def test_an_account_with_a_second_step_is_linked_by_its_code_too(
     assert (is_signed_in(browser), accounts.has_provider_link(name)) == (True, True)
 
 
-def test_the_local_second_step_is_asked_of_who_is_linked(
+def test_linked_account_still_requires_second_factor(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -92,7 +92,7 @@ def test_the_local_second_step_is_asked_of_who_is_linked(
 
 
 @pytest.mark.parametrize("kind", ["manager", "admin", "token"])
-def test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin(
+def test_privileged_account_without_password_is_linked_by_admin(
     accounts: Accounts,
     make_app: Callable[..., Flask],
     provider: Provider,
@@ -119,7 +119,7 @@ def test_who_has_no_password_but_something_to_lose_is_linked_by_an_admin(
     assert (admin_browser.name, "sign-in.provider-allowed") in actions
 
 
-def test_what_an_admin_allowed_ends_with_their_right_to(
+def test_allowed_link_ends_when_admin_is_disabled(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
     app, name, admin = make_app(), provider.claims["preferred_username"], new_name("boss")
@@ -147,10 +147,10 @@ def test_a_worker_without_a_password_is_linked_at_their_first_sign_in(
     assert accounts.has_provider_link(name)
 
 
-def test_who_was_linked_stays_who_they_are_whatever_the_provider_calls_them(
+def test_linked_account_is_kept_when_provider_renames_person(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
-    """Many providers let people change their names: that must not give them another account."""
+    """Many providers let people change their names."""
     app, name, other = make_app(), provider.claims["preferred_username"], new_name("other")
     accounts.add(name, by="test")
     accounts.add(other, by="test")
@@ -162,7 +162,7 @@ def test_who_was_linked_stays_who_they_are_whatever_the_provider_calls_them(
     assert not accounts.has_provider_link(other)
 
 
-def test_a_link_that_waits_for_the_password_ends_with_time_and_with_another_password(
+def test_pending_link_expires_and_ends_at_password_change(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -178,17 +178,17 @@ def test_a_link_that_waits_for_the_password_ends_with_time_and_with_another_pass
     )
 
 
-def test_the_page_of_a_password_asks_for_no_link(
+def test_link_page_requires_sign_in_through_provider(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    """A sign-in that waits for the code after a password is not one through the provider."""
+    """A pending sign-in with a password must not reach the page."""
     turn_on_factor(accounts, worker_browser.name)
     browser = Browser(app, worker_browser.name)
     assert browser.sign_in().location == "/login/code"
     assert browser.get(LINK_PATH).location == "/login"
 
 
-def test_endpoints_that_the_provider_names_are_reached_by_tls(
+def test_provider_endpoints_without_https_are_refused(
     make_app: Callable[..., Flask], provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metadata = provider.metadata()

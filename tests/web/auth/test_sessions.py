@@ -1,4 +1,4 @@
-"""A session ends on the server, so that a copy of its cookie is worthless."""
+"""Sessions are stored on the server, so a copied cookie is invalid after the session ends."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_signed_in(browser: Browser) -> bool:
     ],
     ids=["logout", "everywhere", "password", "disabled", "password-by-admin", "link", "by-admin"],
 )
-def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
+def test_copied_cookie_is_refused_after_session_ends(
     app: Flask, accounts: Accounts, worker_browser: Browser, end: Callable[[Browser, Accounts], object]
 ) -> None:
     thief = copy_session(app, worker_browser)
@@ -54,14 +54,14 @@ def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
     assert not is_signed_in(thief)
 
 
-def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, worker_browser: Browser) -> None:
+def test_sign_out_keeps_sessions_of_other_browsers(app: Flask, worker_browser: Browser) -> None:
     other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()
     worker_browser.post("/logout")
     assert is_signed_in(other_browser)
 
 
-def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, worker_browser: Browser) -> None:
+def test_sign_in_replaces_previous_session(app: Flask, worker_browser: Browser) -> None:
     thief = copy_session(app, worker_browser)
     with worker_browser.client.session_transaction() as session:
         session["planted"] = "by somebody else"
@@ -74,7 +74,7 @@ def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, work
     assert not is_signed_in(thief)
 
 
-def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
+def test_forged_session_id_is_refused(worker_browser: Browser) -> None:
     for forged_id in (
         f"made up:1:{worker_browser.name}",
         f"{worker_browser.name}:1",
@@ -87,10 +87,10 @@ def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
         assert not is_signed_in(worker_browser), forged_id
 
 
-def test_one_persons_session_does_not_open_anothers(
+def test_session_secret_is_refused_under_other_name(
     accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """The secret is checked together with the name: one's own session opens no other account."""
+    """The secret of a session is checked together with the name."""
     other = sign_in_as("admin")
     with worker_browser.client.session_transaction() as session:
         secret, version, _ = session["_user_id"].split(":", 2)
@@ -98,7 +98,7 @@ def test_one_persons_session_does_not_open_anothers(
     assert accounts.sessions.person(f"{secret}:{version}:{other.name}") is None
 
 
-def test_a_session_in_use_ends_two_weeks_after_the_last_use(
+def test_session_expires_two_weeks_after_last_use(
     server: Any, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last use is recorded once an hour."""
@@ -113,7 +113,7 @@ def test_a_session_in_use_ends_two_weeks_after_the_last_use(
 
 
 def test_the_cookie_is_sent_again_once_an_hour(worker_browser: Browser) -> None:
-    """Otherwise it would expire while in use; and signing it for each answer is expensive."""
+    """Otherwise it would expire while in use; signing it for each response would be expensive."""
     worker_browser.get("/account")
     assert "Set-Cookie" not in worker_browser.get("/account").headers
     with worker_browser.client.session_transaction() as session:

@@ -1,4 +1,4 @@
-"""Sign in and out, sessions that end, the first admin, links, tokens."""
+"""Signing in and out, limits of failed sign-ins, passwords, links and tokens."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def test_sign_in_and_out(sign_in_as: Callable[[str], Browser]) -> None:
     assert person.get("/account").location.startswith("/login")
 
 
-def test_a_session_outlasts_the_browser(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+def test_session_cookie_has_expiry_date(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
     person = sign_in_as("worker")
     person.post("/logout")
     (cookie,) = (one for one in person.sign_in().headers.getlist("Set-Cookie") if "leaseq=" in one)
     assert "; Expires=" in cookie
 
 
-def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
+def test_wrong_password_and_unknown_name_get_same_response(
     app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
     known_browser, unknown_browser = sign_in_as("worker"), Browser(app, "nobody at all")
@@ -47,8 +47,8 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
     assert without_tokens(known_text) == without_tokens(unknown_text)
 
 
-def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same time, measured by the work and not by a clock."""
+def test_unknown_name_costs_one_password_hash(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal time is checked by the number of hashes, not by a clock."""
     tried_passwords: list[str] = []
     hasher = type(accounts._passwords._hasher)
     verify = hasher.verify
@@ -77,7 +77,7 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
         ("account", "/"),
     ],
 )
-def test_next_leads_to_own_paths_only(
+def test_sign_in_redirects_only_to_local_next_path(
     sign_in_as: Callable[[str], Browser], target: str, location: str
 ) -> None:
     person = sign_in_as("worker")
@@ -143,7 +143,7 @@ def test_a_refused_password_changes_nothing(
     assert Browser(app, person.name).sign_in().status_code == 303
 
 
-def test_sign_out_everywhere(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+def test_sign_out_everywhere_ends_other_sessions(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
     first_browser = sign_in_as("worker")
     second_browser = Browser(app, first_browser.name)
     second_browser.sign_in()
@@ -151,7 +151,7 @@ def test_sign_out_everywhere(app: Flask, sign_in_as: Callable[[str], Browser]) -
     assert second_browser.get("/account").status_code == 303
 
 
-def test_who_is_disabled_is_out_at_once(
+def test_disabled_person_loses_session_and_token_immediately(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
     person = sign_in_as("worker")
@@ -166,7 +166,7 @@ def test_who_is_disabled_is_out_at_once(
     assert person.sign_in().status_code == 303
 
 
-def test_a_forged_or_old_session_is_none(sign_in_as: Callable[[str], Browser]) -> None:
+def test_session_id_without_secret_is_refused(sign_in_as: Callable[[str], Browser]) -> None:
     person = sign_in_as("admin")
     with person.client.session_transaction() as session:
         session["_user_id"] = f"{person.name}:999"
@@ -202,7 +202,7 @@ def test_nobody_revokes_another_persons_token(
     assert worker("GET", "/queues").status_code == 200
 
 
-def test_a_link_sets_a_password_once(
+def test_welcome_link_sets_password_once(
     app: Flask, sign_in_as: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     import re
@@ -221,15 +221,15 @@ def test_a_link_sets_a_password_once(
 
 
 @pytest.mark.parametrize("path", ["/setup", "/setup?token=", "/setup?token=wrong", "/welcome?token=wrong"])
-def test_a_wrong_link_opens_nothing(app: Flask, path: str) -> None:
+def test_invalid_setup_or_welcome_link_is_refused(app: Flask, path: str) -> None:
     assert app.test_client().get(path).status_code == 403
 
 
-def test_the_page_says_how_long_a_password_is(sign_in_as: Callable[[str], Browser]) -> None:
+def test_account_page_states_password_length(sign_in_as: Callable[[str], Browser]) -> None:
     assert "10 to 128 characters" in sign_in_as("worker").get("/account").text
 
 
-def test_a_disabled_person_has_no_session_whatever_its_version(accounts: Accounts, worker: Caller) -> None:
+def test_stored_session_of_disabled_person_is_refused(accounts: Accounts, worker: Caller) -> None:
     session = accounts.sessions.start(accounts.get(worker.name))
     assert accounts.sessions.person(session)
     accounts._people.change(worker.name, disabled=True)

@@ -1,4 +1,4 @@
-"""Pages of other origins: only named origins may call REST, with a token."""
+"""CORS: only allowed origins may call REST, with a token and not with a session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
 
 @pytest.fixture(scope="module")
 def cors_app(server: Any) -> Any:
-    """The app with two origins named."""
+    """The app with two allowed origins."""
     origins = (OUR_ORIGIN, "http://localhost:5173")
     return create_app(
         Settings(redis_url=server.url, secret_key=SECRET, cors_origins=origins), passwords=CHEAP_PASSWORDS
@@ -34,7 +34,7 @@ def cors_headers(response: Any) -> dict[str, str]:
     return {name: value for name, value in response.headers if name.startswith("Access-Control-")}
 
 
-def test_a_preflight_of_a_named_origin(cors_app: Any, queue_name: str) -> None:
+def test_preflight_of_allowed_origin_is_accepted(cors_app: Any, queue_name: str) -> None:
     for path in ("/queues", f"/queues/{queue_name}/items/a%2Fb/finish", "/nowhere"):
         response = cors_app.test_client().options(
             f"/api/v1{path}", headers={"Origin": OUR_ORIGIN, **PREFLIGHT}
@@ -50,7 +50,7 @@ def test_a_preflight_of_a_named_origin(cors_app: Any, queue_name: str) -> None:
         assert "Access-Control-Allow-Credentials" not in response.headers
 
 
-def test_a_call_of_a_named_origin_with_a_token(
+def test_call_of_allowed_origin_with_token_is_accepted(
     cors_app: Any, form_queue: leaseq.Queue, worker: Caller
 ) -> None:
     headers = {"Origin": OUR_ORIGIN, "Authorization": f"Bearer {worker.token}"}
@@ -63,7 +63,7 @@ def test_a_call_of_a_named_origin_with_a_token(
     assert error_response.headers["Access-Control-Allow-Origin"] == OUR_ORIGIN, "errors are readable too"
 
 
-def test_each_header_that_the_description_names_can_be_read(
+def test_described_response_headers_are_exposed(
     cors_app: Any, worker: Caller, document: dict[str, Any]
 ) -> None:
     headers = {"Origin": OUR_ORIGIN, "Authorization": f"Bearer {worker.token}"}
@@ -95,7 +95,7 @@ def test_each_header_that_the_description_names_can_be_read(
         "http://app.example",
     ],
 )
-def test_other_origins_are_told_nothing(cors_app: Any, worker: Caller, origin: str) -> None:
+def test_other_origins_get_no_cors_headers(cors_app: Any, worker: Caller, origin: str) -> None:
     for method in ("OPTIONS", "GET"):
         headers = {"Origin": origin, "Authorization": f"Bearer {worker.token}", **PREFLIGHT}
         response = cors_app.test_client().open("/api/v1/queues", method=method, headers=headers)
@@ -103,12 +103,12 @@ def test_other_origins_are_told_nothing(cors_app: Any, worker: Caller, origin: s
         assert "Origin" in header_words(response, "Vary"), "so that no cache returns it to another origin"
 
 
-def test_nobody_is_named_unless_the_settings_do(worker: Caller) -> None:
+def test_no_origin_is_allowed_by_default(worker: Caller) -> None:
     response = worker("GET", "/queues", headers={"Origin": OUR_ORIGIN})
     assert (response.status_code, cors_headers(response)) == (200, {})
 
 
-def test_a_session_counts_for_our_own_pages_only(
+def test_session_is_refused_for_other_origin(
     cors_app: Any, accounts: Accounts, new_name: Any, form_queue: leaseq.Queue
 ) -> None:
     name = new_name("worker")
@@ -124,7 +124,7 @@ def test_a_session_counts_for_our_own_pages_only(
     assert_problem(post_response, 401, "unauthorized")
 
 
-def test_pages_are_for_no_other_origin(cors_app: Any) -> None:
+def test_pages_have_no_cors_headers(cors_app: Any) -> None:
     for path in ("/login", "/healthz", "/static/shared/base.css"):
         with cors_app.test_client().get(path, headers={"Origin": OUR_ORIGIN}) as response:
             assert (response.status_code, cors_headers(response)) == (200, {})

@@ -1,4 +1,4 @@
-"""Requests through real gunicorn: what a test client does not show."""
+"""Requests through real gunicorn, for behaviour that a test client does not have."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def address(server: Any) -> Iterator[str]:
         yield urlsplit(url).netloc
 
 
-def test_with_a_certificate_gunicorn_serves_tls() -> None:
-    """With gunicorn's options for it (``--certfile``), as its worker sets it up."""
+def test_gunicorn_serves_tls_with_certificate() -> None:
+    """As gunicorn's worker sets it up for the option ``--certfile``."""
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     worker: Any = SimpleNamespace(handle=print)
     server = Worker.server_class(worker, (HOST, 0), spawn="default", ssl_context=tls, log=None)
@@ -68,14 +68,14 @@ def call(
         connection.close()
 
 
-def test_a_program_and_people_work_a_queue_to_its_end(
+def test_queue_is_filled_and_worked_through_over_http(
     address: str, tokens: dict[str, str], queue_name: str
 ) -> None:
     manager_token, path = tokens["manager"], f"/queues/{queue_name}"
     assert call(address, manager_token, "PUT", path, {"holds": 1})[0] == 201
 
     def item_lines() -> Iterator[bytes]:
-        for n in range(200):  # together more than any other body may have
+        for n in range(200):  # together more than the limit of other bodies
             yield b'{"payload": {"n": %d, "text": "%s"}}\n' % (n, b"x" * 50_000)
 
     headers = {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}
@@ -109,7 +109,7 @@ def test_a_program_and_people_work_a_queue_to_its_end(
 
 
 @pytest.mark.parametrize("size", [PIECE - 1, PIECE, PIECE + 1, 250_000])
-def test_a_body_comes_whole_also_where_it_comes_in_pieces(
+def test_body_read_in_pieces_is_complete(
     address: str, tokens: dict[str, str], queue: leaseq.Queue, size: int
 ) -> None:
     queue.configure()
@@ -120,7 +120,7 @@ def test_a_body_comes_whole_also_where_it_comes_in_pieces(
     assert queue.get("a").payload == text
 
 
-def test_a_body_without_a_length_is_limited_too(
+def test_chunked_body_over_limit_is_refused(
     address: str, tokens: dict[str, str], queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -139,7 +139,7 @@ def test_a_body_without_a_length_is_limited_too(
     assert queue.stats().inbound == 0
 
 
-def test_an_id_with_slashes_goes_through(address: str, tokens: dict[str, str], queue: leaseq.Queue) -> None:
+def test_item_id_with_slashes_is_found(address: str, tokens: dict[str, str], queue: leaseq.Queue) -> None:
     queue.enqueue(1, id="a/b//c ü")
     status, item = call(
         address, tokens["manager"], "GET", f"/queues/{queue.name}/items/a%2Fb%2F%2Fc%20%C3%BC"
@@ -167,7 +167,7 @@ def test_an_id_with_slashes_goes_through(address: str, tokens: dict[str, str], q
         "long header", "many headers", "coding",
     ],
 )  # fmt: skip
-def test_what_is_no_request_is_answered_as_any_error(
+def test_malformed_request_gets_problem_response(
     address: str, request_bytes: bytes, status: int, code: str
 ) -> None:
     host, port = address.split(":")
@@ -182,7 +182,7 @@ def test_what_is_no_request_is_answered_as_any_error(
     assert {"type", "title", "detail", "field", "limit"} <= set(error)
 
 
-def test_a_body_whose_chunks_are_broken_is_invalid(
+def test_body_with_malformed_chunks_is_refused(
     address: str, tokens: dict[str, str], queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -200,6 +200,6 @@ def test_a_body_whose_chunks_are_broken_is_invalid(
     assert queue.stats().inbound == 0
 
 
-def test_a_path_that_is_not_utf_8_names_nothing(address: str, tokens: dict[str, str]) -> None:
+def test_path_with_invalid_utf_8_is_refused_by_app(address: str, tokens: dict[str, str]) -> None:
     status, error = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
     assert (status, error["code"], error["field"]) == (400, "invalid", "path")

@@ -27,7 +27,7 @@ def named_hosts_app(server: Any) -> Flask:
     "host",
     ["queue.example.org", "queue.example.org:8000", "QUEUE.example.org", "a.b.team.example", "[::1]:8000"],
 )
-def test_the_hosts_that_are_named_are_answered(named_hosts_app: Flask, host: str) -> None:
+def test_allowed_host_is_answered(named_hosts_app: Flask, host: str) -> None:
     assert named_hosts_app.test_client().get("/login", headers={"Host": host}).status_code == 200
 
 
@@ -40,26 +40,26 @@ def test_another_host_is_refused(named_hosts_app: Flask, path: str, host: str) -
     assert "evil.example" not in response.text
 
 
-def test_whether_it_is_alive_may_be_asked_by_any_name(named_hosts_app: Flask) -> None:
+def test_health_checks_accept_any_host(named_hosts_app: Flask) -> None:
     for path in ("/healthz", "/readyz"):
         assert named_hosts_app.test_client().get(path, headers={"Host": "10.0.0.7:8000"}).status_code == 200
 
 
-def test_programs_are_told_as_json(named_hosts_app: Flask) -> None:
+def test_rest_refusal_of_host_is_json(named_hosts_app: Flask) -> None:
     response = named_hosts_app.test_client().get("/api/v1/queues", headers={"Host": "evil.example"})
     assert (response.status_code, response.mimetype) == (400, "application/problem+json")
     assert (response.get_json()["code"], response.get_json()["field"]) == ("invalid", "Host")
 
 
 @pytest.mark.parametrize(("forwarded_host", "status"), [("queue.example.org", 200), ("evil.example", 400)])
-def test_behind_a_proxy_the_host_is_the_one_that_it_was_asked_for(
+def test_forwarded_host_is_checked_behind_proxy(
     named_hosts_app: Flask, forwarded_host: str, status: int
 ) -> None:
     headers = {"Host": "10.0.0.7:8000", "X-Forwarded-Host": forwarded_host}
     assert named_hosts_app.test_client().get("/login", headers=headers).status_code == status
 
 
-def test_where_nothing_is_set_any_host_will_do(server: Any) -> None:
+def test_any_host_is_answered_by_default(server: Any) -> None:
     response = make_app(server).test_client().get("/login", headers={"Host": "anything.example"})
     assert response.status_code == 200
 
@@ -67,6 +67,6 @@ def test_where_nothing_is_set_any_host_will_do(server: Any) -> None:
 @pytest.mark.parametrize(
     "host", ["https://a.example", "a.example:8000", "a.example/x", "*", "*.example", "."]
 )
-def test_a_setting_that_names_no_host_is_refused(server: Any, host: str) -> None:
+def test_invalid_allowed_hosts_setting_is_refused(server: Any, host: str) -> None:
     with pytest.raises(ValueError, match="host name"):
         make_app(server, allowed_hosts=f"good.example {host}")

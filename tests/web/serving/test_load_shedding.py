@@ -1,4 +1,4 @@
-"""Overload: requests that waited too long are refused without effect, the others are served."""
+"""Load shedding: requests that waited too long are refused without effect, the others are served."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ def served_waits(limit: QueueTimeLimit, arrivals: list[float], seconds: float) -
     return waits
 
 
-def test_a_burst_is_served_whole() -> None:
-    """A request every tenth of a second, and once forty more at the same moment."""
+def test_short_burst_is_served_completely() -> None:
+    """Ten requests a second, and once forty more at the same time."""
     arrivals = sorted([n / 10 for n in range(300)] + [10.0] * 40)
     waits = served_waits(QueueTimeLimit(1.0), arrivals, 0.02)
     assert len(waits) == 340
     assert 0.7 < max(waits) <= 1
 
 
-def test_where_too_much_comes_all_the_time_who_is_served_waits_a_twentieth() -> None:
-    """At twice the capacity, half are served, and none of them waits long once the overload is noticed."""
+def test_sustained_overload_lowers_queue_time_limit() -> None:
+    """At twice the capacity half of the requests are served, each within 0.05 s after a short time."""
     waits = served_waits(QueueTimeLimit(1.0), [n / 100 for n in range(3_000)], 0.02)
     assert 1_400 < len(waits) <= 1_550
     assert max(waits) <= 1
     assert max(waits[200:]) <= 0.05
 
 
-def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
+def test_queue_time_limit_is_restored_after_overload() -> None:
     limit = QueueTimeLimit(1.0)
     served_waits(limit, [n / 100 for n in range(1_000)], 0.02)
     later_arrivals = [100.0] * 40
@@ -71,11 +71,11 @@ def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
     assert len(served_waits(limit, [200.0] * 80, 0.03)) == 34
 
 
-def test_without_a_limit_every_request_waits() -> None:
+def test_no_request_is_shed_without_limit() -> None:
     assert len(served_waits(QueueTimeLimit(0), [0.0] * 1_000, 1)) == 1_000
 
 
-def test_a_program_is_told_when_to_send_it_again(worker: Caller, queue: leaseq.Queue) -> None:
+def test_shed_rest_request_gets_retry_after_and_changes_nothing(worker: Caller, queue: leaseq.Queue) -> None:
     queue.enqueue("hello", id="one")
     path = f"/queues/{queue.name}/reserve"
     headers = {"Idempotency-Key": "k1"}
@@ -97,7 +97,7 @@ def test_a_program_is_told_when_to_send_it_again(worker: Caller, queue: leaseq.Q
     assert "Idempotency-Replayed" not in response.headers
 
 
-def test_a_page_tries_again_by_itself(worker_browser: Browser) -> None:
+def test_shed_page_has_automatic_retry(worker_browser: Browser) -> None:
     with make_requests_late():
         response = worker_browser.get("/?a=1&b=2", headers={"Accept-Language": "de"})
     assert (response.status_code, response.mimetype) == (503, "text/html")
@@ -108,7 +108,7 @@ def test_a_page_tries_again_by_itself(worker_browser: Browser) -> None:
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_what_was_typed_goes_out_again(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_shed_form_is_resent_with_typed_input(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
     worker_browser.post(f"/q/{form_queue.name}/reserve")
     page = worker_browser.get(f"/q/{form_queue.name}").text
     fields = dict(re.findall(r'name="(csrf_token|token)" value="([^"]+)"', page))
@@ -139,7 +139,7 @@ def test_what_was_typed_goes_out_again(worker_browser: Browser, form_queue: leas
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/docs"])
-def test_a_refused_page_asks_nothing_of_the_queue_server(path: str) -> None:
+def test_shed_page_opens_no_connection_to_redis(path: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"redis://127.0.0.1:{server.getsockname()[1]}"
         client = create_app(Settings(redis_url=url, secret_key=SECRET)).test_client()
@@ -152,7 +152,9 @@ def test_a_refused_page_asks_nothing_of_the_queue_server(path: str) -> None:
             server.accept()
 
 
-def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, worker_browser: Browser) -> None:
+def test_shed_requests_are_counted_and_health_checks_pass(
+    app: Flask, manager: Caller, worker_browser: Browser
+) -> None:
     client, headers = app.test_client(), {"Authorization": f"Bearer {manager.token}"}
 
     def shed_count() -> float:
@@ -200,7 +202,7 @@ def read_response(connection: HTTPConnection) -> tuple[int, Any]:
     return response.status, {**dict(response.headers), **json.loads(text)}
 
 
-def test_gunicorn_turns_away_what_waited_too_long(
+def test_gunicorn_sheds_request_after_long_wait(
     one_slot_process: tuple[str, Any], server: Any, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -217,7 +219,7 @@ def test_gunicorn_turns_away_what_waited_too_long(
     assert (status, stats_body["inbound"]) == (200, 0)
 
 
-def test_a_stop_answers_also_what_waited_long(
+def test_stop_serves_requests_after_long_wait(
     one_slot_process: tuple[str, Any], server: Any, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()

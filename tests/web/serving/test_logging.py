@@ -58,9 +58,7 @@ def _attach(log: Log) -> Iterator[Log]:
     root.setLevel(level)
 
 
-def test_a_request_is_a_line_that_says_who_and_what(
-    json_log: Log, worker: Caller, queue: leaseq.Queue
-) -> None:
+def test_access_log_entry_has_request_and_person(json_log: Log, worker: Caller, queue: leaseq.Queue) -> None:
     queue.configure()
     response = worker("GET", f"/queues/{queue.name}?secret=token", buffered=True)
     (access_entry,) = [entry for entry in json_log.entries() if entry["logger"] == ACCESS]
@@ -80,7 +78,7 @@ def test_a_request_is_a_line_that_says_who_and_what(
     assert "secret" not in json_log.text, "links that set a password have their token in the query"
 
 
-def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
+def test_control_characters_do_not_forge_log_lines(app: Flask, log: Log) -> None:
     app.test_client().get("/" + EVIL.replace("\x00", "%00"), buffered=True)
     logging.getLogger("webapp").error("%s failed", EVIL)
     try:
@@ -95,7 +93,7 @@ def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
     assert len(heads) == 3
 
 
-def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> None:
+def test_exception_is_logged_with_request_id(server: Any, json_log: Log) -> None:
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     app.view_functions["health.healthz"] = lambda: str(1 // 0)
     response = app.test_client().get("/healthz")
@@ -111,7 +109,7 @@ def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> Non
     [(TimeoutError("slow"), "debug"), (ValueError("broken"), "error")],
     ids=["slow", "broken"],
 )
-def test_a_slow_client_is_no_error_of_gunicorn(
+def test_client_timeout_is_logged_as_debug_not_error(
     json_log: Log, monkeypatch: pytest.MonkeyPatch, error: Exception, level: str
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.serving.logging.log_to_stderr", lambda *_: None)
@@ -127,12 +125,12 @@ def test_a_slow_client_is_no_error_of_gunicorn(
     assert (entry["level"], "exception" in entry) == (level, level == "error")
 
 
-def test_a_problem_names_its_request(app: Flask) -> None:
+def test_problem_response_has_request_id(app: Flask) -> None:
     response = app.test_client().get("/api/v1/queues")
     assert not_none(response.json)["request_id"] == response.headers["X-Request-Id"]
 
 
-def test_an_id_is_taken_from_a_configured_proxy_only(server: Any) -> None:
+def test_request_id_is_accepted_only_from_trusted_proxy(server: Any) -> None:
     def request_id_of(proxies: int, request_id: str, **environ: str) -> str:
         settings = Settings(redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies)
         client = create_app(settings, passwords=CHEAP_PASSWORDS).test_client()

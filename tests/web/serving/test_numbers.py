@@ -8,10 +8,10 @@ from leaseq.webapp.serving.numbers import whole_number
 
 
 @pytest.mark.parametrize("text", [None, "", " 1", "x", "-1", "+1", "1.0", "1e3", "1_000", "²", "٣", "1" * 17])
-def test_what_is_none(text: str | None) -> None:
+def test_text_other_than_plain_digits_is_refused(text: str | None) -> None:
     assert whole_number(text) is None
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("9" * 16, 10**16 - 1)])
-def test_what_is_one(text: str, number: int) -> None:
+def test_plain_digits_are_parsed(text: str, number: int) -> None:
     assert whole_number(text) == number

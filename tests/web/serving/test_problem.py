@@ -18,5 +18,5 @@ from leaseq.webapp.serving.problem import title_of
         (503, "Service unavailable"),
     ],
 )
-def test_a_title_is_the_status_in_sentence_case_in_each_version_of_python(status: int, title: str) -> None:
+def test_title_of_status_is_same_in_each_python_version(status: int, title: str) -> None:
     assert title_of(status) == title

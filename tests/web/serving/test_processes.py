@@ -1,4 +1,4 @@
-"""gunicorn as we run it: its processes share their metrics, and slow clients block nobody."""
+"""gunicorn processes share their metrics, and slow clients do not block other requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def short_timeout_address(server: Any, log: Path) -> Iterator[str]:
         yield urlsplit(url).netloc
 
 
-def test_the_processes_count_together(address: str) -> None:
+def test_metrics_are_summed_over_processes(address: str) -> None:
     for _ in range(40):  # some by each process
         assert send_request(address, "/login")[0] == 200
     pattern = re.compile(
@@ -89,7 +89,7 @@ LOGIN_HEAD = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ww
     ],
     ids=["nothing", "headers", "body", "chunk"],
 )
-def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
+def test_incomplete_request_is_closed_and_does_not_block_others(
     request_bytes: bytes, expected: bytes, short_timeout_address: str, log: Path
 ) -> None:
     host, _, port = short_timeout_address.partition(":")
@@ -108,7 +108,7 @@ def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
     assert "Traceback" not in log.read_text()
 
 
-def test_a_client_that_sends_a_byte_now_and_then_is_closed(short_timeout_address: str) -> None:
+def test_client_sending_body_too_slowly_is_closed(short_timeout_address: str) -> None:
     """Each byte arrives in time, but the body does not."""
     host, _, port = short_timeout_address.partition(":")
     with socket.create_connection((host, int(port)), 0.3) as client:
@@ -121,7 +121,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_closed(short_timeout_address
     raise AssertionError("it was not closed")
 
 
-def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
+def test_request_is_refused_before_body_is_read(address: str) -> None:
     host, _, port = address.partition(":")
     head = b"POST /api/v1/queues/q/items HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with socket.create_connection((host, int(port)), TIMEOUT) as client:
@@ -129,8 +129,8 @@ def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
         assert client.recv(100).startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
-    """It arrives as fast as it can be read, and is read only so that the client sees the answer."""
+def test_endless_refused_body_does_not_block_others(server: Any) -> None:
+    """The rest of a refused body is read only so that the client can read the response."""
     options = ("--keep-alive", "3600")
     head = LOGIN_HEAD.replace(b"/login", b"/api/v1/queues/q/items") + b"Authorization: Bearer wrong\r\n"
     chunk = b"100000\r\n" + b"x" * 0x10_0000 + b"\r\n"
@@ -157,7 +157,7 @@ def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
             sender.join(TIMEOUT)
 
 
-def test_a_client_that_does_not_read_is_let_go(
+def test_stalled_reader_is_closed(
     short_timeout_address: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
 ) -> None:
     name = new_name("manager")

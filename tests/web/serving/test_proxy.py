@@ -1,4 +1,4 @@
-"""By default gunicorn trusts X-Forwarded-Proto from this machine; only our setting may decide that."""
+"""gunicorn must not trust X-Forwarded-Proto from loopback: only LEASEQ_TRUSTED_PROXIES decides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 
 
-def test_gunicorn_believes_no_header_about_the_scheme(monkeypatch: Any) -> None:
+def test_gunicorn_ignores_forwarded_scheme_headers(monkeypatch: Any) -> None:
     configuration = "python:leaseq.webapp.serving.gunicorn_conf"
     monkeypatch.setattr("sys.argv", ["gunicorn", "--config", configuration, "leaseq.webapp.wsgi:app"])
     config = WSGIApplication("%(prog)s").cfg

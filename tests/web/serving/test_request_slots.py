@@ -1,4 +1,4 @@
-"""Request slots are given in order, and none is lost."""
+"""Request slots are granted in order of arrival, and none is lost."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def test_a_slot_goes_to_the_first_in_line(line: Line) -> None:
     assert line.slots.acquire() == 0.0, "it is free again"
 
 
-def test_a_request_that_comes_later_does_not_take_it_before(line: Line) -> None:
+def test_later_request_does_not_overtake_waiting_request(line: Line) -> None:
     line.join("one", line.slots.acquire)
     line.slots.release()
     line.slots.acquire()  # arrives now
     assert line.order == ["one"]
 
 
-def test_a_request_that_lent_its_slot_goes_on_with_the_next_one(line: Line) -> None:
+def test_request_after_lending_its_slot_gets_next_slot(line: Line) -> None:
     """It has already waited in line."""
     line.join("one", line.slots.acquire)
     line.join("went on", lambda: line.slots.acquire(at_front=True))
     assert line.run() == ["went on", "one"]
 
 
-def test_the_time_in_line_is_told() -> None:
+def test_acquire_returns_waiting_time() -> None:
     now = [100.0]
     slots = RequestSlots(1, clock=lambda: now[0])
     slots.acquire()
@@ -79,7 +79,7 @@ def test_the_time_in_line_is_told() -> None:
     assert waits == [2.5]
 
 
-def test_a_request_that_ends_in_line_keeps_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_interrupted_in_line_keeps_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = RequestSlots(1)
     slots.acquire()
     for has_slot in (False, True):  # before its turn, and at its turn

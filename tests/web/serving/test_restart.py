@@ -79,7 +79,7 @@ class LoadGenerator:
 
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
-def test_behind_nginx_a_restart_fails_no_request(
+def test_restart_behind_nginx_fails_no_request(
     server: Any, tmp_path: Path, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()

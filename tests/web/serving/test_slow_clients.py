@@ -1,4 +1,4 @@
-"""Limits on slow clients: how the middleware handles bodies and answers."""
+"""The middleware for slow clients: request bodies and responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds_slot: bool =
         return SlowClients(app, slots)(environ, lambda *_: None)  # type: ignore[arg-type]
 
 
-def test_a_long_answer_is_written_in_pieces() -> None:
+def test_long_response_is_written_in_pieces() -> None:
     """The limit applies to a whole write: a slow but steady reader receives each piece in time."""
     parts = [b"short", b"x" * (2 * WRITE + 1), b""]
     pieces = list(call(lambda *_: parts, RequestSlots(1)))
@@ -27,7 +27,7 @@ def test_a_long_answer_is_written_in_pieces() -> None:
     assert max(map(len, pieces)) == WRITE
 
 
-def test_an_answer_is_closed_at_its_end() -> None:
+def test_response_body_is_closed() -> None:
     closes = []
 
     class Body(list[bytes]):
@@ -39,8 +39,8 @@ def test_an_answer_is_closed_at_its_end() -> None:
 
 
 @pytest.mark.parametrize("holds_slot", [True, False])
-def test_a_request_lends_its_slot_only_where_it_holds_one(holds_slot: bool) -> None:
-    """Otherwise there would be one more slot from then on."""
+def test_reading_body_keeps_number_of_free_slots(holds_slot: bool) -> None:
+    """A request that holds no slot must not release one."""
     slots, bodies = RequestSlots(2), []
     slots.acquire()
 

@@ -1,4 +1,4 @@
-"""Stopping gunicorn: earlier requests are answered, and a load balancer is warned."""
+"""Stopping gunicorn: earlier requests are answered, and readiness fails first."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BalancedLoad:
                     return
 
 
-def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> None:
+def test_readiness_fails_before_stop_refuses_requests(server: Any) -> None:
     with run_gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="2") as (url, process):
         address = urlsplit(url).netloc
         load = BalancedLoad(address)
@@ -90,8 +90,8 @@ def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> No
             send_request(address, "/login")
 
 
-def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
-    """Neither for one that sent a request before, nor for one that never did."""
+def test_stop_does_not_wait_for_idle_connections(server: Any) -> None:
+    """Neither for a kept connection after a response, nor for a connection without any request."""
     options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
     with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, process):
         address = urlsplit(url).netloc
@@ -107,10 +107,10 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
             assert process.wait(TIMEOUT) == 0
 
 
-def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
+def test_stop_does_not_wait_for_connection_after_late_response(
     server: Any, token: str, queue: leaseq.Queue
 ) -> None:
-    """Its request arrived before the stop, and the client keeps the connection."""
+    """The request arrived before the stop, and the client keeps the connection open."""
     queue.configure()
     options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
     with run_gunicorn(
@@ -128,10 +128,10 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
             assert process.wait(TIMEOUT) == 0
 
 
-def test_who_waits_is_told_that_there_is_nothing(
+def test_stop_ends_waiting_reserves_without_item(
     gunicorn_process: tuple[str, Any], token: str, queue: leaseq.Queue
 ) -> None:
-    """A stop during a wait for an item."""
+    """They get 204, as at the end of their wait."""
     address, process = gunicorn_process
     queue.configure()
     responses: list[tuple[int, bytes]] = []
@@ -151,7 +151,7 @@ def test_who_waits_is_told_that_there_is_nothing(
     assert process.wait(TIMEOUT) == 0
 
 
-def test_what_was_finished_just_before_a_stop_is_in_the_figures(
+def test_finish_just_before_stop_is_counted(
     gunicorn_process: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
 ) -> None:
     name = new_name("program")
@@ -172,7 +172,7 @@ def test_what_was_finished_just_before_a_stop_is_in_the_figures(
     assert Activity(server.client).today(name, queue.name).finished == 1
 
 
-def test_it_leaves_nothing_in_the_folder_for_temporary_files(server: Any, tmp_path: Path) -> None:
+def test_stop_removes_temporary_files(server: Any, tmp_path: Path) -> None:
     with run_gunicorn(server.url, SECRET, workers=1, threads=4, TMPDIR=str(tmp_path)):
         assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["leaseq-metrics"]
     assert [*tmp_path.iterdir()] == []

@@ -26,7 +26,7 @@ from tests.conftest import Server
 from tests.support.leases import take
 from tests.web.conftest import PASSWORD
 
-NAME = "Änn [o]*"  # it looks like a pattern, and is not ASCII
+NAME = "Änn [o]*"  # contains characters of glob patterns, and is not ASCII
 OTHER_NAME = "Änn [o]*x"
 
 

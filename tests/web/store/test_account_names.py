@@ -1,4 +1,4 @@
-"""Names of accounts: one spelling, no invisible characters, none that looks like another's."""
+"""Names and titles: one spelling, no invisible characters, and no lookalikes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ann(accounts: Accounts, new_name: Callable[[str], str]) -> str:
     return name
 
 
-def test_rest_adds_nobody_who_looks_like_somebody(admin: Caller, accounts: Accounts, ann: str) -> None:
+def test_rest_refuses_lookalike_name(admin: Caller, accounts: Accounts, ann: str) -> None:
     for lookalike in (lookalike_of(ann), ann.upper()):
         response = admin("PUT", f"/people/{quote(lookalike)}", json={})
         assert (response.status_code, response.get_json()["field"]) == (400, "name"), lookalike
@@ -43,12 +43,12 @@ def test_rest_adds_nobody_who_looks_like_somebody(admin: Caller, accounts: Accou
 
 
 @pytest.mark.parametrize("character", ["\u200b", "\u202e", "\u3164", "\ufe0f", "\u2800"])
-def test_rest_adds_nobody_whose_name_is_not_all_seen(admin: Caller, new_name: Any, character: str) -> None:
+def test_rest_refuses_name_with_invisible_character(admin: Caller, new_name: Any, character: str) -> None:
     response = admin("PUT", f"/people/{quote(new_name('eve') + character)}", json={})
     assert (response.status_code, response.get_json()["field"]) == (400, "name")
 
 
-def test_a_name_is_kept_in_one_spelling_and_found_in_any(
+def test_name_is_stored_composed_and_found_in_any_form(
     admin: Caller, app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     composed_name = new_name("zoë")
@@ -65,9 +65,7 @@ def test_a_name_is_kept_in_one_spelling_and_found_in_any(
     assert composed_name in browser.get("/account").text
 
 
-def test_who_joins_gets_no_name_that_looks_like_one_that_is_taken(
-    app: Flask, accounts: Accounts, ann: str
-) -> None:
+def test_signup_refuses_lookalike_name(app: Flask, accounts: Accounts, ann: str) -> None:
     link = f"/welcome?token={accounts.invite(by='test')}"
     for name in (lookalike_of(ann), ann.title(), ann + "\u3164"):
         _browser, response = join(app, link, name=name)
@@ -76,7 +74,7 @@ def test_who_joins_gets_no_name_that_looks_like_one_that_is_taken(
     assert join(app, link, name=ann + "-2")[1].status_code == 303
 
 
-def test_nobody_is_invited_by_a_name_that_looks_like_another(
+def test_invitation_refuses_lookalike_name(
     accounts: Accounts, ann: str, new_name: Callable[[str], str]
 ) -> None:
     with pytest.raises(Invalid, match="looks like"):
@@ -87,9 +85,7 @@ def test_nobody_is_invited_by_a_name_that_looks_like_another(
         accounts.invite(by="test", name=lookalike_of(name))
 
 
-def test_the_command_line_adds_nobody_who_looks_like_somebody(
-    server: Any, accounts: Accounts, ann: str
-) -> None:
+def test_command_line_refuses_lookalike_name(server: Any, accounts: Accounts, ann: str) -> None:
     arguments = ["user", "add", lookalike_of(ann), "--password-stdin", "--redis", server.url]
     result = CliRunner().invoke(main, arguments, input=PASSWORD + "\n")
     assert result.exit_code == 2
@@ -97,7 +93,7 @@ def test_the_command_line_adds_nobody_who_looks_like_somebody(
     assert accounts.find(lookalike_of(ann)) is None
 
 
-def test_the_first_admin_looks_like_nobody(server: Any, tmp_path: Any) -> None:
+def test_setup_refuses_lookalike_name(server: Any, tmp_path: Any) -> None:
     from leaseq.server.embedded import EmbeddedServer
 
     with EmbeddedServer(tmp_path, fsync="no") as new_server:
@@ -110,13 +106,13 @@ def test_the_first_admin_looks_like_nobody(server: Any, tmp_path: Any) -> None:
         assert accounts.set_up(token, "ann2", PASSWORD).role == "admin"
 
 
-def test_the_identity_provider_makes_nobody_who_looks_like_somebody(accounts: Accounts, ann: str) -> None:
+def test_sign_in_through_provider_refuses_lookalike_name(accounts: Accounts, ann: str) -> None:
     with pytest.raises(Invalid, match="looks like"):
         accounts.authenticate_by_provider(lookalike_of(ann), "issuer somebody", create=True)
 
 
 @pytest.mark.parametrize("base_name", ["ann\u0308", "ann\u3164", "ANN"])
-def test_who_was_there_before_these_rules_still_signs_in(
+def test_existing_account_with_invalid_name_signs_in(
     app: Flask, server: Any, accounts: Accounts, new_name: Callable[[str], str], base_name: str
 ) -> None:
     """A stored name that is decomposed, contains a filler, or looks like somebody else's."""
@@ -141,7 +137,7 @@ def two_queues(server: Any, queue_name: str) -> tuple[leaseq.Queue, leaseq.Queue
     return first_queue, second_queue
 
 
-def test_a_title_that_looks_like_another_queues_is_saved_with_a_warning(
+def test_lookalike_title_is_saved_with_warning(
     manager_browser: Browser, two_queues: tuple[leaseq.Queue, leaseq.Queue]
 ) -> None:
     first_queue, second_queue = two_queues
@@ -154,7 +150,7 @@ def test_a_title_that_looks_like_another_queues_is_saved_with_a_warning(
     )
 
 
-def test_a_title_that_looks_like_several_others_is_warned_of_once(
+def test_lookalike_of_several_titles_gets_one_warning(
     manager_browser: Browser, two_queues: tuple[leaseq.Queue, leaseq.Queue]
 ) -> None:
     first_queue, second_queue = two_queues
@@ -164,7 +160,7 @@ def test_a_title_that_looks_like_several_others_is_warned_of_once(
     assert manager_browser.get(f"/manage/{name}/settings").text.count("looks like that of") == 1
 
 
-def test_a_new_queues_title_that_looks_like_another_is_warned_of(
+def test_lookalike_title_of_new_queue_gets_warning(
     manager_browser: Browser, two_queues: tuple[leaseq.Queue, leaseq.Queue]
 ) -> None:
     first_queue, second_queue = two_queues
@@ -175,7 +171,7 @@ def test_a_new_queues_title_that_looks_like_another_is_warned_of(
     assert f"looks like that of {first_queue.name}" in manager_browser.get(f"/manage/{name}/settings").text
 
 
-def test_the_command_line_warns_of_a_title_that_looks_like_another(
+def test_command_line_warns_of_lookalike_title(
     server: Any, two_queues: tuple[leaseq.Queue, leaseq.Queue]
 ) -> None:
     first_queue, second_queue = two_queues
@@ -199,7 +195,7 @@ def test_the_command_line_warns_of_a_title_that_looks_like_another(
 
 
 @pytest.mark.parametrize("title", ["Revi\u200bews", "\u202eReviews", "Reviews\u3164", "Rev\niews"])
-def test_a_title_has_nothing_that_can_not_be_seen(
+def test_queue_title_with_invisible_character_is_refused(
     two_queues: tuple[leaseq.Queue, leaseq.Queue], title: str
 ) -> None:
     queue = two_queues[1]
@@ -208,7 +204,7 @@ def test_a_title_has_nothing_that_can_not_be_seen(
     assert (error.value.field, queue.policy.title) == ("title", "")
 
 
-def test_a_title_is_kept_in_one_spelling(two_queues: tuple[leaseq.Queue, leaseq.Queue]) -> None:
+def test_queue_title_is_stored_in_composed_form(two_queues: tuple[leaseq.Queue, leaseq.Queue]) -> None:
     queue = two_queues[1]
     queue.configure(title=unicodedata.normalize("NFD", "Prüfung"))
     assert queue.policy.title == "Prüfung"

@@ -36,7 +36,7 @@ def empty_accounts(empty_server: EmbeddedServer) -> Iterator[Accounts]:
     client.close()
 
 
-def test_the_first_admin_is_made_once(empty_accounts: Accounts) -> None:
+def test_first_admin_is_set_up_once(empty_accounts: Accounts) -> None:
     old_token = empty_accounts.setup_token()
     token = empty_accounts.setup_token()
     assert old_token
@@ -52,7 +52,7 @@ def test_the_first_admin_is_made_once(empty_accounts: Accounts) -> None:
     assert [person.name for person in empty_accounts.people()] == ["ann"]
 
 
-def test_of_two_who_use_the_link_at_once_one_gets_in(empty_accounts: Accounts) -> None:
+def test_concurrent_setup_creates_only_one_admin(empty_accounts: Accounts) -> None:
     token = empty_accounts.setup_token() or ""
     names: list[str] = []
     barrier = threading.Barrier(6)
@@ -71,7 +71,7 @@ def test_of_two_who_use_the_link_at_once_one_gets_in(empty_accounts: Accounts) -
     assert [person.name for person in empty_accounts.people()] == names
 
 
-def test_set_up_by_the_page(empty_accounts: Accounts, empty_server: EmbeddedServer) -> None:
+def test_setup_page_creates_first_admin(empty_accounts: Accounts, empty_server: EmbeddedServer) -> None:
     app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     path = f"/setup?token={empty_accounts.setup_token()}"
     browser = Browser(app, "ann")
@@ -85,9 +85,7 @@ def test_set_up_by_the_page(empty_accounts: Accounts, empty_server: EmbeddedServ
     assert browser.get(path).status_code == 403
 
 
-def test_a_set_up_link_is_closed_once_there_is_an_admin(
-    empty_accounts: Accounts, empty_server: EmbeddedServer
-) -> None:
+def test_setup_link_ends_when_admin_exists(empty_accounts: Accounts, empty_server: EmbeddedServer) -> None:
     """Even an admin who was created another way, such as on the command line."""
     app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     token = empty_accounts.setup_token()
@@ -99,7 +97,7 @@ def test_a_set_up_link_is_closed_once_there_is_an_admin(
     assert leaseq.connect(empty_server.url).redis.exists("leaseq:{@accounts}:setup") == 0
 
 
-def test_the_last_admin_stays(empty_accounts: Accounts) -> None:
+def test_last_admin_can_not_be_demoted_or_disabled(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="test", role="admin", password=PASSWORD)
     empty_accounts.add("no password", by="test", role="admin")
     refused_changes: tuple[dict[str, Any], ...] = ({"role": "manager"}, {"disabled": True})
@@ -126,7 +124,7 @@ def test_the_last_admin_stays(empty_accounts: Accounts) -> None:
         ({"password": "\ud800" * 10}, "password"),
     ],
 )
-def test_what_is_refused_changes_nothing(
+def test_invalid_account_is_refused_and_not_added(
     empty_accounts: Accounts, fields: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(leaseq.Invalid) as error:
@@ -135,7 +133,7 @@ def test_what_is_refused_changes_nothing(
     assert empty_accounts.people() == []
 
 
-def test_a_name_is_had_once(empty_accounts: Accounts) -> None:
+def test_duplicate_name_is_refused(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="test", password=PASSWORD)
     with pytest.raises(leaseq.Invalid, match="already"):
         empty_accounts.add("ann", by="test", role="admin", password="another password")
@@ -150,7 +148,7 @@ def test_a_team_has_a_limited_length(empty_accounts: Accounts) -> None:
 
 
 @pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])
-def test_a_name_that_is_no_good(empty_accounts: Accounts, name: str) -> None:
+def test_invalid_name_is_refused(empty_accounts: Accounts, name: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         empty_accounts.add(name, by="test")
     assert error.value.field == "name"
@@ -178,13 +176,13 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(
     client.close()
 
 
-def test_passwords_are_argon2id_at_the_cost_that_owasp_asks() -> None:
+def test_passwords_are_hashed_by_argon2id_at_owasp_cost() -> None:
     from leaseq.webapp.store.accounts import Passwords
 
     assert Passwords().hash(PASSWORD, "ann").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
-def test_the_log_says_who_changed_what(empty_accounts: Accounts) -> None:
+def test_log_records_author_and_content_of_changes(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="root", role="manager")
     empty_accounts.change("ann", by="root", skills=["fr"])
     empty_accounts.create_token("ann", "script", by="ann")
@@ -196,7 +194,7 @@ def test_the_log_says_who_changed_what(empty_accounts: Accounts) -> None:
     ]
 
 
-def test_accounts_live_in_one_slot_and_touch_no_queue(
+def test_account_keys_share_one_slot_and_add_no_queue(
     empty_accounts: Accounts, empty_server: EmbeddedServer
 ) -> None:
     empty_accounts.add("ann", by="test", password=PASSWORD)
@@ -216,7 +214,7 @@ def test_accounts_live_in_one_slot_and_touch_no_queue(
     client.close()
 
 
-def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty_accounts: Accounts) -> None:
+def test_concurrent_use_of_password_link_succeeds_once(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="test")
     token = empty_accounts.password_link("ann", by="test")
     passwords: list[str] = []
@@ -239,7 +237,7 @@ def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty_accounts: Acco
         empty_accounts.use_link("never made", PASSWORD)
 
 
-def test_when_a_person_last_signed_in_is_known(empty_accounts: Accounts) -> None:
+def test_last_sign_in_time_is_recorded(empty_accounts: Accounts) -> None:
     for name in ("ann", "bob"):
         empty_accounts.add(name, by="test")
     assert empty_accounts.last_sign_ins() == {}
@@ -250,7 +248,7 @@ def test_when_a_person_last_signed_in_is_known(empty_accounts: Accounts) -> None
     assert before <= at <= datetime.now(UTC)
 
 
-def test_a_token_that_was_revoked_meanwhile_is_not_rotated(empty_accounts: Accounts) -> None:
+def test_rotation_of_revoked_token_is_refused(empty_accounts: Accounts) -> None:
     empty_accounts.add("ann", by="test")
     token = not_none(empty_accounts.token_record(empty_accounts.create_token("ann", "a program", by="ann")))
     empty_accounts.revoke_token(token.id, by="ann")

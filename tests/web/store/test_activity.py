@@ -1,4 +1,4 @@
-"""What each person did on each day."""
+"""The daily figures of each person."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def activity(server: Any, adjustable_clock: AdjustableClock) -> Activity:
     return Activity(server.client, clock=adjustable_clock)
 
 
-def test_what_was_done_adds_up_by_queue(activity: Activity, queue_name: str) -> None:
+def test_figures_are_summed_by_queue(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=30_000, held_ms=60_000)
     activity.record(ann, "reviews", "finished", id="b", token=2, active_ms=50_000, held_ms=60_000)
@@ -52,7 +52,7 @@ def test_what_was_done_adds_up_by_queue(activity: Activity, queue_name: str) -> 
     assert (total.finished, total.broken) == (2, 1)
 
 
-def test_what_no_page_measured_makes_the_others_no_shorter(activity: Activity, queue_name: str) -> None:
+def test_untimed_items_do_not_lower_average_time(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=40_000, held_ms=60_000)
     activity.record(ann, "reviews", "finished", id="b", token=2, held_ms=10_000)
@@ -62,7 +62,7 @@ def test_what_no_page_measured_makes_the_others_no_shorter(activity: Activity, q
     assert activity.today(ann, "letters").seconds_each is None
 
 
-def test_the_last_days_come_today_first_with_those_without_work(
+def test_last_days_are_listed_latest_first_with_empty_days(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
@@ -81,7 +81,7 @@ def test_the_last_days_come_today_first_with_those_without_work(
     assert list(last_days[date(2026, 11, 23)]) == ["letters", "reviews"]
 
 
-def test_what_is_recorded_again_counts_once(activity: Activity, queue_name: str) -> None:
+def test_repeated_record_counts_once(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     for _ in range(3):
         activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=1_000, held_ms=2_000)
@@ -91,7 +91,7 @@ def test_what_is_recorded_again_counts_once(activity: Activity, queue_name: str)
     assert activity.today(ann, "letters").finished == 1, "tokens are per queue"
 
 
-def test_an_undo_takes_its_finish_off_once_on_its_own_day(
+def test_undo_subtracts_finish_once_on_its_day(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
@@ -110,7 +110,7 @@ def test_an_undo_takes_its_finish_off_once_on_its_own_day(
     assert [item.id for item in activity.recent(ann)] == ["a"]
 
 
-def test_what_was_let_go_comes_latest_first(
+def test_recent_items_are_listed_latest_first(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
@@ -126,7 +126,7 @@ def test_what_was_let_go_comes_latest_first(
     assert items[0].at == NOON + timedelta(seconds=2)
 
 
-def test_what_was_let_go_is_told_for_a_day(
+def test_recent_items_are_listed_for_a_day(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
@@ -136,7 +136,7 @@ def test_what_was_let_go_is_told_for_a_day(
     assert [item.id for item in activity.recent(ann)] == ["b"]
 
 
-def test_so_many_of_a_persons_items_are_kept_by_id_the_latest(
+def test_recent_items_are_limited_to_latest(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.store.activity.RECENT", 3)
@@ -148,7 +148,7 @@ def test_so_many_of_a_persons_items_are_kept_by_id_the_latest(
     assert activity.today(ann, "reviews").finished == 5
 
 
-def test_counting_gives_what_it_adds(activity: Activity, queue_name: str) -> None:
+def test_record_returns_added_figures(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "gave_back", id="a", token=1)
     before = activity.today(ann, "reviews")
@@ -157,7 +157,7 @@ def test_counting_gives_what_it_adds(activity: Activity, queue_name: str) -> Non
     assert activity.today(ann, "reviews") == before + added_figures
 
 
-def test_figures_that_were_read_along_have_what_is_not_written_yet(
+def test_figures_from_reply_include_unwritten_records(
     activity: Activity, queue_name: str, server: Any
 ) -> None:
     ann = f"ann {queue_name}"
@@ -172,7 +172,7 @@ def test_figures_that_were_read_along_have_what_is_not_written_yet(
     assert figures == DayFigures(finished=2, held_ms=3_000, untimed=2) == activity.today(ann, "reviews")
 
 
-def test_of_everybody_knows_who_worked(
+def test_figures_of_all_people_list_people_with_work(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     adjustable_clock.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day that only this test uses
@@ -187,16 +187,14 @@ def test_of_everybody_knows_who_worked(
     assert activity.of_all_people() == {}
 
 
-def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(
-    activity: Activity, queue_name: str
-) -> None:
+def test_active_time_is_limited_to_held_time(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=99_000, held_ms=10_000)
     activity.record(ann, "reviews", "finished", id="b", token=2, active_ms=-5, held_ms=10_000)
     assert activity.today(ann, "reviews").active_ms == 10_000
 
 
-def test_a_lease_that_ended_before_it_began_counts_as_no_time(activity: Activity, queue_name: str) -> None:
+def test_negative_held_time_counts_as_zero(activity: Activity, queue_name: str) -> None:
     """The server's clock may be set back."""
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=4_000, held_ms=-10_000)
@@ -204,7 +202,7 @@ def test_a_lease_that_ended_before_it_began_counts_as_no_time(activity: Activity
     assert (today.finished, today.active_ms, today.held_ms) == (1, 4_000, 0)
 
 
-def test_days_go_when_they_are_old(server: Any, activity: Activity, queue_name: str) -> None:
+def test_day_keys_expire_after_flush(server: Any, activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1)
     activity.flush()
@@ -213,7 +211,9 @@ def test_days_go_when_they_are_old(server: Any, activity: Activity, queue_name: 
     assert all(0 < server.redis.ttl(key) <= KEPT_DAYS * 86_400 for key in day_keys)
 
 
-def test_a_server_that_is_away_costs_a_figure_and_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+def test_record_with_unavailable_server_is_logged_and_does_not_raise(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     unreachable_activity = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
     unreachable_activity.record("ann", "reviews", "finished", id="a", token=1)
     unreachable_activity.flush()
@@ -228,9 +228,7 @@ def reserve_one(queue: leaseq.Queue, person: str) -> leaseq.Lease:
     return lease
 
 
-def test_what_is_done_on_the_pages_is_counted(
-    app: Any, form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
+def test_outcomes_on_pages_are_counted(app: Any, form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     activity: Activity = app.extensions["leaseq"].activity
     first_lease = reserve_one(form_queue, worker_browser.name)
     fields = {
@@ -260,7 +258,7 @@ def test_what_is_done_on_the_pages_is_counted(
     assert 0 < today.active_ms == today.held_ms, "nobody is active for longer than they hold the item"
 
 
-def test_what_is_done_over_rest_is_counted(app: Any, form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_outcomes_over_rest_are_counted(app: Any, form_queue: leaseq.Queue, worker: Caller) -> None:
     first_lease = reserve_one(form_queue, worker.name)
     result = {"about": "refund", "urgent": True}
     path = f"/queues/{form_queue.name}/items"
@@ -275,7 +273,7 @@ def test_what_is_done_over_rest_is_counted(app: Any, form_queue: leaseq.Queue, w
     assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
 
 
-def test_what_is_recorded_counts_for_the_next_read(activity: Activity, queue_name: str) -> None:
+def test_record_is_visible_to_next_read(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)
     activity.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)  # sent again
@@ -292,7 +290,7 @@ def test_what_is_recorded_counts_for_the_next_read(activity: Activity, queue_nam
     assert activity.today(ann, "reviews").finished == 0, "an undo immediately after it finds it"
 
 
-def test_what_a_person_did_first_on_a_day_expires(
+def test_keys_of_first_record_of_day_expire(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str, server: Any
 ) -> None:
     ann = f"ann {queue_name}"

@@ -1,4 +1,4 @@
-"""Tries at a password are counted by name, address and page, also if many come at the same time."""
+"""Password attempts are counted by name, address and page, also when they are concurrent."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ from tests.web.conftest import PASSWORD, Browser
         ("", "", True),
     ],
 )
-def test_a_network_of_ipv6_is_one_place(address: str, other_address: str, is_same_place: bool) -> None:
+def test_addresses_of_ipv6_network_share_counters(
+    address: str, other_address: str, is_same_place: bool
+) -> None:
     assert (password_counters("ann", address) == password_counters("ann", other_address)) is is_same_place
 
 
-def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: Callable[[str], str]) -> None:
+def test_concurrent_attempts_do_not_exceed_limit(accounts: Accounts, new_name: Callable[[str], str]) -> None:
     counters = password_counters(new_name("tried"), "192.0.2.77")[:1]
     with ThreadPoolExecutor(8) as pool:
         waits = list(pool.map(lambda _: accounts.attempts.begin(counters), range(40)))
@@ -36,9 +38,7 @@ def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: C
 
 
 @pytest.mark.parametrize("path", ["/account/password", "/account/factor/begin", "/account/factor/off"])
-def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(
-    worker_browser: Browser, path: str
-) -> None:
+def test_current_password_attempts_in_session_are_limited(worker_browser: Browser, path: str) -> None:
     options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
     statuses = [
         worker_browser.post(path, {"password": "not that one"}, **options).status_code

@@ -52,7 +52,7 @@ def token(other_accounts: Accounts, name: str) -> str:
     return other_accounts.create_token(name, "t", by="test", days=30)
 
 
-def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
+def test_token_revoked_by_other_process_works_at_most_a_second(
     process: Process, other_accounts: Accounts, name: str, token: str
 ) -> None:
     assert process.accepts(token)
@@ -65,7 +65,7 @@ def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
 
 
 @pytest.mark.parametrize("change", ["disabled", "role", "skills"])
-def test_a_person_changed_elsewhere_counts_after_a_second(
+def test_person_changed_by_other_process_is_updated_after_a_second(
     process: Process, other_accounts: Accounts, name: str, token: str, change: str
 ) -> None:
     assert process.accepts(token)
@@ -86,7 +86,7 @@ def test_a_person_changed_elsewhere_counts_after_a_second(
         )
 
 
-def test_what_this_process_changes_counts_at_once(accounts: Accounts, name: str, token: str) -> None:
+def test_changes_by_same_process_apply_immediately(accounts: Accounts, name: str, token: str) -> None:
     assert accounts.caller(token)
     accounts.change(name, role="worker", by="test")
     assert not_none(accounts.caller(token)).person.role == "worker"
@@ -94,7 +94,7 @@ def test_what_this_process_changes_counts_at_once(accounts: Accounts, name: str,
     assert accounts.caller(token) is None
 
 
-def test_a_token_that_is_known_takes_one_round_trip_a_second(
+def test_known_token_takes_one_round_trip_per_second(
     process: Process, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert process.accepts(token)
@@ -106,7 +106,7 @@ def test_a_token_that_is_known_takes_one_round_trip_a_second(
         assert trips.count == 1
 
 
-def test_a_token_that_is_none_is_asked_for_each_time(
+def test_unknown_token_is_not_cached(
     process: Process, other_accounts: Accounts, name: str, server: Any
 ) -> None:
     assert not process.accepts("leaseq_none")

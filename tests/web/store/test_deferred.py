@@ -1,4 +1,4 @@
-"""Writes that requests hand to a thread."""
+"""Deferred writes, which a background thread makes in batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def flush_in_time(numbers: Deferred[int]) -> None:
     assert not thread.is_alive()
 
 
-def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> None:
+def test_entries_added_during_write_are_written_as_next_batch() -> None:
     batches: list[list[int]] = []
     write_started, go_on = threading.Event(), threading.Event()
 
@@ -44,7 +44,7 @@ def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> Non
     assert batches[2:] == [[4]]
 
 
-def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flush_does_not_wait_for_gathering_period(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * TIMEOUT)
     output: list[int] = []
     numbers = Deferred[int](output.extend)
@@ -54,8 +54,8 @@ def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None
     assert output == [1]
 
 
-def test_a_flush_does_not_wait_for_what_is_added_after_it() -> None:
-    """Under constant load there is always more."""
+def test_flush_does_not_wait_for_later_entries() -> None:
+    """Under constant load entries are always being added."""
     load_ended = threading.Event()
     numbers = Deferred[int](lambda entries: None if load_ended.is_set() else numbers.add(entries[-1] + 1))
     numbers.add(1)
@@ -64,7 +64,7 @@ def test_a_flush_does_not_wait_for_what_is_added_after_it() -> None:
     numbers.flush()
 
 
-def test_what_is_not_written_yet_is_pending() -> None:
+def test_unwritten_entries_are_pending() -> None:
     write_started, go_on = threading.Event(), threading.Event()
 
     def write(_: Sequence[int]) -> None:
@@ -81,7 +81,7 @@ def test_what_is_not_written_yet_is_pending() -> None:
     assert numbers.pending() == []
 
 
-def test_a_process_that_ends_writes_them_first() -> None:
+def test_entries_are_written_at_process_exit() -> None:
     program = (
         "from leaseq.webapp.store.deferred import Deferred\n"
         "Deferred(lambda entries: print(*entries)).add('kept')\n"
@@ -92,7 +92,7 @@ def test_a_process_that_ends_writes_them_first() -> None:
     assert completed.stdout == "kept\n"
 
 
-def test_a_batch_that_cannot_be_written_is_logged_and_the_next_one_is(
+def test_failed_batch_is_logged_and_next_batch_is_written(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     output: list[int] = []

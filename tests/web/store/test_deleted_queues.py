@@ -76,7 +76,9 @@ def queue_token(server_of_pages: Server, accounts: Accounts) -> str:
     return fill(server_of_pages.client, accounts, "one-to-delete")
 
 
-def test_no_key_of_the_server_tells_of_it(queue_token: str, server: Server, accounts: Accounts) -> None:
+def test_deleted_queue_is_named_only_in_expected_keys(
+    queue_token: str, server: Server, accounts: Accounts
+) -> None:
     """With only the library's rights; and the data of other queues stays."""
     threads, other_keys = Threads(server.client), keys_that_name(server, "another-one")
     assert len(keys_that_name(server, "one-to-delete")) > 30
@@ -92,7 +94,7 @@ def test_no_key_of_the_server_tells_of_it(queue_token: str, server: Server, acco
     assert [token.queue for token in accounts.tokens("ann")] == ["another-one"]
 
 
-def test_a_new_queue_of_its_name_inherits_nothing(queue_token: str, server_of_pages: Server) -> None:
+def test_new_queue_of_same_name_inherits_nothing(queue_token: str, server_of_pages: Server) -> None:
     client, name = server_of_pages.client, "one-to-delete"
     leaseq.Queue(client, name).delete()
     leaseq.Queue(client, name).configure()
@@ -105,7 +107,7 @@ def test_a_new_queue_of_its_name_inherits_nothing(queue_token: str, server_of_pa
     assert Activity(client).today("ann", "another-one")
 
 
-def test_a_webhook_of_it_alone_stops_and_others_go_on(queue_token: str, server_of_pages: Server) -> None:
+def test_webhook_of_deleted_queue_only_is_disabled(queue_token: str, server_of_pages: Server) -> None:
     leaseq.Queue(server_of_pages.client, "one-to-delete").delete()
     endpoints = webhooks.Endpoints(server_of_pages.client).all()
     assert {

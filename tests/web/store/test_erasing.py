@@ -1,4 +1,4 @@
-"""Erasing a person: no key except the journals keeps their name; their work counts as before."""
+"""Erasing a person: no key except the journals keeps their name, and their work is kept."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ READERS: dict[bytes, Callable[[Any, bytes], Any]] = {
 }
 
 
-def test_no_key_has_the_name_but_the_journal(
+def test_erased_name_remains_only_in_journal(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     before = keys_with_name(server)
@@ -70,7 +70,7 @@ def test_no_key_has_the_name_but_the_journal(
         accounts.get(NAME)
 
 
-def test_what_others_have_stays(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
+def test_data_of_others_is_kept(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
     def export_other() -> dict[str, Any]:
         document = json.loads("".join(person_document(server.client, accounts, OTHER_NAME)))
         return {name: value for name, value in document.items() if name != "exported_at"}
@@ -84,7 +84,7 @@ def test_what_others_have_stays(filled_queue: leaseq.Queue, server: Server, acco
     assert QueueAccess(server.client).get("of both").manage == Group(people=(OTHER_NAME,))
 
 
-def test_what_they_did_has_the_other_name(
+def test_work_of_erased_person_is_kept_under_pseudonym(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     before = [replace(entry, cursor="") for entry in accounts.log.page(limit=500, kind="item").entries]
@@ -114,8 +114,10 @@ def test_what_they_did_has_the_other_name(
     assert accounts.log.latest(1)[0].what == "queue.set"
 
 
-def test_what_they_let_in_is_shut(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
-    """Also links that they made for others: a creator's lost rights can't end these any longer."""
+def test_sessions_tokens_and_links_of_erased_person_end(
+    filled_queue: leaseq.Queue, server: Server, accounts: Accounts
+) -> None:
+    """Also links that the person made for others."""
     client = server.client
     session, token = accounts.sessions.start(accounts.get(NAME)), accounts.create_token(NAME, "b", by=NAME)
     link, invitation = accounts.password_link("root", by=NAME), accounts.invite(by=NAME, name="newcomer")
@@ -142,7 +144,7 @@ def test_what_they_let_in_is_shut(filled_queue: leaseq.Queue, server: Server, ac
 @pytest.mark.parametrize(
     "function_name", ["_erase_in", "_erase_in_stores", "finish_erasure", "rename_in_log"]
 )
-def test_what_was_broken_off_is_finished_by_the_next(
+def test_interrupted_erasure_is_completed_by_next_erasure(
     filled_queue: leaseq.Queue,
     server: Server,
     accounts: Accounts,
@@ -177,10 +179,10 @@ def test_what_was_broken_off_is_finished_by_the_next(
     ("age", "remaining"),
     [
         pytest.param(0.5, erasing.SETTLE_SECONDS - 0.5, id="begun now"),
-        pytest.param(60, 0, id="begun long ago, broken off"),
+        pytest.param(60, 0, id="begun long ago, interrupted"),
     ],
 )
-def test_other_processes_get_the_time_to_forget_the_person(
+def test_erasure_waits_for_caches_of_other_processes(
     filled_queue: leaseq.Queue,
     server: Server,
     accounts: Accounts,
@@ -196,14 +198,14 @@ def test_other_processes_get_the_time_to_forget_the_person(
 
 
 @pytest.mark.parametrize("erases_another", [False, True])
-def test_a_log_that_grows_meanwhile_loses_nothing(
+def test_log_entries_written_during_erasure_are_kept(
     filled_queue: leaseq.Queue,
     server: Server,
     accounts: Accounts,
     monkeypatch: pytest.MonkeyPatch,
     erases_another: bool,
 ) -> None:
-    """Even if another erasure copies it at the same time."""
+    """Even if another erasure copies the log at the same time."""
     read_entries, calls = accounts.traces._entries, 0
 
     def write_meanwhile(stream: str) -> Any:
@@ -229,7 +231,7 @@ def test_a_log_that_grows_meanwhile_loses_nothing(
     assert {OTHER_NAME, NAME} & authors == (set() if erases_another else {OTHER_NAME})
 
 
-def test_the_only_admin_stays(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
+def test_only_admin_can_not_be_erased(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
     for name in (NAME, OTHER_NAME):
         erase(server, accounts, name)
     before = keys_with_name(server)
@@ -241,14 +243,14 @@ def test_the_only_admin_stays(filled_queue: leaseq.Queue, server: Server, accoun
     assert keys_with_name(server) == before
 
 
-def test_one_who_erases_themselves_is_named_nowhere(
+def test_self_erasure_leaves_name_only_in_journal(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     erase(server, accounts, NAME, by=NAME)
     assert keys_with_name(server) == {"leaseq:{work}:journal"}
 
 
-def test_a_queue_of_another_version_is_finished_later(
+def test_erasure_with_unreadable_queue_is_completed_later(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     status = server.redis.hget("leaseq:{work}:ledger", "status")
@@ -261,7 +263,7 @@ def test_a_queue_of_another_version_is_finished_later(
     assert keys_with_name(server) == {"leaseq:{work}:journal"}
 
 
-def test_receivers_are_told_once_by_the_name(
+def test_webhook_receivers_get_one_removal_event_with_name(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     endpoints = webhooks.Endpoints(server.client)

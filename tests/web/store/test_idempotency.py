@@ -1,4 +1,4 @@
-"""The answer to a POST with a key is kept for repeats: how much of it, and for how long."""
+"""Stored responses of requests with an idempotency key: limits and lifetimes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.conftest import Caller
 KEY = {"Idempotency-Key": "the same again"}
 
 
-def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
+def test_failure_to_store_response_does_not_fail_request(
     form_queue: leaseq.Queue,
     worker: Caller,
     monkeypatch: pytest.MonkeyPatch,
@@ -31,10 +31,10 @@ def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
     assert "not kept" in caplog.text
 
 
-def test_a_mark_lasts_while_its_request_runs_and_little_longer(
+def test_in_progress_mark_is_renewed_while_request_runs(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody renews the mark of a process that died."""
+    """The mark of a process that died is not renewed, and expires."""
     monkeypatch.setattr("leaseq.webapp.store.locks._RENEWAL_SECONDS", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
     store, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
@@ -67,7 +67,7 @@ def scopes_with_response(store: IdempotencyStore, person: str, scopes: list[str]
     return matches
 
 
-def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
+def test_stored_responses_are_bounded_per_person_and_expire(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
 ) -> None:
     clock = AdjustableClock()
@@ -92,7 +92,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     assert all(seconds != -1 and seconds <= 86_401 for seconds in lifetimes), lifetimes  # -2: expired by now
 
 
-def test_a_request_waits_only_for_a_batch_of_old_answers_to_be_deleted(
+def test_expired_responses_are_deleted_in_batches(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.store.idempotency._BATCH", 2)
@@ -107,10 +107,10 @@ def test_a_request_waits_only_for_a_batch_of_old_answers_to_be_deleted(
 
 
 @pytest.mark.parametrize("second_size", [30_000, 29_000], ids=["as long", "shorter"])
-def test_two_answers_of_one_request_count_once(
+def test_replaced_response_counts_once_towards_limit(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second_size: int
 ) -> None:
-    """Two ran in parallel, because the first took too long. Other stored answers are not evicted for it."""
+    """As after two parallel requests with the same key; no other stored response is evicted."""
     clock = AdjustableClock()
     store = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
@@ -126,7 +126,7 @@ def test_two_answers_of_one_request_count_once(
         assert scopes_with_response(store, queue_name, ["s0", "s1", "s2", "s3", "s4"]) == remaining
 
 
-def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, queue_name: str) -> None:
+def test_key_reused_after_a_day_returns_new_response(server: Any, queue_name: str) -> None:
     clock = AdjustableClock()
     store = IdempotencyStore(server.client, clock=clock)
     store.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"yesterday's"))
@@ -138,14 +138,14 @@ def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, qu
     assert response.body == b"today's, which is longer"
 
 
-def test_the_keys_of_a_person_are_the_same_in_each_version(server: Any, queue_name: str) -> None:
+def test_redis_key_of_stored_response_is_stable(server: Any, queue_name: str) -> None:
     """During an upgrade, a request may be sent to the old version, and again to the new one."""
     IdempotencyStore(server.client).keep(queue_name, "s", StoredResponse("h", 200, {}, b"{}"))
     person_hash = hashlib.sha256(queue_name.encode()).hexdigest()[:32]
     assert server.redis.exists(f"leaseq:{{@sent:{person_hash}}}:answer:s")
 
 
-def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
+def test_repeat_with_too_long_response_is_refused(
     queue: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.enqueue({"text": secrets.token_hex(2_000)}, id="long")

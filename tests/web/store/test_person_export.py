@@ -12,7 +12,9 @@ from tests.conftest import Server
 from tests.web.store.conftest import NAME, erase
 
 
-def test_the_export_has_all_of_it(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
+def test_export_contains_all_data_of_person(
+    filled_queue: leaseq.Queue, server: Server, accounts: Accounts
+) -> None:
     document = json.loads("".join(person_document(server.client, accounts, NAME)))
     assert (document["format"], document["name"]) == ("leaseq.person/1", NAME)
     assert document["account"]["team"] == "red"

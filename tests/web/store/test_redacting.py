@@ -1,4 +1,4 @@
-"""The log after an erasure: a random name replaces the person's, and nobody else's."""
+"""Redacting the log after an erasure: the pseudonym replaces the name of the person only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from leaseq.webapp.store.accounts.traces import redacted
         ("ann-marie, joann, ann.lee, lee.ann, ann@b.example, b@ann.example", None),
     ],
 )
-def test_a_name_that_stands_by_itself_is_replaced(text: str, after: str | None) -> None:
+def test_name_is_replaced_only_as_whole_word(text: str, after: str | None) -> None:
     assert redacted(text, "ann", "X") == (after or text)
 
 
-def test_no_name_is_found_again_in_what_takes_its_place() -> None:
-    """The log is processed until it no longer contains the name."""
+def test_name_within_its_replacement_is_not_replaced() -> None:
+    """The log is redacted until no entry contains the name, which would otherwise never end."""
     after = redacted("3 → erased", "erased", "erased-12ab34cd56ef")
     assert after == "3 → erased-12ab34cd56ef"
     assert redacted(after, "erased", "Y") == after

@@ -38,11 +38,11 @@ def account_keys() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("key", sorted(account_keys()))
-def test_each_key_of_the_accounts_is_on_the_list(key: str) -> None:
+def test_each_account_key_is_registered(key: str) -> None:
     assert registry().find(key) is not None
 
 
-def test_what_is_left_out_has_a_reason() -> None:
+def test_each_key_left_out_of_backup_has_reason() -> None:
     kinds_left_out = [kind for kind in registry().kinds if isinstance(kind, backup.LeftOut)]
     assert len(kinds_left_out) > 10
     assert all(len(kind.why) > 10 for kind in kinds_left_out)
@@ -66,7 +66,7 @@ def stored_values(redis: Any) -> dict[str, tuple[object, bool]]:
     return values
 
 
-def test_people_sign_in_again_on_another_server(
+def test_people_sign_in_on_server_restored_from_backup(
     server: Server, app: Any, accounts: Accounts, other_url: str
 ) -> None:
     server.redis.flushall()

@@ -1,4 +1,4 @@
-"""Creating an API token requires proof of identity; how many there may be; and what revokes them all."""
+"""API tokens on the pages: proof of identity for creation, the limit per person, and revoking all."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NEW = "another long one"
 
 
 @pytest.mark.parametrize("password", [{}, {"password": ""}, {"password": "not that one"}])
-def test_making_one_asks_for_the_password(
+def test_token_creation_on_pages_requires_password(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], password: dict[str, str]
 ) -> None:
-    """On one's own page, and on somebody else's."""
+    """On the page of the own account, and on the page of another person."""
     admin_browser = sign_in_as("admin")
     for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
         response = admin_browser.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
@@ -46,7 +46,7 @@ def test_making_one_asks_for_the_password(
         ("admin", ["read", "work", "manage", "admin"]),
     ],
 )
-def test_the_scopes_to_choose_from_are_those_of_the_role(
+def test_scope_choices_depend_on_role(
     sign_in_as: Callable[[str], Browser], role: str, scopes: list[str]
 ) -> None:
     page = sign_in_as(role).get("/account").text
@@ -54,7 +54,7 @@ def test_the_scopes_to_choose_from_are_those_of_the_role(
     assert re.findall(r'value="(\w+)"', choices) == scopes
 
 
-def test_who_makes_one_for_somebody_else_gives_their_own_password(
+def test_token_for_other_person_requires_own_password(
     accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
     admin_browser = sign_in_as("admin")
@@ -64,10 +64,10 @@ def test_who_makes_one_for_somebody_else_gives_their_own_password(
     assert admin_browser.post(path, {**FORM, "password": PASSWORD}).status_code == 200
 
 
-def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
+def test_token_for_unknown_or_inaccessible_queue_is_refused(
     app: Flask, accounts: Accounts, queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """Like a queue that they may not work on, about which nothing is said."""
+    """A queue without access gets the same refusal as an unknown queue."""
     admin_browser, fields = sign_in_as("admin"), {**FORM, "password": PASSWORD}
     for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
         response = admin_browser.post(path, {**fields, "queue": queue.name[:-1]})
@@ -82,7 +82,7 @@ def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
     assert (response.status_code, "there is no queue" in response.text) == (400, True)
 
 
-def test_who_has_no_password_has_signed_in_a_moment_ago(
+def test_person_without_password_needs_recent_provider_sign_in(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -108,7 +108,7 @@ def test_who_has_no_password_has_signed_in_a_moment_ago(
     assert len(accounts.tokens(name)) == 2
 
 
-def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
+def test_old_auth_time_of_provider_is_no_proof(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -120,7 +120,7 @@ def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
         assert browser.post("/account/tokens", FORM).status_code == status
 
 
-def test_a_provider_whose_clock_is_ahead_gives_no_longer_proof(
+def test_future_auth_time_of_provider_is_capped_at_now(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     app, name = make_app(), provider.claims["preferred_username"]
@@ -132,7 +132,7 @@ def test_a_provider_whose_clock_is_ahead_gives_no_longer_proof(
         assert session["proved-at"] <= time.time()
 
 
-def test_a_person_has_a_limited_number(
+def test_number_of_tokens_per_person_is_limited(
     accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accounts.create_token(worker_browser.name, "short", by="test", days=1)
@@ -148,9 +148,9 @@ def test_a_person_has_a_limited_number(
         accounts.create_token(worker_browser.name, "too many", by="test")
 
 
-@pytest.mark.parametrize("box", [{"revoke_tokens": "yes"}, {}], ids=["asked", "not-asked"])
+@pytest.mark.parametrize("box", [{"revoke_tokens": "yes"}, {}], ids=["box-checked", "box-unchecked"])
 @pytest.mark.parametrize("action", ["password", "everywhere", "link", "by-admin"])
-def test_what_ends_the_sessions_offers_to_end_the_tokens(
+def test_ending_sessions_optionally_revokes_tokens(
     app: Flask,
     accounts: Accounts,
     worker_browser: Browser,
@@ -181,5 +181,5 @@ def test_what_ends_the_sessions_offers_to_end_the_tokens(
     assert ("token.all-revoked" in actions) is bool(box)
 
 
-def test_where_there_are_no_tokens_nothing_is_offered(worker_browser: Browser) -> None:
+def test_revoking_tokens_is_not_offered_without_tokens(worker_browser: Browser) -> None:
     assert "as well" not in worker_browser.get("/account").text

@@ -1,4 +1,4 @@
-"""REST: what a holder can read, the list of late answers, many items in one call, and the next page's URL."""
+"""REST: an item read by its holder, late answers, bulk actions, search, and the link to the next page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, reserv
 from tests.web.conftest import Caller
 
 
-def test_a_worker_reads_the_item_while_they_hold_it(
+def test_worker_reads_item_over_rest_only_while_holding_it(
     queue: leaseq.Queue, worker: Caller, manager: Caller, make_caller: Callable[[str], Caller]
 ) -> None:
     queue.configure(answers=2)
@@ -37,7 +37,7 @@ def test_a_worker_reads_the_item_while_they_hold_it(
         assert_problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")
 
 
-def test_late_answers_are_listed_until_they_are_used(
+def test_late_answers_are_listed_until_adopted(
     expirable_queue: tuple[leaseq.Queue, Callable[[], None]], manager: Caller, worker: Caller
 ) -> None:
     asking, expire = expirable_queue
@@ -64,7 +64,9 @@ def test_late_answers_are_listed_until_they_are_used(
     assert_problem(worker("GET", path), 403, "forbidden")
 
 
-def test_many_at_once_each_by_itself(mixed_queue: leaseq.Queue, manager: Caller, worker: Caller) -> None:
+def test_bulk_action_succeeds_or_is_refused_per_item(
+    mixed_queue: leaseq.Queue, manager: Caller, worker: Caller
+) -> None:
     path = f"/queues/{mixed_queue.name}/bulk"
     ids = ["dead-1", "nowhere", "dead-1"]
     response = manager("POST", path, json={"action": "revive", "ids": ids})
@@ -99,7 +101,7 @@ def test_many_at_once_each_by_itself(mixed_queue: leaseq.Queue, manager: Caller,
         ({"action": "assign", "ids": ["a"], "person": "nobody"}, "person"),
     ],
 )
-def test_a_bulk_request_that_can_not_be(
+def test_invalid_bulk_request_is_refused(
     mixed_queue: leaseq.Queue, call: Callable[..., Any], body: dict[str, Any], field: str
 ) -> None:
     with assert_unchanged(mixed_queue):
@@ -121,7 +123,7 @@ def found_ids(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
         query["after"] = page["after"]
 
 
-def test_a_search_is_of_all_states_by_words_fields_person_and_time(
+def test_search_filters_by_text_state_person_and_time(
     mixed_queue: leaseq.Queue, manager: Caller, worker: Caller
 ) -> None:
     assert sorted(found_ids(manager, mixed_queue, find="of:ann")) == ["dead-1", "done-1", "held-1"]
@@ -149,7 +151,7 @@ def test_a_search_is_of_all_states_by_words_fields_person_and_time(
         ("text=x", "text"),
     ],
 )
-def test_a_search_that_can_not_be(
+def test_invalid_search_is_refused(
     form_queue: leaseq.Queue, call: Callable[..., Any], query: str, field: str
 ) -> None:
     refusal = assert_problem(
@@ -158,7 +160,7 @@ def test_a_search_that_can_not_be(
     assert refusal["field"] == field
 
 
-def test_the_next_page_keeps_the_query(form_queue: leaseq.Queue, manager: Caller) -> None:
+def test_link_to_next_page_keeps_query(form_queue: leaseq.Queue, manager: Caller) -> None:
     form_queue.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
     path, ids = f"/queues/{form_queue.name}/items?state=inbound&limit=1", []
     while path:
@@ -169,7 +171,7 @@ def test_the_next_page_keeps_the_query(form_queue: leaseq.Queue, manager: Caller
     assert ids == ["one", "two", "x 0/", "x 1/", "x 2/"]
 
 
-def test_a_problem_s_type_is_explained(app: Any, manager: Caller) -> None:
+def test_docs_page_explains_each_problem_type(app: Any, manager: Caller) -> None:
     from leaseq.webapp.serving.problem import MEANINGS
 
     page = app.test_client().get("/api/v1/docs").text

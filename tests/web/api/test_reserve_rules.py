@@ -1,4 +1,4 @@
-"""REST: who gets which item, who never gets it again, and several people's answers."""
+"""REST: which items a person may reserve, several answers per item, and the reason for an empty reserve."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from tests.web.conftest import Caller
 
 
 def why_nothing(queue: leaseq.Queue, worker: Caller) -> Any:
-    """The reason why there is no item, and the whole seconds until it makes sense to ask again."""
+    """The reason for an empty reserve, and its Retry-After in seconds."""
     response = worker("POST", f"/queues/{queue.name}/reserve")
     assert (response.status_code, response.data) == (204, b"")
     return response.headers["X-Leaseq-Reason"], int(response.headers["Retry-After"])
 
 
-def test_the_skills_of_an_account_count_from_the_next_reserve_on(
-    queue: leaseq.Queue, worker: Caller, admin: Caller
-) -> None:
+def test_changed_skills_apply_from_next_reserve(queue: leaseq.Queue, worker: Caller, admin: Caller) -> None:
     queue.configure()
     queue.enqueue({}, id="bonjour", requires=["fr"])
     assert why_nothing(queue, worker)[0] == "not-eligible"
@@ -42,7 +40,7 @@ def test_the_skills_of_an_account_count_from_the_next_reserve_on(
     assert why_nothing(queue, worker)[0] == "not-eligible"
 
 
-def test_given_back_for_later_or_for_good(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_abandon_puts_item_off_or_excludes_person(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     worker("POST", f"/queues/{form_queue.name}/items/one/abandon", json={"token": lease["token"]})
     lease = reserve(form_queue, worker)
@@ -59,7 +57,7 @@ def test_given_back_for_later_or_for_good(form_queue: leaseq.Queue, worker: Call
 
 
 @pytest.mark.parametrize("again", ["no", 0, None])
-def test_again_is_true_or_false(form_queue: leaseq.Queue, worker: Caller, again: Any) -> None:
+def test_again_must_be_boolean(form_queue: leaseq.Queue, worker: Caller, again: Any) -> None:
     lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "again": again}
     response = worker("POST", f"/queues/{form_queue.name}/items/one/abandon", json=body)
@@ -67,7 +65,7 @@ def test_again_is_true_or_false(form_queue: leaseq.Queue, worker: Caller, again:
     assert len(form_queue.mine(worker.name)) == 1
 
 
-def test_an_item_is_assigned_to_somebody_with_an_account(
+def test_item_is_assigned_only_to_enabled_account(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller, accounts: Accounts
 ) -> None:
     path = f"/queues/{form_queue.name}/items/two/assign"
@@ -96,7 +94,7 @@ def test_an_item_is_assigned_to_somebody_with_an_account(
     )
 
 
-def test_what_is_due_comes_in_the_order_of_its_date(queue: leaseq.Queue, manager: Caller) -> None:
+def test_due_items_are_listed_by_due_date(queue: leaseq.Queue, manager: Caller) -> None:
     now = datetime.now(UTC)
     for id, hours in (("tomorrow", 24), ("yesterday", -24), ("soon", 1)):
         queue.enqueue({}, id=id, due=now + timedelta(hours=hours))
@@ -134,7 +132,7 @@ def test_each_of_several_answers_is_exported_once(
     assert [answer["person"] for answer in item["answers"]] == names
 
 
-def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
+def test_late_finish_is_accepted_and_different_result_is_refused(
     expirable_queue: tuple[leaseq.Queue, Callable[[], None]], worker: Caller
 ) -> None:
     asking, expire = expirable_queue
@@ -151,7 +149,7 @@ def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
     assert (refusal["id"], refusal["state"], refusal["answer_kept"]) == ("one", "finished", True)
 
 
-def test_who_lost_a_waiting_item_is_told_to_reserve(form_queue: leaseq.Queue, worker: Caller) -> None:
+def test_lost_lease_of_waiting_item_suggests_reserve(form_queue: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(form_queue, worker)
     form_queue.release("one")
     response = worker("POST", f"/queues/{form_queue.name}/items/one/renew", json={"token": lease["token"]})
@@ -162,14 +160,14 @@ def test_who_lost_a_waiting_item_is_told_to_reserve(form_queue: leaseq.Queue, wo
     )
 
 
-def test_the_last_error_stands_in_the_list_of_the_dead(form_queue: leaseq.Queue, manager: Caller) -> None:
+def test_list_of_dead_items_has_last_error(form_queue: leaseq.Queue, manager: Caller) -> None:
     form_queue.configure(max_attempts=1)
     form_queue.fail(not_none(form_queue.reserve("ann")), "unreadable")
     (item,) = manager("GET", f"/queues/{form_queue.name}/items?state=dead").json["items"]
     assert (item["id"], item["last_error"], item["failures"]) == ("one", "unreadable", 1)
 
 
-def test_when_to_ask_again_follows_what_comes_free_first(
+def test_retry_after_follows_next_available_item(
     queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     queue.configure(lease_seconds=20, holds=3)

@@ -1,4 +1,4 @@
-"""Sign-ins: what the log keeps about them, and what a person is told at the next one."""
+"""Sign-ins in the audit log, and the notices that a person gets at the next sign-in."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def notice(browser: Browser, language: str = "en") -> str:
 
 
 def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """Turn two-factor sign-in on, with a code of half a minute ago."""
+    """Turn two-factor sign-in on, with a code of 30 seconds ago."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.turn_on_factor(name, totp.at(time.time() - 30))
     return totp
 
 
-def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
+def test_successful_failed_and_limited_sign_ins_are_logged(
     app: Flask, accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.31"}}
@@ -65,7 +65,7 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
     assert [one.what for one in entries] == [
         "sign-in.done",
         *["sign-in.failed"] * PER_NAME,
-        "sign-in.limited",  # once, however often they try again
+        "sign-in.limited",  # once, however many attempts follow
     ]
     assert (entries[0].by, entries[0].detail) == (worker_browser.name, "password, 127.0.0.1")
     assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
@@ -86,7 +86,7 @@ def sign_in_with_code(app: Flask, accounts: Accounts, name: str) -> Browser:
     return browser
 
 
-def test_codes_and_the_provider_are_in_the_log(
+def test_sign_ins_by_code_and_provider_are_logged(
     app: Flask,
     accounts: Accounts,
     worker_browser: Browser,
@@ -109,7 +109,7 @@ def test_codes_and_the_provider_are_in_the_log(
     ]
 
 
-def test_a_password_in_the_box_for_the_name_is_kept_nowhere(
+def test_password_typed_as_name_is_not_stored(
     server: Any, app: Flask, accounts: Accounts, own_log: dict[str, str]
 ) -> None:
     password = "my secret horse battery"
@@ -129,7 +129,7 @@ def test_a_password_in_the_box_for_the_name_is_kept_nowhere(
     assert "\u202e" not in "".join(subjects)
 
 
-def test_strangers_push_nothing_out_of_the_log_of_changes(
+def test_failed_sign_ins_do_not_evict_log_of_changes(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "LOG_LENGTH", 200)
@@ -141,7 +141,7 @@ def test_strangers_push_nothing_out_of_the_log_of_changes(
     assert len(actions) < 600
 
 
-def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
+def test_log_pages_skip_and_repeat_nothing(
     server: Any, accounts: Accounts, own_log: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both streams may have an entry with the same millisecond."""
@@ -163,7 +163,7 @@ def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
     assert entries == [(str(n), what) for n in reversed(range(12)) for what in ("sign-in.done", "queue.set")]
 
 
-def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
+def test_notice_of_events_since_last_sign_in_is_shown_once(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
     thief = Browser(app, worker_browser.name)
@@ -181,7 +181,7 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
     assert "1 sign-in with your name failed" in notice(worker_browser)
 
 
-def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
+def test_long_token_names_do_not_suppress_notices(app: Flask, accounts: Accounts) -> None:
     """A token can create others with any names; the notice about all of them fits into the cookie."""
     name = accounts.add("李" * 50 + secrets.token_hex(4), by="test", password=PASSWORD).name
     for _ in range(10):
@@ -195,7 +195,7 @@ def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts:
     assert notice(browser).count("created an API token that acts as you") == 10
 
 
-def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, worker_browser: Browser) -> None:
+def test_notice_is_in_language_of_page(accounts: Accounts, worker_browser: Browser) -> None:
     """The language may have been changed since they signed in."""
     worker_browser.sign_in("not that one")
     accounts.create_token(worker_browser.name, "deploy", by="somebody", scope="read")
@@ -205,7 +205,7 @@ def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, worker_brows
     assert "somebody hat ein API-Token erstellt" in news
 
 
-def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
+def test_notice_reports_failed_sign_in_by_decomposed_name(
     app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     """An é typed as two characters opens the same account."""
@@ -217,18 +217,14 @@ def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
     assert [one.what for one in logged_sign_ins(accounts, name)] == ["sign-in.failed", "sign-in.done"]
 
 
-def test_a_new_second_step_is_told_at_the_next_sign_in(
-    app: Flask, accounts: Accounts, worker_browser: Browser
-) -> None:
+def test_notice_reports_new_second_factor(app: Flask, accounts: Accounts, worker_browser: Browser) -> None:
     browser = sign_in_with_code(app, accounts, worker_browser.name)
     news = notice(browser)
     assert f"{worker_browser.name} turned on your two-factor sign-in" in news
     assert "1 sign-in with your name failed" in news
 
 
-def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(
-    app: Flask, worker_browser: Browser
-) -> None:
+def test_notice_reports_password_changed_in_session(app: Flask, worker_browser: Browser) -> None:
     """The person who changed it may not be its owner."""
     new_password = "another long one"
     worker_browser.post(
@@ -240,7 +236,7 @@ def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(
     assert f"{worker_browser.name} set your password" in notice(browser)
 
 
-def test_what_is_kept_for_somebody_who_never_comes_is_bounded(
+def test_stored_notices_and_failures_are_bounded(
     server: Any, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     bot = accounts.add(new_name("bot"), by="test").name

@@ -1,4 +1,4 @@
-"""The server goes away and comes back: 503 during that time, nothing typed is lost, and work goes on."""
+"""The server is unavailable for a time: responses are 503, typed input is kept, and work continues later."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def embedded_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
         yield server
 
 
-def test_work_goes_on_when_the_server_is_back(embedded_server: EmbeddedServer) -> None:
+def test_work_continues_after_server_outage(embedded_server: EmbeddedServer) -> None:
     app = create_app(Settings(redis_url=embedded_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     state = app.extensions["leaseq"]
     state.accounts.add("ann", by="test", password=PASSWORD)
@@ -55,12 +55,12 @@ def test_work_goes_on_when_the_server_is_back(embedded_server: EmbeddedServer) -
     assert client.get("/readyz").status_code == 503
     assert client.get("/login").status_code == 200
     assert browser.get("/q/triage").status_code == 503
-    away_response = browser.client.post("/q/triage/items/one/finish", data=typed_fields)
-    assert away_response.status_code == 503
-    assert "What you typed is kept in this page" in away_response.text
+    outage_response = browser.client.post("/q/triage/items/one/finish", data=typed_fields)
+    assert outage_response.status_code == 503
+    assert "What you typed is kept in this page" in outage_response.text
     resent_fields = {
         name: html.unescape(value)
-        for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', away_response.text)
+        for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', outage_response.text)
     }
     assert resent_fields["answer.note"] == 'so <far> "'
     forged_response = browser.client.post(
@@ -80,8 +80,8 @@ def test_work_goes_on_when_the_server_is_back(embedded_server: EmbeddedServer) -
     state.client.close()
 
 
-def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None:
-    """Its address is in the log only, not in answers."""
+def test_unreachable_server_is_503_without_its_address(caplog: pytest.LogCaptureFixture) -> None:
+    """Its address is only in the log, not in responses."""
     app = create_app(Settings(redis_url="redis://127.0.0.1:1", secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     client = app.test_client()
     assert client.get("/healthz").status_code == 200
@@ -96,7 +96,7 @@ def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None
     assert "127.0.0.1:1" in caplog.text
 
 
-def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
+def test_unconfirmed_change_is_reported() -> None:
     message = "the server made this change, but a replica did not confirm it"
     assert problem_of(leaseq.ServerUnavailable(message, taken=True)).detail == message
 
@@ -110,7 +110,7 @@ def test_what_the_server_took_but_nobody_confirmed_is_said() -> None:
     ],
     ids=["no memory", "read-only", "no replica"],
 )
-def test_it_is_not_ready_where_the_server_reads_and_does_not_write(
+def test_readiness_fails_while_server_refuses_writes(
     embedded_server: EmbeddedServer, break_command: tuple[str, ...], repair_command: tuple[str, ...]
 ) -> None:
     app = create_app(Settings(redis_url=embedded_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
@@ -125,8 +125,8 @@ def test_it_is_not_ready_where_the_server_reads_and_does_not_write(
     app.extensions["leaseq"].client.close()
 
 
-def test_it_is_not_ready_while_the_disk_is_full() -> None:
-    """A server that then refuses writes; one with appendfsync always would exit and be away."""
+def test_readiness_fails_while_disk_is_full() -> None:
+    """With appendfsync everysec the server then refuses writes; with always it would exit."""
     with empty_disk() as disk, disk.attach(), EmbeddedServer(disk.data, fsync="everysec") as server:
         app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
         client = app.test_client()

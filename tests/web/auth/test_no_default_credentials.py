@@ -1,4 +1,4 @@
-"""A new installation has no accounts: no guess opens it, and only the printed link makes the first admin."""
+"""A new installation has no account and no password; only the printed link creates the first admin."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def new_app(tmp_path_factory: Any) -> Iterator[Flask]:
 
 
 @pytest.mark.parametrize(("name", "password"), CREDENTIALS)
-def test_nobody_gets_in_by_a_guess(new_app: Flask, name: str, password: str) -> None:
+def test_default_credentials_are_refused(new_app: Flask, name: str, password: str) -> None:
     assert Browser(new_app, name).sign_in(password).status_code == 401
 
 
-def test_who_has_no_password_gets_in_by_none(new_app: Flask) -> None:
+def test_account_without_password_refuses_any_password(new_app: Flask) -> None:
     accounts: Accounts = new_app.extensions["leaseq"].accounts
     accounts.add("nopass", by="test", role="worker")
     for password in ("", "None", "nopass"):
@@ -42,13 +42,13 @@ def test_who_has_no_password_gets_in_by_none(new_app: Flask) -> None:
         assert not CHEAP_PASSWORDS.matches(password, None)
 
 
-def test_a_password_is_theirs_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if it is the password with which unknown names are compared."""
+def test_missing_hash_matches_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if the password equals the one whose hash is compared for unknown names."""
     monkeypatch.setattr(type(CHEAP_PASSWORDS._hasher), "verify", lambda *_: True)
     assert not CHEAP_PASSWORDS.matches("anything", None)
 
 
-def test_set_up_takes_the_printed_link(new_app: Flask) -> None:
+def test_setup_requires_printed_link(new_app: Flask) -> None:
     accounts: Accounts = new_app.extensions["leaseq"].accounts
     token = accounts.setup_token()
     assert token
