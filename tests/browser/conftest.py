@@ -18,7 +18,9 @@ from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.support.waiting import TIMEOUT
 from tests.web.gunicorn_server import serve_app
 
-CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the first paints sooner
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which(
+    "chromium"
+)  # the headless shell paints sooner
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -30,7 +32,7 @@ ARGUMENTS = [
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
-# As for other processes: only a failing test waits that long.
+# The same as for other processes: only a failing test waits until the timeout.
 TIMEOUT_MS = 1_000 * TIMEOUT
 expect.set_options(timeout=TIMEOUT_MS)
 
@@ -44,9 +46,9 @@ def server(server_of_pages: Any) -> Any:
 @pytest.fixture(scope="package")
 def address(server: Any) -> Iterator[str]:
     """The address of a web app that ends before tests of other folders run: it writes samples of all queues
-    into the shared server, where those tests expect only their own keys."""
+    into the shared server, and those tests expect only their own keys."""
     settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
-    # The wait of each closed tab takes a thread.
+    # The long poll of a closed tab keeps its thread for a while.
     with serve_app(server.url, SECRET, threads=32, **settings) as url:
         yield url
 
@@ -79,7 +81,7 @@ def manager(accounts: Accounts, queue_name: str) -> str:
 
 @pytest.fixture
 def tab(chromium: Browser, address: str) -> Iterator[Page]:
-    """An open tab in which no error may pass unnoticed."""
+    """An open tab. Page errors, CSP violations and requests to other origins fail the test."""
     context = chromium.new_context(base_url=address)
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
@@ -125,7 +127,7 @@ def wait_in_page(tab: Page, locator: Locator) -> None:
 
 def check_accessibility(tab: Page) -> None:
     """Check that the page is accessible, as far as a program can tell, and as wide as its window."""
-    tab.wait_for_load_state()  # with its style sheets
+    tab.wait_for_load_state()  # until its style sheets are loaded
     violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # without the rules that pass
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
     check_width(tab)

@@ -37,7 +37,7 @@ def test_an_answer_is_corrected_and_its_item_reopened(
     expect(tab.get_by_role("region", name="Why it was reopened")).to_contain_text("all of it")
 
 
-def test_from_a_share_of_the_answers_to_a_list_of_their_own(
+def test_answer_share_links_to_list_that_can_be_filtered_and_saved(
     tab: Page, manager: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(
@@ -84,7 +84,9 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
     expect(titles).to_have_text(["letter 3", "letter 1"])
 
 
-def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, manager: str, letters: leaseq.Queue) -> None:
+def test_numeric_answers_are_shown_as_histogram_by_person_and_day(
+    tab: Page, manager: str, letters: leaseq.Queue
+) -> None:
     ask = {"type": "object", "properties": {"rating": {"title": "Rating", "type": "integer"}}}
     letters.configure(form={"show": ["text"], "ask": ask})
     for rating, person in ((1, "ann"), (5, "ann"), (5, "bob")):

@@ -1,5 +1,5 @@
-"""Every page, in both schemes, narrow and wide, in English and German: axe finds nothing, and nothing is
-wider than the window.
+"""Accessibility and layout of every page, in both schemes, narrow and wide, in English and German: no axe
+violations, and nothing wider than the window.
 
 Add a line to PAGES for a new page. Routes that answer GET and are not pages are in NO_PAGES.
 """
@@ -93,7 +93,7 @@ NO_PAGES = {
 }
 
 LOOKS = (("light", 1280), ("dark", 320))
-WIDTHS = (320, 390, 640, 1280, 1920)  # 640, by the two pixels a point of these tabs, is 1280 at 200 %
+WIDTHS = (320, 390, 640, 1280, 1920)  # 640 at the tabs' scale factor of 2 is 1280 at 200 %
 OPEN_DETAILS = """() => {
   const longest = {};
   for (const one of document.querySelectorAll("main details:not([open])")) {
@@ -102,8 +102,8 @@ OPEN_DETAILS = """() => {
   }
   for (const one of Object.values(longest)) one.open = true;
 }"""
-# Elements that the Tab key focuses and nobody sees.
-FIND_UNSEEN = """() => {
+# Focusable elements that are clipped and so invisible.
+FIND_CLIPPED = """() => {
   const clip = (one) => getComputedStyle(one).clipPath;
   const clipped = (one) => one && (clip(one) === "inset(50%)" || clipped(one.parentElement));
   return [...document.querySelectorAll("main :is(a[href], button, input, select, textarea, summary)")]
@@ -159,7 +159,7 @@ def check_layout(tab: Page) -> None:
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 800})
         assert measure_excess(tab) <= 0, f"at {width} px"
-        assert tab.evaluate(FIND_UNSEEN) == [], f"at {width} px"
+        assert tab.evaluate(FIND_CLIPPED) == [], f"at {width} px"
 
 
 @contextlib.contextmanager
@@ -176,13 +176,13 @@ def open_details(tab: Page) -> None:
 
 
 @pytest.mark.parametrize(("endpoint", "name", "path"), PAGES, ids=[path for _, _, path in PAGES])
-def test_axe_finds_nothing(
+def test_page_has_no_axe_violations_and_fits_window(
     tabs: dict[str, Page], path_values: dict[str, str], endpoint: str, name: str, path: str
 ) -> None:
     tab = tabs[name]
     tab.goto(path.format(**path_values))
     check_layout(tab)
-    open_details(tab)  # the closed page is a part of the opened one
+    open_details(tab)  # an open page contains all of the closed one
     for scheme, width in LOOKS:
         set_look(tab, scheme, width)
         assert find_violations(tab) == [], f"{scheme}, {width} px, opened"
@@ -190,7 +190,7 @@ def test_axe_finds_nothing(
 
 
 @pytest.mark.parametrize(("name", "path"), [(name, path) for _, name, path in PAGES])
-def test_german_fits(
+def test_german_page_fits_window(
     tabs: dict[str, Page], path_values: dict[str, str], address: str, name: str, path: str
 ) -> None:
     tab = tabs[name]
@@ -202,10 +202,10 @@ def test_german_fits(
 
 
 @pytest.mark.parametrize("path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late"])
-def test_a_wide_table_fits_between_them_too(
+def test_wide_german_table_fits_intermediate_widths(
     tabs: dict[str, Page], path_values: dict[str, str], address: str, path: str
 ) -> None:
-    """Above 44rem it is a table, which folds columns and breaks headings as it gets narrower."""
+    """Above 44rem the list is a table, which folds columns and breaks headings in narrower windows."""
     tab = tabs[ADMIN]
     with use_german(tab, address):
         tab.goto(path, wait_until="domcontentloaded")
@@ -215,7 +215,7 @@ def test_a_wide_table_fits_between_them_too(
 
 
 @pytest.mark.parametrize("path", ["/nope", "/people"])
-def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
+def test_error_page_has_no_axe_violations_and_fits_window(tabs: dict[str, Page], path: str) -> None:
     """Pages that don't exist, and pages that this person may not see."""
     tab = tabs[WORKER]
     response = tab.goto(path)
@@ -227,7 +227,7 @@ def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
         assert measure_excess(tab) <= 0, f"at {width} px"
 
 
-def test_the_menus_too(tabs: dict[str, Page]) -> None:
+def test_header_menus_have_no_axe_violations_and_close_by_escape(tabs: dict[str, Page]) -> None:
     tab = tabs[ADMIN]
     tab.goto("/q/axe-none")
     tab.locator("#reason .other-queues").evaluate("one => one.remove()")  # a menu covers a part of it
@@ -242,7 +242,7 @@ def test_the_menus_too(tabs: dict[str, Page]) -> None:
             assert menu.evaluate("one => one === document.activeElement && !one.parentElement.open")
 
 
-def test_every_page_is_in_the_list() -> None:
+def test_every_get_endpoint_is_in_pages_or_no_pages() -> None:
     app = create_app(Settings(redis_url="redis://127.0.0.1:1/0", secret_key=SECRET))
     endpoints = {
         rule.endpoint

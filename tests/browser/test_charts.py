@@ -15,7 +15,7 @@ from tests.support.leases import not_none
 QUARTER = 900.0  # seconds of one part of the day's chart
 
 
-def test_values_by_keys_by_pointer_and_as_a_table(
+def test_chart_values_are_shown_by_keys_by_pointer_and_as_table(
     tab: Page, manager: str, server: Any, queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Letters")
@@ -28,7 +28,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     tab.goto(f"/manage/{queue.name}")
     tab.get_by_role("link", name="1 day").click()
     expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
-    tab.wait_for_load_state()  # with its script
+    tab.wait_for_load_state()  # until its script is loaded
 
     caption = tab.locator("#chart-values")
     tab.get_by_role("group", name="Throughput").focus()

@@ -40,7 +40,7 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(
     assert letters.find_policy() is None
 
 
-def test_from_a_share_that_agrees_to_an_item_whose_answers_differ(
+def test_disagreement_link_leads_to_item_whose_answers_differ(
     tab: Page, manager: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(form=YES_NO, answers=2)

@@ -12,7 +12,7 @@ from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
 from tests.support.waiting import eventually
 
 
-def test_what_was_finished_reported_and_given_back(
+def test_my_day_lists_finished_reported_and_given_back_items(
     tab: Page, person: str, server: Any, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE, items=4, retry_seconds=600)  # reported items don't come back during the test

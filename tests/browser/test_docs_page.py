@@ -1,4 +1,4 @@
-"""The API's documentation page, by keys: a link opens its call, and a command is copied."""
+"""The API's documentation page by keyboard: links to calls, and copying of commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import sign_in
 
 
-def test_a_link_opens_its_call(tab: Page) -> None:
+def test_link_opens_call_and_refusal(tab: Page) -> None:
     tab.goto("/api/v1/docs#finish")
     expect(tab.get_by_role("heading", name="POST /api/v1/queues/{q}/items/{id}/finish")).to_be_in_viewport()
     expect(tab.locator("#finish > summary")).to_be_focused()
@@ -21,7 +21,7 @@ def test_a_link_opens_its_call(tab: Page) -> None:
     expect(tab.locator("#finish > summary")).to_be_focused()
 
 
-def test_by_keys_alone_a_call_is_opened_and_its_command_copied(tab: Page) -> None:
+def test_call_is_opened_and_its_command_copied_by_keyboard(tab: Page) -> None:
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.goto("/api/v1/docs")
     tab.locator("#reserve > summary").press("Enter")
@@ -39,7 +39,7 @@ def test_by_keys_alone_a_call_is_opened_and_its_command_copied(tab: Page) -> Non
     assert command.startswith('curl -s -X POST "$LEASEQ/queues/reviews/reserve"')
 
 
-def test_where_the_clipboard_is_closed_the_command_is_selected(tab: Page) -> None:
+def test_command_is_selected_if_clipboard_is_unavailable(tab: Page) -> None:
     tab.add_init_script("delete Navigator.prototype.clipboard")
     tab.goto("/api/v1/docs#mine")
     tab.locator("#mine").get_by_role("button", name="Copy").press("Enter")
@@ -47,7 +47,7 @@ def test_where_the_clipboard_is_closed_the_command_is_selected(tab: Page) -> Non
     assert tab.evaluate("String(getSelection())").startswith("curl -s")
 
 
-def test_who_is_signed_in_stays_so(tab: Page, person: str) -> None:
+def test_docs_page_shows_signed_in_person(tab: Page, person: str) -> None:
     sign_in(tab, person)
     tab.goto("/api/v1/docs")
     expect(tab.locator("#person-menu")).to_contain_text(person)

@@ -1,4 +1,4 @@
-"""Browser: questions without an answer, on the work page of a phone."""
+"""Error messages for unanswered questions on the work page of a phone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def overlap(first: Locator, second: Locator) -> float:
 
 
 @pytest.mark.parametrize("words", [1, 150])
-def test_the_message_covers_neither_the_question_nor_the_button(
+def test_error_message_covers_neither_question_nor_button(
     phone: Page, person: str, queue: leaseq.Queue, words: int
 ) -> None:
     queue.enqueue({"text": "message " * words}, id="m1")

@@ -86,7 +86,7 @@ def sign_in(app: Page, leaseq_url: str, queue: str, token: str) -> None:
     app.get_by_role("button", name="Sign in").click()
 
 
-def test_take_answer_next_and_give_back(
+def test_example_app_takes_renews_answers_and_gives_back_items(
     app: Page, leaseq_url: str, accounts: Accounts, queue: leaseq.Queue, person: str
 ) -> None:
     queue.configure(form=FORM, lease_seconds=4)
@@ -114,14 +114,14 @@ def test_take_answer_next_and_give_back(
     expect(app.get_by_role("status")).to_contain_text(re.compile("lease|waits|Finished"))
 
 
-def test_what_is_refused_is_said(app: Page, leaseq_url: str, queue: leaseq.Queue) -> None:
+def test_example_app_shows_refusal_of_unknown_token(app: Page, leaseq_url: str, queue: leaseq.Queue) -> None:
     queue.configure()
     sign_in(app, leaseq_url, queue.name, "no such token")
     expect(app.get_by_role("status")).to_contain_text("token")
 
 
 @pytest.mark.parametrize(("name", "lines"), [("app.html", 100), ("typescript/app.ts", 60)])
-def test_it_is_short(name: str, lines: int) -> None:
+def test_example_source_is_short(name: str, lines: int) -> None:
     assert len((FOLDER / name).read_text().splitlines()) <= lines
 
 
@@ -154,7 +154,7 @@ def typescript_build(examples: Path, leaseq_url: str) -> None:
 
 @needs_typescript
 @pytest.mark.parametrize("app", ["typescript/index.html"], indirect=True)
-def test_a_page_in_typescript_works_a_queue_to_its_end(
+def test_typescript_example_works_through_queue(
     typescript_build: None, app: Page, leaseq_url: str, accounts: Accounts, queue: leaseq.Queue, person: str
 ) -> None:
     queue.configure(lease_seconds=4)
@@ -175,7 +175,7 @@ def test_a_page_in_typescript_works_a_queue_to_its_end(
     queue.release("two")
     app.get_by_label("Your answer").fill("good")
     app.get_by_label("Your answer").press("Enter")
-    expect(app.get_by_role("status")).to_contain_text("lease")  # lost, and theirs again
+    expect(app.get_by_role("status")).to_contain_text("lease")  # lost, and then reserved again
     app.get_by_label("Your answer").fill("better")
     app.get_by_label("Your answer").press("Enter")
     expect(app.get_by_text("Finished. Waiting for an item")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The first start: from the link that `leaseq up` prints to a first answer, by keys."""
+"""The first start by keyboard, from the link that `leaseq up` prints to the first answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def setup_link(server: Any, accounts: Accounts) -> str:
     return f"/setup?token={accounts.setup_token()}"
 
 
-def test_a_demo_queue_people_and_an_empty_queue(tab: Page, server: Any, accounts: Accounts) -> None:
+def test_first_admin_can_create_empty_queue_and_demo_queue(
+    tab: Page, server: Any, accounts: Accounts
+) -> None:
     server.redis.flushall()
     sign_in(tab, accounts.add("ann", by="test", role="admin", password=PASSWORD).name)
     tab.goto("/manage")
@@ -46,7 +48,9 @@ def test_a_demo_queue_people_and_an_empty_queue(tab: Page, server: Any, accounts
     expect(tab.locator("#item")).to_be_visible()
 
 
-def test_from_the_link_to_the_first_answer(tab: Page, server: Any, setup_link: str, tmp_path: Path) -> None:
+def test_setup_link_leads_to_import_and_first_answer(
+    tab: Page, server: Any, setup_link: str, tmp_path: Path
+) -> None:
     file = tmp_path / "Letters.jsonl"
     file.write_text("\n".join(json.dumps(letter) for letter in LETTERS))
     tab.goto(setup_link)

@@ -1,4 +1,4 @@
-"""A form built from rows, by keyboard, then used: conditions and rankings on the work page."""
+"""The form builder by keyboard, and conditions and rankings on the work page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def question_row(tab: Page, number: int) -> Locator:
 
 def add_question(tab: Page, title: str, kind: str) -> Locator:
     tab.get_by_role("button", name="Add a question").press("Enter")
-    tab.keyboard.type(title)  # its title has the focus
+    tab.keyboard.type(title)  # the title of the new row is focused
     row = tab.locator("#questions > .row").last
     row.get_by_label("Kind of answer").select_option(kind)
     return row
@@ -64,7 +64,7 @@ def save(tab: Page) -> None:
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
 
 
-def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     open_settings(tab, manager, queue)
     tab.get_by_role("button", name="Add a field").press("Enter")
     tab.keyboard.type("colour")
@@ -98,7 +98,7 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, manager: str, queue: 
     assert queue.policy.form == expected
 
 
-def test_rows_and_json_are_one_form(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_question_rows_and_json_edit_same_form(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     questions = FORM["ask"]["properties"]
     late = {"title": "Is it late?", "type": "boolean"}
     properties = {
@@ -155,7 +155,7 @@ def test_rows_and_json_are_one_form(tab: Page, manager: str, queue: leaseq.Queue
     assert list(queue.policy.form["ask"]["properties"]) == ["topic", "late", "why"]
 
 
-def test_json_with_an_error_is_no_rows(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_invalid_json_cannot_be_edited_as_questions(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     open_settings(tab, manager, queue)
     tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill('{"ask": ')
@@ -166,7 +166,7 @@ def test_json_with_an_error_is_no_rows(tab: Page, manager: str, queue: leaseq.Qu
     expect(tab.get_by_label("Form", exact=True)).to_have_value('{"ask": ')
 
 
-def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
+def test_conditional_question_keeps_text_and_ranking_swaps_places(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     queue.configure(form=FORM)
@@ -202,7 +202,9 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     assert answer.result == {"about": "refund", "why": "broken", "order": ranking}
 
 
-def test_a_date_and_a_time_are_asked_for(tab: Page, manager: str, person: str, queue: leaseq.Queue) -> None:
+def test_date_and_time_questions_are_built_and_answered(
+    tab: Page, manager: str, person: str, queue: leaseq.Queue
+) -> None:
     open_settings(tab, manager, queue)
     add_question(tab, "Which day?", "date")
     add_question(tab, "At what time?", "time")

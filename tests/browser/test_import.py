@@ -1,4 +1,4 @@
-"""Import in a browser: choose a file, look at the preview, choose columns, send, and reload the page."""
+"""Import in a browser: file choice, preview, columns, upload and reload."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def import_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     return tab
 
 
-def test_a_file_is_looked_at_sent_and_told_of_again(
+def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     import_page: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     tab, file = import_page, tmp_path / "rows.csv"
@@ -68,7 +68,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     assert (item.payload["nr"], set(item.payload), item.priority) == ("r7", {"nr", "text"}, 7)
 
 
-def test_a_dropped_file_that_is_no_utf8_is_told(import_page: Page, queue: leaseq.Queue) -> None:
+def test_dropped_file_that_is_not_utf8_is_reported(import_page: Page, queue: leaseq.Queue) -> None:
     tab = import_page
     tab.locator("#drop-zone").evaluate(
         """(place) => {
@@ -81,7 +81,7 @@ def test_a_dropped_file_that_is_no_utf8_is_told(import_page: Page, queue: leaseq
     expect(tab.get_by_label("File")).to_have_value(re.compile("rows.csv"))
 
 
-def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
+def test_unbalanced_quotes_are_reported_and_quote_mode_can_be_chosen(
     import_page: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     tab, file = import_page, tmp_path / "sms.tsv"
@@ -103,7 +103,7 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"said"', '"x', "plain"]
 
 
-def test_without_the_script_a_file_is_checked_and_then_imported_by_the_same_choices(
+def test_import_without_javascript_checks_then_imports_with_same_choices(
     plain_tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     queue.configure(title="Triage")

@@ -36,7 +36,9 @@ def check_both_schemes(tab: Page) -> None:
     tab.emulate_media(color_scheme="light")
 
 
-def test_the_chosen_by_the_keyboard_alone(tab: Page, manager: str, queue_of_dead: leaseq.Queue) -> None:
+def test_filtered_items_are_selected_and_revived_by_keyboard(
+    tab: Page, manager: str, queue_of_dead: leaseq.Queue
+) -> None:
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead&order=oldest")
     tab.get_by_label("Where to search").select_option("Failed")
@@ -71,9 +73,7 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, manager: str, queue_of_dead
     assert queue_of_dead.get("m-003").state == "inbound"
 
 
-def test_all_that_a_search_finds_goes_on_by_itself(
-    tab: Page, manager: str, queue_of_dead: leaseq.Queue
-) -> None:
+def test_bulk_assign_covers_all_items_of_search(tab: Page, manager: str, queue_of_dead: leaseq.Queue) -> None:
     queue_of_dead.configure(max_attempts=1)
     queue_of_dead.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
     sign_in(tab, manager)
@@ -90,7 +90,7 @@ def test_all_that_a_search_finds_goes_on_by_itself(
     assert {item.assigned_to for item in queue_of_dead.items("inbound", limit=300)} == {(manager,)}
 
 
-def test_a_move_with_all_can_be_stopped_and_goes_on(
+def test_bulk_removal_can_be_stopped_and_continued(
     tab: Page, manager: str, queue_of_dead: leaseq.Queue
 ) -> None:
     sign_in(tab, manager)
@@ -123,7 +123,9 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
     assert queue_of_dead.stats().dead == 0
 
 
-def test_one_item_its_neighbours_and_a_late_answer(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_item_page_links_neighbours_and_accepts_late_answer(
+    tab: Page, manager: str, queue: leaseq.Queue
+) -> None:
     queue.configure(title="Triage", form={"show": ["text"]})
     for n in (1, 2, 3):
         queue.enqueue({"text": f"message {n}", "n": n}, id=f"m{n}")
@@ -162,7 +164,7 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, manager: str, queu
     assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
 
 
-def test_answers_are_downloaded_as_asked(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_answers_are_exported_with_chosen_filters(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     for person in ("ann", "bob"):
         queue.enqueue({"of": person})
@@ -185,7 +187,7 @@ def test_answers_are_downloaded_as_asked(tab: Page, manager: str, queue: leaseq.
     ]
 
 
-def test_without_a_script_many_are_moved_just_the_same(
+def test_bulk_revive_works_without_javascript(
     plain_tab: Page, manager: str, queue_of_dead: leaseq.Queue
 ) -> None:
     sign_in(plain_tab, manager)
@@ -199,7 +201,7 @@ def test_without_a_script_many_are_moved_just_the_same(
     assert queue_of_dead.stats().inbound == 120
 
 
-def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
+def test_waiting_item_is_changed_and_refused_input_is_kept(
     tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Triage")
@@ -231,7 +233,7 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     expect(tab.get_by_text("Nothing was changed.")).to_be_visible()
 
 
-def test_one_item_is_assigned_released_handed_out_again_and_removed(
+def test_item_is_assigned_released_revived_and_removed(
     tab: Page, manager: str, person: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(max_attempts=1)
@@ -257,9 +259,7 @@ def test_one_item_is_assigned_released_handed_out_again_and_removed(
     assert letters.stats().inbound == 2
 
 
-def test_a_late_answer_is_accepted_from_the_list_of_them(
-    tab: Page, manager: str, letters: leaseq.Queue
-) -> None:
+def test_late_answer_is_accepted_from_list(tab: Page, manager: str, letters: leaseq.Queue) -> None:
     lost_lease = not_none(letters.reserve("ann"))
     letters.release(lost_lease.id)
     letters.finish(not_none(letters.reserve("bob")), {"answer": "as it was"})

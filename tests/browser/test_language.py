@@ -1,4 +1,4 @@
-"""Times and numbers are in the language of the page, whatever the browser's language."""
+"""Times are formatted in the language of the page, not of the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.browser.conftest import PASSWORD, sign_in
         ("en-US", "de", r"\d{1,2}\. \S+ \d{4}, \d\d:\d\d:\d\d"),
     ],
 )
-def test_a_time_is_told_in_the_language_of_the_page(
+def test_times_use_page_language_not_browser_language(
     chromium: Browser,
     address: str,
     accounts: Accounts,

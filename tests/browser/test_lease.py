@@ -1,4 +1,4 @@
-"""The lease on the work page: renewed while the person works, and what the page says when it is over."""
+"""The lease on the work page: its renewal while the person is active, and the page after it ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def count_renewals(queue: leaseq.Queue) -> int:
     return item.leases[0].renewals
 
 
-def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_activity_renews_lease_after_a_third_of_its_time(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
     renew_urls = take_item(tab, person, letters)
     tab.get_by_label("Your answer").press_sequentially("too early for more")
     tab.mouse.move(100, 100)
@@ -57,7 +59,7 @@ def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue)
     assert count_renewals(letters) == 2
 
 
-def test_counted_renewals_are_kept_for_the_end_and_it_is_said_when_none_is_left(
+def test_limited_renewals_are_used_late_and_last_renewal_is_announced(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(renewals=1)
@@ -78,7 +80,7 @@ def test_counted_renewals_are_kept_for_the_end_and_it_is_said_when_none_is_left(
     expect(tab.get_by_text("can't be extended again")).to_be_visible()
 
 
-def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_renew_key_renews_lease_without_leaving_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("so far")
     tab.keyboard.press("Escape")
@@ -88,7 +90,7 @@ def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, l
     assert count_renewals(letters) == 1
 
 
-def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_item_with_expired_lease_can_be_taken_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("so far")
     assert expire_leases(letters) == 1
@@ -104,7 +106,9 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     assert count_renewals(letters) == 1
 
 
-def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_answer_after_another_person_reserved_item_is_late_answer(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
     take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("mine")
     assert expire_leases(letters) == 1
@@ -122,9 +126,7 @@ def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, lett
     assert answer.result == {"answer": "mine"}
 
 
-def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_released_lease_is_shown_after_further_typing(tab: Page, person: str, letters: leaseq.Queue) -> None:
     tab.set_viewport_size({"width": 320, "height": 480})
     letters.enqueue({"text": "A long letter. " * 100}, id="long", priority=0)
     take_item(tab, person, letters)
@@ -142,9 +144,7 @@ def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
     assert answer.result == {"answer": "mine"}
 
 
-def test_an_item_that_was_removed_is_told_with_the_next_word(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_removed_item_is_shown_after_further_typing(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_item(tab, person, letters)
     letters.remove("l1")
     tab.get_by_label("Your answer").press_sequentially("mine")
@@ -153,9 +153,11 @@ def test_an_item_that_was_removed_is_told_with_the_next_word(
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
 
 
-def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_later_not_for_me_and_report_work_by_their_keys(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
     take_item(tab, person, letters)
-    tab.keyboard.press("Escape")  # leaves the only box, which has the focus at first
+    tab.keyboard.press("Escape")  # leaves the only text box, which is focused at first
     tab.keyboard.press("l")
     expect(tab.get_by_text("letter 2")).to_be_visible()
     expect(tab.locator("#undo")).to_contain_text("You see it again when nothing else waits for you.")
@@ -176,9 +178,7 @@ def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, lette
     assert letters.stats().finished == 0
 
 
-def test_a_choice_of_the_form_has_its_key_before_the_page(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_form_key_takes_precedence_over_page_key(tab: Page, person: str, letters: leaseq.Queue) -> None:
     ask = {"type": "object", "properties": {"kind": {"title": "Kind", "enum": ["letter", "bill"]}}}
     letters.configure(form={"ask": ask, "keys": {"l": "letter", "b": "bill"}})
     sign_in(tab, person)

@@ -1,4 +1,4 @@
-"""The page says what others do to the item that a person works on, and nothing typed is lost."""
+"""The work page shows changes that others make to its item, and keeps the typed text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = "half of an answer"
 
 
 def take_and_type(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    """Take an item and type; from then on the page is told what others do."""
+    """Take an item and type text, after the page has opened its event stream."""
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
     with tab.expect_response("**/live?token=*"):
@@ -26,7 +26,9 @@ def take_and_type(tab: Page, person: str, queue: leaseq.Queue) -> None:
         tab.get_by_label("Your answer").press_sequentially(WORDS)
 
 
-def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_release_by_manager_is_shown_and_answer_is_kept(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
     take_and_type(tab, person, letters)
     letters.release("l1", by="a manager")
     expect(tab.get_by_text("A manager released it")).to_be_visible()
@@ -39,19 +41,19 @@ def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Que
     assert answer.result == {"answer": WORDS}
 
 
-def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
+def test_removal_of_item_is_shown_and_text_is_kept(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     letters.remove("l1", by="a manager")
     expect(tab.get_by_text("This item no longer exists.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
 
 
-def test_that_the_person_lost_access_is_told(
+def test_loss_of_queue_access_is_shown_and_text_is_kept(
     tab: Page, person: str, letters: leaseq.Queue, server: Any
 ) -> None:
     take_and_type(tab, person, letters)
     QueueAccess(server.client).set(letters.name, Access(Group(people=("eva",))))
-    refresh_time = time.monotonic() + FRESH_SECONDS  # by then, by each web process
+    refresh_time = time.monotonic() + FRESH_SECONDS  # by then each web process has read the access again
     eventually(lambda: time.monotonic() > refresh_time)
     tab.get_by_label("Your answer").press_sequentially(", and more")
     message = f"There is no queue '{letters.name}', or you have no access to it."
@@ -61,9 +63,7 @@ def test_that_the_person_lost_access_is_told(
     expect(tab.get_by_label("Your answer")).to_have_value(f"{WORDS}, and more")
 
 
-def test_a_pause_is_told_on_this_item_and_the_next_page(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_pause_and_resume_are_shown_on_work_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     note = tab.get_by_role("status").filter(has_text="This queue is paused")
     expect(note).to_have_count(0)
@@ -80,9 +80,7 @@ def test_a_pause_is_told_on_this_item_and_the_next_page(
     assert letters.stats().finished == 1
 
 
-def test_the_next_item_on_the_same_page_is_watched_as_well(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_release_of_next_item_on_same_page_is_shown(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     tab.get_by_role("button", name="Finish and next").click()
     expect(tab.get_by_text("letter 2")).to_be_visible()
@@ -90,8 +88,10 @@ def test_the_next_item_on_the_same_page_is_watched_as_well(
     expect(tab.get_by_text("A manager released it")).to_be_visible()
 
 
-def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    """As after a phone was in a pocket: the stream was cut, and events in that time were missed."""
+def test_release_missed_offline_is_shown_after_reconnection(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    """The stream was closed while the tab was offline, and events were missed."""
     take_and_type(tab, person, letters)
     tab.context.set_offline(True)
     tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -100,9 +100,7 @@ def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, le
     expect(tab.get_by_text("A manager released it")).to_be_visible(timeout=15_000)
 
 
-def test_an_outcome_that_is_out_of_date_is_asked_for_again_by_typing(
-    tab: Page, person: str, letters: leaseq.Queue
-) -> None:
+def test_typing_refreshes_outdated_lease_outcome(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     letters.release("l1", by="a manager")
     expect(tab.get_by_text("The next person gets it.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The manager's page keeps itself up to date, and stays usable while it does."""
+"""The dashboard updates itself, and stays usable meanwhile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def figure(tab: Page, name: str) -> Any:
     return tab.locator(f".live-counts [data-number='{name}']")
 
 
-def test_the_page_changes_by_itself(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_dashboard_updates_itself_and_keeps_focus(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage", lease_seconds=300)
     queue.enqueue({"n": 1}, id="one")
     sign_in(tab, manager)
@@ -43,7 +43,7 @@ def test_the_page_changes_by_itself(tab: Page, manager: str, queue: leaseq.Queue
     expect(tab.get_by_text("lunch")).to_be_visible()
 
 
-def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
+def test_lease_is_released_from_row_added_by_live_update(
     tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.enqueue({"n": 1}, id="a/b c?d")
@@ -57,7 +57,7 @@ def test_a_lease_is_taken_away_from_a_row_that_came_by_itself(
     assert queue.stats().inbound == 1
 
 
-def test_trouble_comes_up_with_its_reason(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_dead_item_appears_with_its_reason(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(max_attempts=1)
     queue.enqueue({"n": 1}, id="bad")
     sign_in(tab, manager)
@@ -74,7 +74,7 @@ def test_trouble_comes_up_with_its_reason(tab: Page, manager: str, queue: leaseq
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
 
 
-def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_reports_and_notes_appear_and_can_be_acted_on(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(max_attempts=1)
     for id in ("torn", "odd", "bad"):
         queue.enqueue({"text": id}, id=id)
@@ -113,7 +113,7 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, manager: str, 
     assert queue.get("odd").payload == {"text": "odd, but right"}
 
 
-def test_an_alert_comes_up_in_words_and_goes(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_alert_appears_in_words_and_disappears(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(alerts=("waiting>1",))
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
@@ -141,7 +141,7 @@ def test_an_alert_comes_up_in_words_and_goes(tab: Page, manager: str, queue: lea
     expect(tab.get_by_role("heading", name="1 alert", exact=True)).to_be_hidden()
 
 
-def test_the_words_after_a_figure_follow_it(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_heading_agrees_with_number_of_late_answers(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}")
@@ -158,7 +158,7 @@ def test_the_words_after_a_figure_follow_it(tab: Page, manager: str, queue: leas
         expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
 
 
-def test_where_there_is_no_stream_the_page_asks(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_dashboard_polls_if_stream_is_unavailable(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, manager)
     response: dict[str, Any] = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
@@ -178,7 +178,7 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, manager: str, queue: 
 
 
 @pytest.mark.parametrize("path", ["/manage/{q}", "/manage"])
-def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
+def test_signed_out_page_shows_notice_and_resumes_after_sign_in(
     tab: Page, manager: str, queue: leaseq.Queue, path: str
 ) -> None:
     queue.configure(title="Triage")
@@ -210,7 +210,7 @@ def is_read_before(tab: Page, first_id: str, second_id: str) -> bool:
     return (first_box["y"], first_box["x"]) < (second_box["y"], second_box["x"])
 
 
-def test_it_is_accessible(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+def test_dashboard_is_accessible(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Support triage", max_attempts=1)
     queue.enqueue_many([{"n": n} for n in range(30)])
     for person in ("ann", "bob", "cyd"):

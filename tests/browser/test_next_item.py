@@ -1,4 +1,4 @@
-"""How soon the next item is shown after a key press."""
+"""Time from a key press until the next item is painted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
 
 ITEMS = 10_000
 # For each action: the keys that choose it and give the reason, and the key that sends it.
-WAYS: dict[str, tuple[list[str], str, int]] = {
+ACTIONS: dict[str, tuple[list[str], str, int]] = {
     "finish": ([], "1", 15),
     "later": ([], "l", 7),
     "not for me": (["n"], "Control+Enter", 7),
@@ -36,10 +36,12 @@ NEXT_PAINT = """
 """
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_how_long_the_next_item_takes(tab: Page, person: str, queue: leaseq.Queue, way: str) -> None:
-    """Prints the milliseconds (pytest -s); asserts only that each key brought the next item."""
-    first_keys, send_key, rounds = WAYS[way]
+@pytest.mark.parametrize("action", ACTIONS)
+def test_next_item_is_painted_after_each_action(
+    tab: Page, person: str, queue: leaseq.Queue, action: str
+) -> None:
+    """Print the milliseconds (pytest -s); assert only that each action shows the next item."""
+    first_keys, send_key, rounds = ACTIONS[action]
     fill_queue(queue, YES_NO)
     queue.enqueue_many({"text": f"message {number}"} for number in range(4, ITEMS + 4))
     begin(tab, person, queue)
@@ -53,9 +55,10 @@ def test_how_long_the_next_item_takes(tab: Page, person: str, queue: leaseq.Queu
         tab.keyboard.press(send_key)
         times.append(tab.evaluate("window.painted"))
         expect_item(tab, f"message {number}")
-    if way == "finish":
+    if action == "finish":
         tab.reload()  # the other process may write the last figures a moment later
         expect(tab.get_by_text(f"{rounds} today")).to_be_visible()
     print(
-        f"{way}: next item painted after {median(times):.0f} ms, at most {max(times):.0f} ms; {ITEMS:,} wait"
+        f"{action}: next item painted after {median(times):.0f} ms, "
+        f"at most {max(times):.0f} ms; {ITEMS:,} wait"
     )

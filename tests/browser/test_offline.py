@@ -1,4 +1,4 @@
-"""Without network or server, nothing that was typed is lost, and nothing counts twice."""
+"""Without network or server, no typed text is lost and no answer counts twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_que
 NO_CONNECTION = "No connection to the server."
 
 
-def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_answer_given_offline_is_sent_after_reconnection(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("1")
@@ -33,9 +33,7 @@ def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, qu
     assert result_of(queue, "m1")["note"] == "said better"
 
 
-def test_an_answer_that_came_when_all_were_busy_goes_out_again(
-    tab: Page, person: str, queue: leaseq.Queue
-) -> None:
+def test_answer_refused_under_overload_is_sent_again(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, TRIAGE)
     times: list[float] = []
 
@@ -92,7 +90,7 @@ def reopen(tab: Page, queue: leaseq.Queue) -> Page:
     return other_tab
 
 
-def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
+def test_text_typed_offline_is_restored_after_tab_is_closed(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -110,7 +108,7 @@ def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
     assert queue.mine(person)[0].draft == {"about": "refund", "note": "typed offline"}
 
 
-def test_what_was_typed_elsewhere_since_is_not_written_over(
+def test_text_typed_offline_does_not_overwrite_newer_draft(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -126,9 +124,7 @@ def test_what_was_typed_elsewhere_since_is_not_written_over(
     expect(other_tab.get_by_label("Note")).to_have_value("typed here")
 
 
-def test_an_answer_that_was_never_sent_goes_out_when_the_person_is_back(
-    tab: Page, person: str, queue: leaseq.Queue
-) -> None:
+def test_unsent_answer_is_sent_when_page_is_opened_again(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, YES_NO)
     begin(tab, person, queue)
     tab.context.set_offline(True)

@@ -1,4 +1,4 @@
-"""The pages of people and accounts in a real browser work by keyboard, and axe finds no errors."""
+"""The pages of people and accounts in a real browser, by keyboard and checked by axe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_both_schemes(tab: Page) -> None:
         check_accessibility(tab)
 
 
-def test_people_from_invitation_to_being_disabled(
+def test_people_page_shows_activity_and_invites_and_disables_people(
     server: Any, queue: leaseq.Queue, admin: str, person: str, tab: Page
 ) -> None:
     queue.enqueue({"text": "hello"})
@@ -77,7 +77,7 @@ def test_people_from_invitation_to_being_disabled(
     check_both_schemes(tab)
 
 
-def test_many_are_selected_and_changed_by_keys(
+def test_many_people_are_selected_and_changed_by_keyboard(
     server: Any, accounts: Accounts, queue: leaseq.Queue, admin: str, person: str, tab: Page
 ) -> None:
     queue.configure()
@@ -115,7 +115,7 @@ def test_many_are_selected_and_changed_by_keys(
     expect(tab.locator("table.people tbody tr th a")).to_have_text([other_people[0]])
 
 
-def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:
+def test_break_is_taken_from_person_menu_and_ended(person: str, admin: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/")
     tab.locator("#person-menu > summary").press("Enter")
@@ -159,7 +159,7 @@ def test_a_person_is_erased_once_their_name_is_typed(
     expect(tab.get_by_text(person)).to_have_count(0)
 
 
-def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page) -> None:
+def test_invitation_link_creates_account(accounts: Accounts, queue_name: str, tab: Page) -> None:
     tab.goto(f"/welcome?token={accounts.invite(by='meg', role='worker')}")
     expect(tab.get_by_label("Your name")).to_be_focused()
     check_both_schemes(tab)
@@ -178,9 +178,7 @@ def make_token(tab: Page, label: str) -> None:
     tab.get_by_role("heading", name="The new token").wait_for()
 
 
-def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
-    accounts: Accounts, person: str, tab: Page
-) -> None:
+def test_token_is_created_reported_at_sign_in_and_revoked(accounts: Accounts, person: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/account")
     tab.get_by_label("What is it for?").fill("my script")
@@ -207,7 +205,9 @@ def test_a_token_from_making_it_to_being_told_of_it_and_revoking_all(
     assert accounts.tokens(person) == []
 
 
-def test_the_same_without_scripts(accounts: Accounts, person: str, plain_tab: Page) -> None:
+def test_token_is_created_and_revoked_without_javascript(
+    accounts: Accounts, person: str, plain_tab: Page
+) -> None:
     sign_in(plain_tab, person)
     plain_tab.goto("/account")
     make_token(plain_tab, "my script")
@@ -229,7 +229,7 @@ def test_a_password_link_offers_to_revoke_the_tokens(accounts: Accounts, person:
     assert accounts.tokens(person) == []
 
 
-def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab: Page) -> None:
+def test_second_factor_is_enabled_and_used_to_sign_in(person: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/account")
     check_both_schemes(tab)

@@ -50,7 +50,7 @@ def check_both_schemes(tab: Page) -> None:
         check_accessibility(tab)
 
 
-def test_an_account_with_a_password_is_tied_by_it_once(
+def test_password_confirmation_links_account_to_provider_once(
     accounts: Accounts, person: str, provider: Provider, tab: Page
 ) -> None:
     provider.claims = {"sub": f"sub of {person}", "preferred_username": person}
@@ -71,7 +71,7 @@ def test_an_account_with_a_password_is_tied_by_it_once(
     tab.get_by_role("heading", name=person).wait_for()
 
 
-def test_an_admin_lets_somebody_without_a_password_be_tied(
+def test_admin_links_account_without_password_to_provider(
     accounts: Accounts, queue_name: str, provider: Provider, tab: Page
 ) -> None:
     admin = accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name

@@ -13,7 +13,7 @@ from tests.browser.conftest import sign_in
 from tests.support.leases import fail
 
 
-def test_each_is_opened_fixed_handed_out_removed_or_settled(
+def test_reports_are_opened_fixed_handed_out_removed_or_settled(
     tab: Page, manager: str, queue: leaseq.Queue, server: Any
 ) -> None:
     queue.configure(title="Letters", max_attempts=2, retry_seconds=3600)

@@ -10,7 +10,7 @@ from tests.browser.conftest import PASSWORD, check_accessibility
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 
-def test_sign_in_again_in_place_and_the_answer_goes_on(
+def test_answer_is_sent_after_signing_in_again_on_same_page(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -36,7 +36,7 @@ def test_sign_in_again_in_place_and_the_answer_goes_on(
     assert result_of(queue, "m1") == {"about": "delivery", "urgent": "today", "note": "not lost"}
 
 
-def test_somebody_else_who_signed_in_does_not_send_it(
+def test_answer_is_not_sent_as_another_person_who_signed_in(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     fill_queue(queue, TRIAGE)

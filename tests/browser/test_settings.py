@@ -1,4 +1,4 @@
-"""A queue's settings in a browser: the preview updates, errors link to their line, nothing typed is lost."""
+"""A queue's settings in a browser: preview, errors with their lines, and typed text that is kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def settings_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     return tab
 
 
-def test_the_preview_follows_what_is_typed(settings_page: Page, queue: leaseq.Queue) -> None:
+def test_preview_updates_while_form_is_typed(settings_page: Page, queue: leaseq.Queue) -> None:
     tab, preview = settings_page, settings_page.get_by_role("region", name="Preview")
     expect(preview).to_contain_text("the item that waits")
     form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
@@ -58,7 +58,7 @@ def test_the_preview_follows_what_is_typed(settings_page: Page, queue: leaseq.Qu
     assert queue.policy.form == form
 
 
-def test_each_form_to_start_from_can_be_seen(settings_page: Page, queue: leaseq.Queue) -> None:
+def test_each_form_template_is_previewed_without_saving(settings_page: Page, queue: leaseq.Queue) -> None:
     tab = settings_page
     tab.get_by_label("Title").fill("My own title")
     for name, text in (
@@ -78,7 +78,7 @@ def test_each_form_to_start_from_can_be_seen(settings_page: Page, queue: leaseq.
     assert queue.policy.form is None
 
 
-def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_in_again(
+def test_settings_typed_before_session_end_are_saved_after_sign_in(
     tab: Page, accounts: Accounts, queue: leaseq.Queue
 ) -> None:
     manager = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
@@ -99,7 +99,7 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     assert queue.policy.instructions == "Typed for an hour"
 
 
-def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
+def test_suggested_lease_time_is_applied_and_queue_access_is_limited(
     settings_page: Page, queue: leaseq.Queue, person: str
 ) -> None:
     tab = settings_page

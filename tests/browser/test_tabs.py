@@ -1,4 +1,4 @@
-"""One item in two tabs: one of them works."""
+"""One item in two tabs: only one tab is active."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, resu
 OTHER_TAB_NOTE = "This item is open in another tab, too."
 
 
-def test_the_second_tab_says_so_and_takes_over_what_was_typed(
+def test_second_tab_of_item_warns_and_takes_over_typed_text(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE)

@@ -1,4 +1,4 @@
-"""Somebody asks about the item they hold, a manager answers, and nothing in the form is lost."""
+"""A person asks about an item and a manager answers; the typed answer is kept."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def answer_on_the_dashboard(manager_tab: Page, manager: str, queue: leaseq.Queue
         ("b", "What is wrong with it?", "Describe the problem."),
     ],
 )
-def test_a_box_without_words_says_so_and_stays_open(
+def test_empty_question_or_report_is_refused_and_its_box_stays_open(
     tab: Page, person: str, letters: leaseq.Queue, key: str, box: str, words: str
 ) -> None:
     sign_in(tab, person)

@@ -1,4 +1,4 @@
-"""The time left, and the time at work."""
+"""The remaining time of a lease, and the active time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import eventually
 LEASE_SECONDS = 600
 
 
-def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_expiry_warning_appears_and_key_renews_lease(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
@@ -34,7 +34,7 @@ def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, que
     expect(tab.locator(".time")).to_have_class("time")
 
 
-def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
+def test_active_time_excludes_idle_time_beyond_thirty_seconds(
     tab: Page, person: str, queue: leaseq.Queue, server: Any
 ) -> None:
     fill_queue(queue, YES_NO)
@@ -43,7 +43,7 @@ def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
     tab.get_by_label("Note").press_sequentially("a")
     tab.clock.fast_forward(20_000)
     tab.get_by_label("Note").press_sequentially("b")
-    tab.clock.fast_forward(200_000)  # away
+    tab.clock.fast_forward(200_000)  # the person is inactive
     tab.keyboard.press("Escape")
     tab.clock.fast_forward(5_000)
     with tab.expect_request("**/finish") as request_info:

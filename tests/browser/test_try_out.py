@@ -1,4 +1,4 @@
-"""A manager tries a queue out: adds an item, and lets simulated people work."""
+"""Trying a queue out: adding an item and simulated people. The command menu."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def test_an_item_is_added_and_simulated_people_work(tab: Page, manager: str, let
     expect(tab.get_by_text("The latest simulation is over.")).to_be_visible()
 
 
-def test_the_command_menu_leads_everywhere_by_keys(tab: Page, manager: str, letters: leaseq.Queue) -> None:
+def test_command_menu_finds_and_opens_pages_by_keyboard(
+    tab: Page, manager: str, letters: leaseq.Queue
+) -> None:
     letters.configure(title="Letters to sort")
     sign_in(tab, manager)
     tab.goto("/day")

@@ -1,4 +1,4 @@
-"""One item in two browsers: the form shows the last saved text, and the other's text is not lost."""
+"""One item in two browsers: the form shows the last saved draft, and offers the other text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def write(tab: Page, text: str) -> None:
     expect(tab.get_by_text("Draft saved")).to_be_visible()
 
 
-def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
+def test_draft_overwritten_by_another_browser_is_offered_for_restore(
     tab: Page, person: str, queue: leaseq.Queue, chromium: Browser, address: str
 ) -> None:
     fill_queue(queue, TRIAGE)

@@ -11,7 +11,7 @@ from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_que
 from tests.support.leases import not_none
 
 
-def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
+def test_undo_reopens_answer_and_keeps_next_item_with_its_draft(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -40,7 +40,7 @@ def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
     assert result_of(queue, "m1") == {"about": "delivery", "urgent": "today", "note": "so"}
 
 
-def test_after_ten_seconds_it_is_offered_no_more(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_undo_disappears_after_ten_seconds(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
@@ -57,7 +57,7 @@ def test_after_ten_seconds_it_is_offered_no_more(tab: Page, person: str, queue: 
     assert result_of(queue, "m1") == {"ok": True}
 
 
-def test_the_last_of_all_can_be_undone_too(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_answer_to_last_item_can_be_undone(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("1")
@@ -68,7 +68,7 @@ def test_the_last_of_all_can_be_undone_too(tab: Page, person: str, queue: leaseq
     expect(tab.get_by_role("radio", name="Yes")).to_be_checked()
 
 
-def test_what_was_moved_on_stands_and_the_item_on_the_page_stays(
+def test_undo_of_removed_item_is_refused_and_current_item_stays(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, YES_NO)
@@ -81,7 +81,7 @@ def test_what_was_moved_on_stands_and_the_item_on_the_page_stays(
     expect_item(tab, "message 2")
 
 
-WAYS = {  # by the action's key: its question, and what was typed there
+ACTIONS = {  # by the action's key: the label of its text box, and the message after it
     "l": (None, "You gave it back. You see it again when nothing else waits for you."),
     "n": ("Reason (optional)", "You gave it back, and won't see it again."),
     "b": ("What is wrong with it?", "Thank you, the problem is noted. The item will be retried later."),
@@ -89,11 +89,11 @@ WAYS = {  # by the action's key: its question, and what was typed there
 }
 
 
-@pytest.mark.parametrize("key", WAYS)
-def test_each_way_out_brings_the_next_item_and_can_be_undone(
+@pytest.mark.parametrize("key", ACTIONS)
+def test_giving_back_or_reporting_shows_next_item_and_can_be_undone(
     tab: Page, person: str, queue: leaseq.Queue, key: str
 ) -> None:
-    box, words = WAYS[key]
+    box, message = ACTIONS[key]
     fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     before = tab.locator("#item").bounding_box()
@@ -105,8 +105,8 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
         tab.keyboard.type("written by me")
         tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
-    expect(tab.locator("#undo-message")).to_contain_text(words)
-    expect(tab.locator("#announcements")).to_contain_text(words)  # what a screen reader announces
+    expect(tab.locator("#undo-message")).to_contain_text(message)
+    expect(tab.locator("#announcements")).to_contain_text(message)  # for screen readers
     assert tab.locator("#item").bounding_box() == before, "the item is where the one before was"
     check_accessibility(tab)
     tab.keyboard.press("Escape")
@@ -120,7 +120,7 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
     check_accessibility(tab)
 
 
-def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_item_does_not_move_when_undo_disappears(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
@@ -135,7 +135,7 @@ def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, q
         assert tab.locator("#item").bounding_box() == before
 
 
-# The top of the item under every notice with all its words, one at a time and then together.
+# The top of the item while each notice with its longest text is shown, added one after the other.
 ITEM_TOPS = """() => {
   const top = () => document.getElementById("item").getBoundingClientRect().top + scrollY;
   const tops = [top()];
@@ -153,7 +153,7 @@ ITEM_TOPS = """() => {
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_no_notice_moves_the_item(
+def test_notices_do_not_move_item(
     chromium: Browser, address: str, person: str, queue: leaseq.Queue, language: str
 ) -> None:
     fill_queue(queue, YES_NO)
@@ -169,7 +169,9 @@ def test_no_notice_moves_the_item(
             assert set(tops) == {tops[0]}, f"{width} x {height}"
 
 
-def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_postponed_item_returns_with_explanation_if_nothing_else_waits(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
     fill_queue(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("l")

@@ -1,4 +1,4 @@
-"""A person who finds no item waits, and the next item comes by itself."""
+"""The work page without an item waits, and shows the next item automatically."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def set_visibility(tab: Page, state: str) -> None:
     )
 
 
-def test_the_next_item_comes_by_itself(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_next_item_appears_automatically(worker_tab: Page, letters: leaseq.Queue) -> None:
     wait(worker_tab, letters)
     expect(worker_tab.get_by_text("All done.")).to_be_visible()
     expect(worker_tab.get_by_role("button", name="Look again")).to_be_hidden()
@@ -50,7 +50,7 @@ def test_the_next_item_comes_by_itself(worker_tab: Page, letters: leaseq.Queue) 
     expect(worker_tab.get_by_text("message 1")).to_be_visible()
 
 
-def test_what_waits_already_is_not_taken_by_opening_the_page(
+def test_opening_page_does_not_reserve_waiting_item(
     worker_tab: Page, letters: leaseq.Queue, person: str
 ) -> None:
     letters.enqueue({"text": "message 1"})
@@ -60,13 +60,13 @@ def test_what_waits_already_is_not_taken_by_opening_the_page(
     assert letters.mine(person) == []
 
 
-def test_the_reason_is_told_anew_when_it_changes(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_changed_reason_for_waiting_is_shown(worker_tab: Page, letters: leaseq.Queue) -> None:
     reasons = iter(["empty", "paused"])
 
     def give_reason(route: Route) -> None:
         reason = next(reasons, None)
         if reason is None:
-            return  # no answer for the rest of the test
+            return  # leaves the request open for the rest of the test
         letters.pause("lunch")
         route.fulfill(status=204, headers={"Retry-After": "0", "X-Leaseq-Reason": reason})
 
@@ -76,7 +76,9 @@ def test_the_reason_is_told_anew_when_it_changes(worker_tab: Page, letters: leas
     worker_tab.unroute_all(behavior="ignoreErrors")
 
 
-def test_in_another_tab_the_title_tells(worker_tab: Page, letters: leaseq.Queue, person: str) -> None:
+def test_hidden_tab_shows_arrived_item_in_its_title(
+    worker_tab: Page, letters: leaseq.Queue, person: str
+) -> None:
     wait(worker_tab, letters)
     set_visibility(worker_tab, "hidden")
     letters.enqueue({"text": "message 1"})
@@ -88,7 +90,7 @@ def test_in_another_tab_the_title_tells(worker_tab: Page, letters: leaseq.Queue,
     expect(worker_tab).to_have_title("Letters · leaseq")
 
 
-def test_a_hidden_tab_asks_no_more_until_it_is_seen(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_hidden_tab_sends_no_reserve_request_until_visible(worker_tab: Page, letters: leaseq.Queue) -> None:
     urls: list[str] = []
     routes: list[Route] = []
 
@@ -102,7 +104,7 @@ def test_a_hidden_tab_asks_no_more_until_it_is_seen(worker_tab: Page, letters: l
     with worker_tab.expect_request("**/reserve"):
         wait(worker_tab, letters)
     set_visibility(worker_tab, "hidden")
-    # The page asks for the reason, and would ask for an item again immediately.
+    # The page asks for the reason; a visible one would send the next request.
     with worker_tab.expect_response("**/why-nothing"):
         routes[0].fulfill(status=204, headers={"Retry-After": "0", "X-Leaseq-Reason": "held"})
     for _turn in range(20):
@@ -113,7 +115,7 @@ def test_a_hidden_tab_asks_no_more_until_it_is_seen(worker_tab: Page, letters: l
     worker_tab.unroute_all(behavior="ignoreErrors")
 
 
-def test_stop_and_wait_again_by_the_keyboard(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_waiting_is_stopped_and_resumed_by_keyboard(worker_tab: Page, letters: leaseq.Queue) -> None:
     worker_tab.route(
         "**/reserve",
         lambda route: route.fulfill(status=204, headers={"Retry-After": "60", "X-Leaseq-Reason": "empty"}),
@@ -131,7 +133,7 @@ def test_stop_and_wait_again_by_the_keyboard(worker_tab: Page, letters: leaseq.Q
     expect(worker_tab.get_by_text("message 1")).to_be_visible()
 
 
-def test_a_server_that_is_away_is_asked_again_and_again(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_page_retries_until_server_is_available(worker_tab: Page, letters: leaseq.Queue) -> None:
     routes: list[Route] = []
 
     def fail_three_times(route: Route) -> None:
@@ -148,13 +150,13 @@ def test_a_server_that_is_away_is_asked_again_and_again(worker_tab: Page, letter
     worker_tab.goto(f"/q/{letters.name}")
     expect(worker_tab.get_by_text("No answer from the server. Trying again.")).to_be_visible()
     letters.enqueue({"text": "message 1"})
-    for _second in range(200):  # far longer than its pauses
+    for _second in range(200):  # far longer than the page's retry delays
         if len(routes) < 4:
             worker_tab.clock.run_for(1_000)
     expect(worker_tab.get_by_text("message 1")).to_be_visible()
 
 
-def test_who_went_away_is_not_given_what_would_only_run_out(worker_tab: Page, letters: leaseq.Queue) -> None:
+def test_waiting_stops_after_inactivity(worker_tab: Page, letters: leaseq.Queue) -> None:
     worker_tab.clock.install()
     worker_tab.route(
         "**/reserve",
@@ -168,7 +170,7 @@ def test_who_went_away_is_not_given_what_would_only_run_out(worker_tab: Page, le
         worker_tab.get_by_role("button", name="Wait for the next one").click()
 
 
-def test_a_session_that_ended_is_said(
+def test_ended_session_shows_sign_in_link(
     worker_tab: Page, letters: leaseq.Queue, accounts: Accounts, person: str
 ) -> None:
     def end_session(route: Route) -> None:

@@ -31,7 +31,7 @@ def send_all(client: leaseq.Client) -> None:
         deliverer.deliver(endpoint.id, lease)
 
 
-def test_a_webhook_from_its_secret_to_its_removal(
+def test_webhook_is_added_tested_resent_and_removed(
     tab: Page, manager: str, server: Any, letters: leaseq.Queue, receiver: Receiver
 ) -> None:
     sign_in(tab, manager)

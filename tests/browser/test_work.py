@@ -1,4 +1,4 @@
-"""A person's day in a real browser."""
+"""The work page in a real browser."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ def triage(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triage: leaseq.Queue) -> None:
+def test_items_are_finished_given_back_and_shown_again_with_draft(
+    tab: Page, person: str, triage: leaseq.Queue
+) -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 1")).to_be_visible()
     expect(tab.locator("#lease-status [popovertarget=keys]")).to_be_visible()  # the page's module has run
-    tab.keyboard.press("2")  # all that is required, so it is sent
+    tab.keyboard.press("2")  # the only required answer, so the form is sent
     expect(tab.get_by_text("message 2")).to_be_visible()
     assert triage.get("m1").answers[0].result == {"about": "refund"}
 
@@ -47,9 +49,9 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     expect(tab.get_by_text("message 3")).to_be_visible()
     expect(tab.locator("#undo")).to_contain_text("You gave it back.")
     assert triage.get("m2").history[-1].how == "abandoned"
-    tab.get_by_role("button", name="Later").click()  # only the items they put off are left
+    tab.get_by_role("button", name="Later").click()  # only the items that the person gave back are left
     expect(tab.get_by_text("message 2")).to_be_visible()
-    triage.remove("m3")  # they put that off as well
+    triage.remove("m3")  # the person gave that back as well
     expect(tab.locator("#lease-status [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
@@ -61,7 +63,7 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     expect(tab.get_by_label("Note")).to_have_value("half a thought")
 
 
-def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
+def test_expiry_on_page_is_shown_and_answer_still_counts(
     tab: Page, person: str, triage: leaseq.Queue
 ) -> None:
     triage.configure(lease_seconds=1)
@@ -77,13 +79,13 @@ def test_a_lease_that_runs_out_on_the_page_is_said_and_the_answer_still_counts(
     assert triage.get("m1").answers[0].late
 
 
-def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage: leaseq.Queue) -> None:
+def test_work_page_works_without_javascript(plain_tab: Page, person: str, triage: leaseq.Queue) -> None:
     sign_in(plain_tab, person)
     plain_tab.goto(f"/q/{triage.name}")
     plain_tab.get_by_role("button", name="Next item").click()
     plain_tab.get_by_label("Note").fill("typed")
     plain_tab.get_by_role("button", name="Finish and next").click()
-    note = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, without text
+    note = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # other alerts are empty
     expect(note).to_be_visible()
     expect(plain_tab.get_by_label("Note")).to_have_value("typed")
     plain_tab.get_by_label("delivery").check()
@@ -106,7 +108,7 @@ def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage
 
 
 @pytest.mark.parametrize("width", [1100, 320])
-def test_pages_fit_and_axe_finds_nothing(
+def test_pages_fit_window_and_have_no_axe_violations(
     tab: Page, accounts: Accounts, triage: leaseq.Queue, width: int
 ) -> None:
     admin = accounts.add(f"boss {width} of {triage.name}", by="test", role="admin", password=PASSWORD).name

@@ -32,7 +32,7 @@ TRIAGE = {
 
 
 def sign_out(tab: Page) -> Page:
-    """Sign the tab out. No call of the page before is still running that could set its cookie again."""
+    """Sign the tab out. Leave its page first, so that no running request sets the cookie again."""
     tab.goto("about:blank")
     tab.context.clear_cookies()
     return tab

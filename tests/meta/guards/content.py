@@ -8,23 +8,23 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "markdown-clean",
             "test_markdown_is_harmless",
-            "test_on_the_work_page_and_the_managers_pages",
+            "test_hostile_content_runs_no_script_on_work_and_manager_pages",
             instead="return Markup(text)",
         ),
         guard(
             "link-schemes",
-            "test_on_the_work_page_and_the_managers_pages",
+            "test_hostile_content_runs_no_script_on_work_and_manager_pages",
             instead="return value.strip() if parts.scheme else None",
         ),
         guard(
             "text-escaped",
-            "test_what_a_payload_holds_is_inert",
-            "test_on_the_work_page_and_the_managers_pages",
+            "test_hostile_payload_is_escaped_on_work_page",
+            "test_hostile_content_runs_no_script_on_work_and_manager_pages",
             instead='{% if part.kind == "text" %}<p class="text" dir="auto">{{ part.value|safe }}</p>',
         ),
     ),
     *row(
-        "Markdown takes a bounded time, once",
+        "rendering of Markdown is bounded, and cached",
         guard(
             "markdown-length",
             "test_long_markdown_ends_with_a_note",
@@ -41,18 +41,18 @@ GUARDS: tuple[Guard, ...] = (
         guard("no-markdown-images", "test_markdown_is_harmless", instead="_TAGS = nh3.ALLOWED_TAGS"),
         guard(
             "data-images",
-            "test_a_picture_in_the_payload_is_of_a_kind_that_runs_nothing",
+            "test_svg_and_html_data_urls_are_not_shown_as_pictures",
             instead='_INLINE_PICTURE = re.compile(r"data:image/([a-z+]+);base64,[A-Za-z0-9+/]+=*")',
         ),
         guard("csp-media", "test_media_come_from_named_origins_only", instead='media = "*"'),
-        guard("media-origin-setting", "test_a_bad_setting_is_named"),
+        guard("media-origin-setting", "test_refusal_of_invalid_setting_names_variable"),
     ),
     *row(
         "CSV cells neutralised",
-        guard("cell-formula", "test_what_a_spreadsheet_would_run_gets_an_apostrophe"),
+        guard("cell-formula", "test_spreadsheet_formula_in_a_cell_gets_an_apostrophe"),
         guard(
             "cell-formula-behind",
-            "test_what_a_spreadsheet_would_run_gets_an_apostrophe",
+            "test_spreadsheet_formula_in_a_cell_gets_an_apostrophe",
             instead="text = value",
         ),
     ),

@@ -5,32 +5,32 @@ from tests.meta.guards.guard import Guard, guard, row
 GUARDS: tuple[Guard, ...] = (
     *row(
         "body, JSON depth and number limits",
-        guard("body-size", "test_a_body_that_is_too_large", instead="MAX_CONTENT_LENGTH=None,"),
-        guard("json-depth", "test_a_body_that_is_no_good"),
-        guard("json-finite", "test_a_body_that_is_no_good"),
-        guard("json-twice", "test_a_body_that_is_no_good"),
-        guard("integer-digits", "test_whole_numbers_have_one_limit_both_ways"),
-        guard("json-size", "test_it_is_refused_by_name_and_nothing_changes"),
+        guard("body-size", "test_rest_refuses_too_large_body", instead="MAX_CONTENT_LENGTH=None,"),
+        guard("json-depth", "test_rest_refuses_invalid_body"),
+        guard("json-finite", "test_rest_refuses_invalid_body"),
+        guard("json-twice", "test_rest_refuses_invalid_body"),
+        guard("integer-digits", "test_integer_limit_is_the_same_for_reading_and_writing"),
+        guard("json-size", "test_bad_input_is_refused_with_field_name_and_changes_nothing"),
         guard(
             "id-length",
-            "test_it_is_refused_by_name_and_nothing_changes",
+            "test_bad_input_is_refused_with_field_name_and_changes_nothing",
             instead="not isinstance(value, str) or not value.isprintable()",
         ),
     ),
     *row(
         "a path and a query are UTF-8, and a parameter has one value",
-        guard("path-utf8", "test_a_path_that_is_not_utf_8"),
-        guard("one-value", "test_a_query_that_is_no_good"),
+        guard("path-utf8", "test_rest_refuses_path_with_invalid_utf_8"),
+        guard("one-value", "test_rest_refuses_invalid_query_parameter"),
     ),
     *row(
         "remote $ref refused",
         guard(
             "remote-ref",
-            "test_a_reference_stays_in_the_form",
+            "test_reference_outside_form_is_refused",
         ),
     ),
     *row(
-        "one answer costs no more than its form allows",
+        "validation of an answer is bounded",
         guard(
             "checks-limit",
             "test_a_recursion_that_doubles_at_each_level_of_an_answer_is_refused",
@@ -42,33 +42,33 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "unevaluated-times",
-            "test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look",
+            "test_nested_unevaluated_properties_rules_are_refused",
             instead="node.times = 1",
         ),
         guard(
             "result-bytes",
-            "test_a_big_answer_is_not_told_back_a_thousand_times",
+            "test_error_does_not_repeat_large_answer",
         ),
         guard(
             "result-values",
-            "test_an_answer_that_is_wrong_in_a_hundred_thousand_places_is_told_one",
+            "test_answer_with_many_errors_reports_only_first_error",
             instead="True",
         ),
         guard(
             "error-length",
-            "test_what_is_told_of_a_wrong_answer_is_short_and_little",
+            "test_errors_of_answer_are_limited_in_number_and_length",
             instead='errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message)',
         ),
         guard(
             "error-count",
-            "test_what_is_told_of_a_wrong_answer_is_short_and_little",
+            "test_errors_of_answer_are_limited_in_number_and_length",
         ),
     ),
     *row(
         "a form's patterns take time in proportion to the text",
         guard(
             "pattern-time",
-            "test_what_such_an_engine_has_not_is_refused_when_the_form_is_set",
+            "test_unsupported_pattern_is_refused_when_form_is_set",
         ),
     ),
 )

@@ -4,7 +4,7 @@ from tests.meta.guards.guard import Guard, guard, row
 
 GUARDS: tuple[Guard, ...] = (
     *row(
-        "the doctor tells of a proxy that is not declared",
+        "the doctor reports an undeclared proxy",
         guard(
             "proxy-noted",
             "test_undeclared_proxy_is_reported",
@@ -17,7 +17,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
-        "only hosts that the setting names",
+        "only hosts named by the setting",
         guard(
             "hosts-checked",
             "test_another_host_is_refused",
@@ -29,7 +29,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "hosts-probes",
-            "test_whether_it_is_alive_may_be_asked_by_any_name",
+            "test_health_checks_accept_any_host",
             instead="not any(_matches(host, name) for name in names)",
         ),
     ),
@@ -37,17 +37,17 @@ GUARDS: tuple[Guard, ...] = (
         "X-Forwarded-* only from configured proxies",
         guard(
             "forwarded-networks",
-            "test_forwarded_headers_are_believed_from_configured_proxies_only",
+            "test_forwarded_headers_are_trusted_only_from_configured_proxies",
             instead="return True",
         ),
         guard(
             "request-id-by-proxy",
-            "test_an_id_is_taken_from_a_configured_proxy_only",
+            "test_request_id_is_accepted_only_from_trusted_proxy",
             instead="_ID.fullmatch(header)",
         ),
         guard(
             "forwarded-by-gunicorn",
-            "test_gunicorn_believes_no_header_about_the_scheme",
+            "test_gunicorn_ignores_forwarded_scheme_headers",
             instead='forwarded_allow_ips = "*"',
         ),
     ),
@@ -55,32 +55,32 @@ GUARDS: tuple[Guard, ...] = (
         "log lines escaped",
         guard(
             "log-escaped",
-            "test_nothing_forges_a_line",
+            "test_control_characters_do_not_forge_log_lines",
             instead="words = [record.getMessage()]",
         ),
     ),
     *row(
         "weak or missing LEASEQ_SECRET_KEY refused outside up",
-        guard("secret-length", "test_a_bad_setting_is_named"),
-        guard("secret-weak", "test_a_bad_setting_is_named"),
+        guard("secret-length", "test_refusal_of_invalid_setting_names_variable"),
+        guard("secret-weak", "test_refusal_of_invalid_setting_names_variable"),
         guard(
             "secret-needed",
-            "test_a_bad_setting_is_named",
+            "test_refusal_of_invalid_setting_names_variable",
             instead='secret_key: SecretStr = Field(default="made up, for want of another one")',
         ),
     ),
     *row(
         "/metrics for managers or a token of its own",
-        guard("metrics-token", "test_it_is_for_managers_and_for_the_token", instead="return True"),
+        guard("metrics-token", "test_metrics_require_manager_or_metrics_token", instead="return True"),
     ),
     *row(
         "webhooks go to public addresses or allowed ones, and to public ones by https",
         guard("webhook-address", "test_an_address_that_is_not_public_is_refused"),
         guard("webhook-inside", "test_an_address_that_is_not_public_is_refused"),
-        guard("webhook-tls", "test_a_public_address_is_sent_to_by_https_only"),
+        guard("webhook-tls", "test_public_address_requires_https"),
     ),
     *row(
         "webhooks of events of people are for admins",
-        guard("webhook-people", "test_events_of_people_are_for_admins"),
+        guard("webhook-people", "test_webhook_for_person_events_requires_admin"),
     ),
 )

@@ -15,19 +15,19 @@ GUARDS: tuple[Guard, ...] = (
             "test_failed_sign_ins_are_limited_by_address",
             instead='return [(digest(f"name {place} {name}"), PER_NAME)]',
         ),
-        guard("ipv6-network", "test_a_network_of_ipv6_is_one_place", instead="place = address"),
+        guard("ipv6-network", "test_addresses_of_ipv6_network_share_counters", instead="place = address"),
         guard(
             "limit-refuses",
             "test_failed_sign_ins_are_limited_by_name_and_address",
-            "test_the_present_password_is_not_guessed_by_who_sits_at_the_desk",
-            "test_the_password_is_not_guessed_there",
+            "test_current_password_attempts_in_session_are_limited",
+            "test_password_attempts_on_link_page_are_limited",
         ),
     ),
     *row(
         "same answer and time for unknown people",
         guard(
             "unknown-costs-a-hash",
-            "test_an_unknown_name_costs_a_hash_as_well",
+            "test_unknown_name_costs_one_password_hash",
             instead="stored_hash and self._hasher.verify(stored_hash, password[: MAX_PASSWORD + 1])",
         ),
         guard(
@@ -37,7 +37,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "same-answer",
-            "test_a_wrong_password_and_an_unknown_name_get_the_same_answer",
+            "test_wrong_password_and_unknown_name_get_same_response",
             instead='return login_page(target, name, "wrong" if accounts().find(name) else "unknown"), 401',
         ),
     ),
@@ -45,7 +45,7 @@ GUARDS: tuple[Guard, ...] = (
         "argon2id, length 10–128, a list of common passwords",
         guard(
             "argon2-cost",
-            "test_passwords_are_argon2id_at_the_cost_that_owasp_asks",
+            "test_passwords_are_hashed_by_argon2id_at_owasp_cost",
             instead="self._hasher = hasher or PasswordHasher(time_cost=1, memory_cost=1_024, parallelism=1)",
         ),
         guard(
@@ -55,46 +55,44 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "common-passwords",
-            "test_a_password_that_is_tried_first_is_refused_wherever_one_is_set",
+            "test_weak_password_is_refused_by_every_call",
         ),
         guard(
             "password-without-name",
-            "test_a_password_that_is_tried_first_is_refused_wherever_one_is_set",
+            "test_weak_password_is_refused_by_every_call",
         ),
         guard(
             "rehash-undoes-nothing",
-            "test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile",
+            "test_rehash_does_not_overwrite_newer_password",
             instead="self._people.change(name, password=new_hash)",
         ),
     ),
     *row(
         "no default password",
-        guard(
-            "no-password-no-match", "test_a_password_is_theirs_only_where_there_is_one", instead="return True"
-        ),
-        guard("setup-token", "test_set_up_takes_the_printed_link", instead="value is None"),
-        guard("first-admin-once", "test_the_first_admin_is_made_once"),
-        guard("setup-closed", "test_a_set_up_link_is_closed_once_there_is_an_admin"),
+        guard("no-password-no-match", "test_missing_hash_matches_no_password", instead="return True"),
+        guard("setup-token", "test_setup_requires_printed_link", instead="value is None"),
+        guard("first-admin-once", "test_first_admin_is_set_up_once"),
+        guard("setup-closed", "test_setup_link_ends_when_admin_exists"),
     ),
     *row(
-        "sign-ins are in the log, without what was typed; people are told at their next",
+        "sign-ins are logged without what was typed, and the person sees them at the next one",
         guard(
             "failed-name-shortened",
-            "test_a_password_in_the_box_for_the_name_is_kept_nowhere",
+            "test_password_typed_as_name_is_not_stored",
             instead='self._log.write("", "sign-in.failed", name, f"{method}, {address}")',
         ),
         guard(
             "limited-name-shortened",
-            "test_a_password_in_the_box_for_the_name_is_kept_nowhere",
+            "test_password_typed_as_name_is_not_stored",
             instead='self._log.write("", "sign-in.limited", name, f"{method}, {address}")',
         ),
         guard(
             "sign-ins-apart",
-            "test_strangers_push_nothing_out_of_the_log_of_changes",
+            "test_failed_sign_ins_do_not_evict_log_of_changes",
             instead="stream = keys.LOG",
         ),
-        guard("failed-in-log", "test_sign_ins_are_in_the_log_with_the_name_that_was_tried"),
-        guard("limited-in-log", "test_sign_ins_are_in_the_log_with_the_name_that_was_tried"),
-        guard("told-at-sign-in", "test_a_person_is_told_once_what_happened_since_their_last_sign_in"),
+        guard("failed-in-log", "test_successful_failed_and_limited_sign_ins_are_logged"),
+        guard("limited-in-log", "test_successful_failed_and_limited_sign_ins_are_logged"),
+        guard("told-at-sign-in", "test_notice_of_events_since_last_sign_in_is_shown_once"),
     ),
 )

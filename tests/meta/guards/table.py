@@ -20,7 +20,7 @@ def _table_row(row: str) -> str:
 
 
 def _short_name(test: str) -> str:
-    """``tests/web/security/test_authorization.py::test_a_stranger_gets_nowhere`` as file and words."""
+    """A test's file, from ``tests/`` on, and its name in words."""
     file, _, name = test.removeprefix("tests/").partition("::")
     return f"{file}: {name.removeprefix('test_').replace('_', ' ')}" if name else file
 

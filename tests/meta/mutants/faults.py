@@ -116,40 +116,43 @@ NO_JITTER = """
 
 FAULTS: tuple[Fault, ...] = (
     *script_faults(
-        "what is granted leaves inbound before it is in reserved",
+        "a granted item leaves inbound before it is in reserved",
         "reserve finish",
         remove_early("inbound", to="reserved"),
-        "test_nothing_is_lost",
-        "test_the_next_item_after_a_finish_is_not_lost",
+        "test_aborted_script_loses_no_item",
+        "test_aborted_finish_and_reserve_loses_no_item",
     ),
     *script_faults(
-        "what leaves reserved is nowhere for a moment",
+        "an item that leaves reserved is in no set for a moment",
         "abandon clear fail finish release reserve",
         remove_early("reserved"),
-        "test_nothing_is_lost",
+        "test_aborted_script_loses_no_item",
     ),
     *script_faults(
-        "what leaves scheduled is nowhere for a moment",
+        "an item that leaves scheduled is in no set for a moment",
         "clear",
         remove_early("scheduled"),
-        "test_nothing_is_lost",
+        "test_aborted_script_loses_no_item",
     ),
     *script_faults(
-        "what leaves dead is nowhere for a moment", "revive", remove_early("dead"), "test_nothing_is_lost"
+        "an item that leaves dead is in no set for a moment",
+        "revive",
+        remove_early("dead"),
+        "test_aborted_script_loses_no_item",
     ),
     *script_faults(
-        "what leaves finished is nowhere for a moment",
+        "an item that leaves finished is in no set for a moment",
         "undo_finish",
         remove_early("finished"),
-        "test_nothing_is_lost",
+        "test_aborted_script_loses_no_item",
     ),
-    *script_faults("the newest first", "reserve", NEWEST_FIRST, "test_the_oldest_first"),
+    *script_faults("the newest first", "reserve", NEWEST_FIRST, "test_oldest_item_is_reserved_first"),
     *script_faults("the newest first", "finish", NEWEST_FIRST, "test_the_next_item_is_the_oldest"),
     *script_faults(
         "the newest first in the ordinary case",
         "reserve",
         NEWEST_FIRST_IN_THE_ORDINARY_CASE,
-        "test_the_oldest_first",
+        "test_oldest_item_is_reserved_first",
     ),
     *script_faults(
         "the newest first in the ordinary case",
@@ -158,36 +161,36 @@ FAULTS: tuple[Fault, ...] = (
         "test_the_next_item_is_the_oldest",
     ),
     *script_faults(
-        "a lease that runs out this very microsecond is not over",
+        "a lease has not expired at the microsecond of its expiry",
         "reserve",
         exclude_this_moment("reserved"),
-        "test_reserve_returns_it",
+        "test_reserve_grants_item_at_exact_expiry",
     ),
     *script_faults(
-        "what is due this very microsecond is not due",
+        "an item is not due at the microsecond of its time",
         "reserve",
         exclude_this_moment("scheduled"),
-        "test_reserve_releases_what_is_due",
+        "test_reserve_grants_scheduled_item_at_exact_time",
     ),
     *script_faults(
         "a name is read as a pattern",
         "finish abandon reserve renew",
         FIND_TAKES_PATTERNS,
-        "test_what_is_finished_leaves_the_right_item_in_the_hands",
-        "test_one_who_answered_keeps_the_item_from_nobody_else",
-        "test_one_who_answered_keeps_nobody_from_renewing",
-        "test_two_who_gave_an_item_back_are_two",
+        "test_finish_does_not_remove_lease_of_item_with_similar_id",
+        "test_person_with_name_similar_to_answerer_can_reserve",
+        "test_person_with_name_similar_to_answerer_can_renew",
+        "test_abandons_of_people_with_similar_names_count_separately",
     ),
     *script_faults(
         "the last digits of times are lost",
         "enqueue finish renew reserve",
         TIMES_OF_14_DIGITS,
-        "test_items_of_one_moment_keep_the_order_of_their_calls",
-        "test_an_answer_is_kept_whole",
+        "test_items_enqueued_at_same_time_keep_order_of_calls",
+        "test_answer_is_stored_unchanged",
         "test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond",
     ),
     *script_faults(
-        "what fails together comes back together",
+        "items that fail together come back together",
         "fail",
         NO_JITTER,
         "test_items_that_failed_together_do_not_come_back_together",
@@ -202,7 +205,7 @@ _right = derived_id
 def derived_id(queue: str, request: str, place: int) -> str:
     return _right("", request, place)
 """,
-        ("test_a_request_id_makes_an_item_in_each_queue",),
+        ("test_same_request_id_adds_item_in_each_queue",),
     ),
     Fault(
         "all items of a request have one id",
@@ -214,10 +217,10 @@ _right = derived_id
 def derived_id(queue: str, request: str, place: int) -> str:
     return _right(queue, request, 0)
 """,
-        ("test_many_sent_again_enter_once_and_are_counted_the_same",),
+        ("test_repeated_enqueue_many_adds_once_and_returns_same_counts",),
     ),
     Fault(
-        "renewals come when the lease is over",
+        "renewals come after the lease has expired",
         "leaseq/worker/heartbeat.py",
         "_SHARE = 1.5\n",
         ("test_a_renewal_is_planned_within_a_third_of_the_lease",),
@@ -226,19 +229,19 @@ def derived_id(queue: str, request: str, place: int) -> str:
         "every form has one version",
         "leaseq/form.py",
         "def version(form: Json) -> str:\n    return '0' * 12\n",
-        ("test_one_form_after_another_counts_at_once",),
+        ("test_successive_form_changes_apply_at_once",),
     ),
     Fault(
-        "equal payloads in another order of keys are two",
+        "equal payloads with another order of keys are different",
         "leaseq/engine/digest.py",
         """
 def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 """,
-        ("test_what_is_equal",),
+        ("test_payloads_are_compared_as_json_values",),
     ),
     Fault(
-        "a number with a formula behind it is a number",
+        "a number followed by a formula is a number",
         "leaseq/transfer/cells.py",
         """
 class _Begins:
@@ -247,16 +250,16 @@ class _Begins:
 
 _NUMBER = _Begins()
 """,
-        ("test_what_a_spreadsheet_would_run_gets_an_apostrophe",),
+        ("test_spreadsheet_formula_in_a_cell_gets_an_apostrophe",),
     ),
     Fault(
-        "a sign behind a pipe is no formula",
+        "a sign after a pipe is no formula",
         "leaseq/transfer/cells.py",
         '_SPLIT = re.compile(_SPLIT.pattern.replace("|", "", 1))\n',
-        ("test_what_a_spreadsheet_would_run_gets_an_apostrophe",),
+        ("test_spreadsheet_formula_in_a_cell_gets_an_apostrophe",),
     ),
     Fault(
-        "equal keys of two persons are one request",
+        "equal keys of two people are one request",
         "webapp/api/idempotency.py",
         """
 _right = _hash
@@ -265,7 +268,7 @@ _right = _hash
 def _hash(*parts: str) -> str:
     return _right(*parts[1:])
 """,
-        ("test_a_key_belongs_to_a_person_and_a_path",),
+        ("test_idempotency_key_is_scoped_to_person_and_path",),
     ),
     Fault(
         "all pages have one nonce",
@@ -274,6 +277,6 @@ def _hash(*parts: str) -> str:
 class secrets:
     token_urlsafe = staticmethod(lambda _: "always the same")
 """,
-        ("test_every_page_has_the_headers_and_a_nonce_of_its_own",),
+        ("test_pages_have_security_headers_and_unique_nonce",),
     ),
 )

@@ -1,4 +1,4 @@
-"""The API's page contains everything in the OpenAPI document, and its commands are the calls."""
+"""The API's page contains everything in the OpenAPI document, and its curl commands match the calls."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def calls(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]
             yield method.upper(), path, operation
 
 
-def test_every_call_is_told_whole(filled_document: dict[str, Any], page: PageParser) -> None:
+def test_page_documents_every_call_completely(filled_document: dict[str, Any], page: PageParser) -> None:
     for method, path, operation in calls(filled_document):
         text = page.texts[operation["operationId"]]
         assert one_line(text).startswith(f"{method} {path} {one_line(operation['summary'])}")
@@ -146,14 +146,14 @@ def test_every_call_is_told_whole(filled_document: dict[str, Any], page: PagePar
                 assert missing_texts(response, text) == set(), (path, status)
 
 
-def test_every_call_stands_with_those_of_its_kind(document: dict[str, Any], text: str) -> None:
+def test_every_call_is_in_section_of_its_tag(document: dict[str, Any], text: str) -> None:
     for _, _, operation in calls(document):
         (kind,) = operation["tags"]
         group = text.partition(f'<h2 id="calls-{kind}">')[2].partition("</section>")[0]
         assert f'id="{operation["operationId"]}"' in group
 
 
-def test_every_refusal_is_told_and_each_call_points_to_its_own(
+def test_every_refusal_is_documented_and_linked_from_its_calls(
     filled_document: dict[str, Any], page: PageParser, text: str
 ) -> None:
     for _, path, operation in calls(filled_document):
@@ -166,7 +166,9 @@ def test_every_refusal_is_told_and_each_call_points_to_its_own(
             assert missing_texts(refusals[id.split("-")[1]], page.texts[id]) == set(), (path, id)
 
 
-def test_every_shape_is_told_whole(document: dict[str, Any], page: PageParser, text: str) -> None:
+def test_page_documents_every_schema_completely(
+    document: dict[str, Any], page: PageParser, text: str
+) -> None:
     for name, schema in document["components"]["schemas"].items():
         assert missing_texts(schema, page.texts[f"schema-{name}"]) == set(), name
         closed_count = json.dumps(schema).count('"additionalProperties": false')
@@ -177,7 +179,7 @@ def test_every_shape_is_told_whole(document: dict[str, Any], page: PageParser, t
             assert f'<th scope="row"><code>{field}</code>{mark}</th>' in rows, (name, field)
 
 
-def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: PageParser, text: str) -> None:
+def test_page_documents_authentication_schemes(document: dict[str, Any], page: PageParser, text: str) -> None:
     section_text = re.sub(r"<[^>]+>", "", text.partition('id="authentication"')[2].partition("</section>")[0])
     for name, scheme in document["components"]["securitySchemes"].items():
         assert page.ids[f"scheme-{name}"] == 1
@@ -186,7 +188,7 @@ def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: PageParser
     assert one_line(document["info"]["description"].split("\n\n")[0]) in one_line(page.texts["main"])
 
 
-def test_every_link_within_leads_somewhere(page: PageParser) -> None:
+def test_every_internal_link_has_target(page: PageParser) -> None:
     assert [id for id, times in page.ids.items() if times > 1] == []
     within = {link[1:] for link in page.links if link.startswith("#")}
     assert len(within) > 40
@@ -201,7 +203,7 @@ FILES = {
 }
 
 
-def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
+def test_each_curl_command_matches_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
     """Each example of a body has a command that sends it; a call without a body has one command."""
     operations = {
         operation["operationId"]: (method, path, operation) for method, path, operation in calls(document)
@@ -243,6 +245,6 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Page
         assert bodies[id] == [example["value"] for example in body.get("examples", {}).values()] or [None], id
 
 
-def test_the_first_command_says_where(app: Any) -> None:
+def test_first_command_exports_base_url_of_request(app: Any) -> None:
     parser = PageParser(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
     assert parser.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"

@@ -1,4 +1,4 @@
-"""The audit log's words for a changed form."""
+"""The audit log's description of a changed form."""
 
 from __future__ import annotations
 
@@ -67,11 +67,13 @@ URGENT = {"title": "Urgent", "type": "boolean"}
         ({"show": []}, {}, ["form changed"]),
     ],
 )
-def test_each_change_has_words(before: Json, after: Json, messages: list[str]) -> None:
+def test_each_form_change_is_described(before: Json, after: Json, messages: list[str]) -> None:
     assert form_changes(before, after) == messages
 
 
-def test_the_log_tells_them(manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts) -> None:
+def test_audit_log_describes_form_changes(
+    manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts
+) -> None:
     queue.configure(form=form_of(about=ABOUT))
     fields = settings_fields(manager_browser, queue)
     new_form = fields["form"].replace('"delivery"', '"parcel"')

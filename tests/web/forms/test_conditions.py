@@ -1,4 +1,4 @@
-"""Questions with conditions, and rankings, as the work page reads them and fills them in."""
+"""Questions with conditions, and rankings, on the work page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def texts_by_field(**texts: list[str]) -> dict[str, list[str]]:
         ({}, {}, ["about"]),
     ],
 )
-def test_only_what_is_asked_counts(
+def test_result_contains_only_questions_that_are_asked(
     app: Flask, texts: dict[str, list[str]], result: dict[str, Any], error_names: list[str]
 ) -> None:
     with app.test_request_context():
@@ -50,13 +50,13 @@ def test_only_what_is_asked_counts(
     assert (actual, sorted(errors)) == (result, error_names)
 
 
-def test_a_draft_keeps_what_is_not_asked_now(app: Flask) -> None:
+def test_draft_keeps_answers_to_hidden_questions(app: Flask) -> None:
     with app.test_request_context():
         draft = draft_of(fields_of(FORM), texts_by_field(about=["delivery"], why=["half a reason"]))
     assert draft == {"about": "delivery", "why": "half a reason"}
 
 
-def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
+def test_shown_condition_has_input_name_label_and_texts() -> None:
     why = next(field for field in fields_of(FORM) if field.name == "why")
     (condition,) = why.shown_conditions
     assert (condition.input_name, condition.label, condition.texts) == (
@@ -78,7 +78,7 @@ def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
         (["price", "speed", "else"], {}, True),
     ],
 )
-def test_a_ranking_has_each_in_one_place(
+def test_ranking_requires_each_choice_exactly_once(
     app: Flask, texts: list[str], result: dict[str, Any], is_wrong: bool
 ) -> None:
     fields = fields_of(RANKING_FORM)
@@ -90,14 +90,14 @@ def test_a_ranking_has_each_in_one_place(
         assert typed_of(fields, draft)["order"] == texts
 
 
-def test_a_ranking_takes_no_keys() -> None:
+def test_ranking_choices_have_no_keys() -> None:
     (field,) = fields_of(RANKING_FORM)
     assert field.kind == "ranking"
     assert [choice.key for choice in field.choices] == [None, None, None]
 
 
 @pytest.mark.parametrize("changes", [{"uniqueItems": False}, {"maxItems": 4}, {"minItems": 0}])
-def test_a_list_that_need_not_have_each_once_is_no_ranking(changes: dict[str, Any]) -> None:
+def test_list_that_need_not_contain_each_choice_once_is_no_ranking(changes: dict[str, Any]) -> None:
     order = {**RANKING_FORM["ask"]["properties"]["order"], **changes}
     (field,) = fields_of({"ask": {"type": "object", "properties": {"order": order}}})
     assert field.kind == "choices"

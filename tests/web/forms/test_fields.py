@@ -78,12 +78,12 @@ def test_each_kind_of_schema_has_its_widget(schema: Any, kind: str) -> None:
         ("uri", "url"),
     ],
 )
-def test_a_format_has_the_browsers_own_input(format: str, input_type: str) -> None:
+def test_string_format_selects_browser_input_type(format: str, input_type: str) -> None:
     (field,) = fields_of(form_of({"type": "string", "format": format}))
     assert (field.kind, field.input_type) == ("text", input_type)
 
 
-def test_without_a_schema_there_is_one_text_box() -> None:
+def test_form_without_schema_has_single_text_box() -> None:
     for form in (None, {}, {"show": ["text"]}):
         (field,) = fields_of(form)
         assert (field.kind, field.name, field.required) == ("long-text", "answer", True)
@@ -123,7 +123,7 @@ def test_without_a_schema_there_is_one_text_box() -> None:
         ({"oneOf": [{"const": n, "title": f"Land {n}"} for n in range(40)]}, ["Land 7"], 7),
     ],
 )
-def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: list[str], value: Any) -> None:
+def test_typed_text_becomes_value_and_survives_draft(schema: Any, texts: list[str], value: Any) -> None:
     fields = fields_of(form_of(schema))
     typed_texts = read_typed(fields, MultiDict([("answer.x", text) for text in texts]))
     result, errors = read_result(fields, typed_texts)
@@ -161,7 +161,7 @@ def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: li
         ({"type": "array", "items": {"type": "integer"}}, "1\ntwo"),
     ],
 )
-def test_what_is_no_value_is_told_and_kept(schema: Any, text: str) -> None:
+def test_invalid_text_is_reported_and_kept_in_draft(schema: Any, text: str) -> None:
     fields = fields_of(form_of(schema))
     typed_texts = read_typed(fields, MultiDict({"answer.x": text}))
     result, errors = read_result(fields, typed_texts)
@@ -172,7 +172,7 @@ def test_what_is_no_value_is_told_and_kept(schema: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r\n"])
-def test_an_empty_field_is_left_out_or_asked_for(text: str) -> None:
+def test_empty_field_is_omitted_if_optional_and_refused_if_required(text: str) -> None:
     form_data = MultiDict({"answer.x": text})
     for schema in ({"type": "string"}, {"type": "integer"}, {"type": "object"}):
         required_fields, optional_fields = (
@@ -185,7 +185,7 @@ def test_an_empty_field_is_left_out_or_asked_for(text: str) -> None:
         assert read_result(optional_fields, read_typed(optional_fields, form_data)) == ({}, {})
 
 
-def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() -> None:
+def test_choices_get_default_key_rows_or_keys_bound_by_form() -> None:
     fields = {field.name: field for field in fields_of(FORM)}
     assert [choice.key for choice in fields["about"].choices] == ["1", "2", "3"]
     assert [choice.key for choice in fields["urgent"].choices] == ["q", "w"]
@@ -202,11 +202,11 @@ def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() 
     ]
 
 
-def test_no_row_of_keys_has_one_of_the_page() -> None:
+def test_choice_keys_do_not_overlap_page_keys() -> None:
     assert set("".join(ROWS)).isdisjoint({*PAGE_KEYS, "o"})
 
 
-def test_a_default_stands_in_the_field_unless_there_is_a_draft() -> None:
+def test_default_fills_field_unless_draft_exists() -> None:
     fields = fields_of(form_of({"type": "integer", "default": 3}))
     assert typed_of(fields, None) == {"x": ["3"]}
     assert typed_of(fields, {}) == {"x": []}
@@ -234,7 +234,7 @@ RECORD = {
 }
 
 
-def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
+def test_nested_object_becomes_fieldset() -> None:
     fields = fields_of(RECORD)
     assert [field.name for field in fields] == [
         "name",
@@ -253,7 +253,7 @@ def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
     assert layout[1].members[2].group.path == ("place", "where")
 
 
-def test_an_object_whose_field_has_the_dotted_name_of_a_sibling_is_typed_as_json() -> None:
+def test_object_with_ambiguous_dotted_field_name_is_typed_as_json() -> None:
     inner_schema = {"type": "object", "properties": {"right": {"type": "boolean"}}}
     members = {"place": inner_schema, "place.right": {"type": "string"}, "more": inner_schema}
     fields = fields_of({"ask": {"type": "object", "properties": members}})
@@ -264,7 +264,7 @@ def test_an_object_whose_field_has_the_dotted_name_of_a_sibling_is_typed_as_json
     ]
 
 
-def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> None:
+def test_nested_object_is_in_result_if_required_or_filled() -> None:
     fields = fields_of(RECORD)
 
     def read(**texts: str) -> Any:
@@ -284,13 +284,13 @@ def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> N
     assert draft_of(fields, typed_texts) == outcome[0]
 
 
-def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
+def test_nested_error_is_shown_at_its_field() -> None:
     fields = fields_of(RECORD)
     errors = errors_at(fields, {"place.where.x": "a", "name.0": "b", "other": "c"})
     assert errors == {"place.where.x": "a", "name": "b", "other": "c"}
 
 
-def test_a_choice_of_nothing_has_a_word(app: Any) -> None:
+def test_null_choice_has_label(app: Any) -> None:
     with app.test_request_context():
         (field,) = fields_of(form_of({"enum": [None, True, "a", 3]}))
         assert [choice.label for choice in field.choices] == ["None", "Yes", "a", "3"]

@@ -37,13 +37,13 @@ from tests.web.page_forms import form_fields
         ([{"order": 12}, "none"], "json"),
     ],
 )
-def test_the_kind_that_fits_all_values(values: list[Any], kind: str) -> None:
+def test_guessed_kind_fits_all_values(values: list[Any], kind: str) -> None:
     form = guess_form([{"it": value} for value in values])
     assert form == {"show": [{"field": "it", "kind": kind, "label": "It"}]}
     check_form(form)
 
 
-def test_fields_in_their_order_with_readable_labels() -> None:
+def test_guessed_fields_keep_order_and_have_readable_labels() -> None:
     form = guess_form(
         [{"first_name": "Ann", "empty": ""}, {"orderNumber": 3, "first_name": "Bob", "none": None}, "text"]
     )
@@ -56,14 +56,14 @@ def test_fields_in_their_order_with_readable_labels() -> None:
 
 
 @pytest.mark.parametrize("payloads", [[], ["text"], [{}], [None, 3]])
-def test_of_no_fields_nothing_is_guessed(payloads: list[Any]) -> None:
+def test_payloads_without_fields_give_no_form(payloads: list[Any]) -> None:
     assert guess_form(payloads) is None
 
 
 LABELS = ["refund", "delivery", "abuse"]
 
 
-def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
+def test_guess_in_payload_becomes_prefilled_question() -> None:
     payloads: list[dict[str, Any]] = [
         {"text": f"letter {n}", "guess": {"label": LABELS[n % 3], "sure": 0.5}, "predicted_spam": n % 2 == 0}
         for n in range(12)
@@ -94,13 +94,13 @@ def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
         [{"text": "a", "guess": {"label": n % 3}} for n in range(12)],
     ],
 )
-def test_what_is_no_choice_is_not_asked(payloads: list[Any]) -> None:
+def test_values_unsuited_as_choice_become_no_question(payloads: list[Any]) -> None:
     form = guess_form(payloads)
     assert form is not None
     assert set(form) == {"show"}
 
 
-def test_two_guesses_of_one_name_have_keys_of_their_own() -> None:
+def test_guesses_with_same_name_get_distinct_keys() -> None:
     payloads = [
         {"guess": {"label": LABELS[n % 3]}, "prediction": {"label": LABELS[n % 3]}} for n in range(12)
     ]
@@ -109,13 +109,13 @@ def test_two_guesses_of_one_name_have_keys_of_their_own() -> None:
     assert form["prefill"] == {"guess_label": "guess.label", "prediction_label": "prediction.label"}
 
 
-def test_not_more_fields_than_a_page_can_show() -> None:
+def test_guessed_form_has_at_most_max_fields() -> None:
     form = guess_form([{f"f{n}": n for n in range(100)}])
     assert form is not None
     assert len(form["show"]) == MAX_FIELDS
 
 
-def test_fields_that_no_payload_has() -> None:
+def test_missing_fields_are_fields_in_no_payload() -> None:
     form = {"show": ["text", {"field": "scan", "kind": "image"}]}
     assert missing_fields(form, [{"text": 1}, {"order": 2}]) == ["scan"]
     assert missing_fields(form, [{"text": 1, "scan": None}]) == []
@@ -125,7 +125,7 @@ def test_fields_that_no_payload_has() -> None:
     assert missing_fields(prefill_form, [{"guess": {"a": 1}}]) == ["guess.b"]
 
 
-def test_a_manager_begins_with_the_items(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_manager_starts_form_from_items_without_saving(manager_browser: Browser, queue: leaseq.Queue) -> None:
     ask = {"type": "object", "properties": {"about": {"type": "string"}}}
     queue.configure(form={"show": ["old"], "ask": ask})
     queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
@@ -144,7 +144,9 @@ def test_a_manager_begins_with_the_items(manager_browser: Browser, queue: leaseq
     assert save(manager_browser, queue, new_fields).status_code == 303
 
 
-def test_without_items_there_is_nothing_to_guess_from(manager_browser: Browser, queue: leaseq.Queue) -> None:
+def test_start_from_items_is_refused_if_queue_has_no_items(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.configure()
     assert "From the items" not in manager_browser.get(base(queue)).text
     response = manager_browser.post(
@@ -153,7 +155,7 @@ def test_without_items_there_is_nothing_to_guess_from(manager_browser: Browser, 
     assert response.status_code == 400
 
 
-def test_a_guess_of_the_items_is_a_question_where_none_is_asked(
+def test_guess_in_items_becomes_question_if_queue_has_no_form(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.enqueue_many({"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(12))

@@ -22,7 +22,7 @@ from leaseq.webapp.search.criteria import description_of, search_of
         ({"multipleOf": 1}, ""),
     ],
 )
-def test_the_range_of_a_number(app: Flask, schema: dict[str, float], text: str) -> None:
+def test_limits_of_number_are_described(app: Flask, schema: dict[str, float], text: str) -> None:
     with app.test_request_context():
         assert limits_text(limits_of(schema)) == text
 
@@ -34,7 +34,7 @@ def test_the_range_of_a_number(app: Flask, schema: dict[str, float], text: str) 
         (2, "At least 2 characters.", "given back by 2 people or more"),
     ],
 )
-def test_one_is_in_the_singular(app: Flask, number: int, characters: str, people: str) -> None:
+def test_limit_texts_use_singular_and_plural(app: Flask, number: int, characters: str, people: str) -> None:
     with app.test_request_context():
         assert problem(limits_of({"minLength": number}), "") == characters
         assert people in description_of(search_of({"state": "inbound", "back": str(number)}))

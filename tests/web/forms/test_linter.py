@@ -30,9 +30,7 @@ from tests.web.conftest import FORM
         ('{"show": [\n  with-no-quotes]}', 2, "This is not JSON: Expecting value at 'with-no-quot'."),
     ],
 )
-def test_what_is_wrong_with_a_form_is_told_with_its_line(
-    app: Any, text: str, line: int, message: str
-) -> None:
+def test_form_error_is_reported_with_its_line(app: Any, text: str, line: int, message: str) -> None:
     with app.test_request_context():
         checked_form = check_text(text)
     assert not checked_form.is_valid
@@ -40,7 +38,7 @@ def test_what_is_wrong_with_a_form_is_told_with_its_line(
     assert message in checked_form.findings[0].text
 
 
-def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
+def test_suspicious_form_gets_warnings_and_is_valid(app: Any) -> None:
     text = """{"ask": {"type": "object",
       "required": ["abuot"],
       "properties": {"about": {"enum": ["a", "b"]}}},

@@ -44,7 +44,7 @@ def figure(figures: Figures, name: str, **labels: str) -> float:
     return figures[name, frozenset(labels.items())]
 
 
-def test_queues_are_read_at_the_scrape(metrics_app: Flask, queue: leaseq.Queue) -> None:
+def test_scrape_reads_current_figures_of_queues(metrics_app: Flask, queue: leaseq.Queue) -> None:
     queue.enqueue_many(range(3))
     queue.enqueue("later", delay=500)
     queue.enqueue("due", id="due", due=PAST)
@@ -70,7 +70,7 @@ def test_queues_are_read_at_the_scrape(metrics_app: Flask, queue: leaseq.Queue) 
     assert figure(metrics, "leaseq_paused", queue=name) == 1
 
 
-def test_alerts_that_are_raised_and_those_that_are_not(metrics_app: Flask, queue: leaseq.Queue) -> None:
+def test_alert_metric_is_1_if_raised_and_0_otherwise(metrics_app: Flask, queue: leaseq.Queue) -> None:
     queue.configure(alerts=("waiting>1", "oldest>3600"))
     queue.enqueue_many(range(2))
 
@@ -94,7 +94,7 @@ def scrape_as(url: str) -> Figures:
 SERVER_METRICS = ("leaseq_server_memory_bytes", "leaseq_server_memory_limit_bytes", "leaseq_server_clients")
 
 
-def test_the_servers_memory_its_limit_and_its_clients(shared_engine: Engine) -> None:
+def test_scrape_reports_server_memory_limit_and_clients(shared_engine: Engine) -> None:
     limits = [str(node.config_get("maxmemory")["maxmemory"]) for node in shared_engine.primaries]
     try:
         for node in shared_engine.primaries:
@@ -118,9 +118,7 @@ def test_the_servers_memory_its_limit_and_its_clients(shared_engine: Engine) -> 
     assert 0 in [value for (name, _), value in metrics.items() if name == SERVER_METRICS[1]], "no limit"
 
 
-def test_who_may_not_read_the_servers_figures_gets_all_others(
-    shared_engine: Engine, queue: leaseq.Queue
-) -> None:
+def test_server_metrics_are_omitted_without_permission(shared_engine: Engine, queue: leaseq.Queue) -> None:
     queue.enqueue(1)
     metrics = scrape_as(shared_engine.url_of("pages"))
     assert figure(metrics, "leaseq_items", queue=queue.name, state="inbound") == 1
@@ -145,7 +143,7 @@ def test_requests_are_counted_by_route_and_status(metrics_app: Flask) -> None:
     assert increase(requests, method="other", route="none", status="404") == 1
 
 
-def test_it_is_for_managers_and_for_the_token(
+def test_metrics_require_manager_or_metrics_token(
     app: Flask, metrics_app: Flask, worker: Caller, manager: Caller, admin: Caller, sign_in_as: Any
 ) -> None:
     def status_of(flask_app: Flask, token: str) -> int:
@@ -167,6 +165,6 @@ def test_it_is_for_managers_and_for_the_token(
     assert sign_in_as("worker").get("/metrics").status_code == 403
 
 
-def test_the_token_opens_nothing_else(metrics_app: Flask) -> None:
+def test_metrics_token_is_refused_by_rest(metrics_app: Flask) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     assert metrics_app.test_client().get("/api/v1/queues", headers=headers).status_code == 401

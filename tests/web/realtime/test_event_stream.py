@@ -1,4 +1,4 @@
-"""Event streams through real gunicorn: they occupy no slot, miss no event, and end when they must."""
+"""Event streams through real gunicorn: request slots, missed events, limits and shutdown."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EventReader:
                 fields[name] = value
         return {}
 
-    def read_move(self) -> dict[str, Any]:
+    def read_journal_event(self) -> dict[str, Any]:
         while event := self.read_event():
             if event["event"] == "journal":
                 return {"cursor": event["id"], **json.loads(event["data"])}
@@ -82,7 +82,7 @@ def get(address: str, path: str, token: str) -> tuple[int, bytes]:
         connection.close()
 
 
-def test_watchers_leave_the_slots_to_the_others(
+def test_open_streams_occupy_no_request_slots(
     address: str, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{form_queue.name}/events"
@@ -97,27 +97,27 @@ def test_watchers_leave_the_slots_to_the_others(
     form_queue.enqueue({"text": "new"}, id="three")
     for reader in readers:
         assert json.loads(reader.read_event()["data"])["inbound"] in (2, 3)
-        move = reader.read_move()
-        assert (move["what"], move["id"]) == ("enqueued", "three")
+        journal_event = reader.read_journal_event()
+        assert (journal_event["what"], journal_event["id"]) == ("enqueued", "three")
 
 
-def test_who_was_cut_off_misses_nothing(
+def test_reconnected_reader_receives_all_missed_events(
     address: str, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{form_queue.name}/events"
     first_reader = watch(address, manager.token, path)
     form_queue.reserve("ann")
-    first_move = first_reader.read_move()
-    assert first_move["what"] == "reserved"
+    first_event = first_reader.read_journal_event()
+    assert first_event["what"] == "reserved"
     first_reader.close()
     form_queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"n{n}") for n in range(2_500))
-    second_reader = watch(address, manager.token, path, **{"Last-Event-ID": first_move["cursor"]})
-    assert [second_reader.read_move()["id"] for _ in range(2_500)] == [f"n{n}" for n in range(2_500)]
-    query_reader = watch(address, manager.token, f"{path}?after={first_move['cursor']}")
-    assert query_reader.read_move()["id"] == "n0"
+    second_reader = watch(address, manager.token, path, **{"Last-Event-ID": first_event["cursor"]})
+    assert [second_reader.read_journal_event()["id"] for _ in range(2_500)] == [f"n{n}" for n in range(2_500)]
+    query_reader = watch(address, manager.token, f"{path}?after={first_event['cursor']}")
+    assert query_reader.read_journal_event()["id"] == "n0"
 
 
-def test_a_person_may_have_so_many_streams_open(
+def test_number_of_open_streams_per_person_is_limited(
     address: str, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{form_queue.name}/events"
@@ -132,7 +132,7 @@ def test_a_person_may_have_so_many_streams_open(
     eventually(lambda: watch(address, manager.token, path).response.status == 200, "the server sees it close")
 
 
-def test_what_is_no_cursor_is_refused(
+def test_invalid_cursor_unknown_queue_and_worker_are_refused(
     address: str, form_queue: leaseq.Queue, manager: Caller, worker: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{form_queue.name}/events"
@@ -141,7 +141,7 @@ def test_what_is_no_cursor_is_refused(
     assert watch(address, worker.token, path).response.status == 403
 
 
-def test_http_1_0_gets_the_same_without_chunks(
+def test_http_1_0_client_receives_events_without_chunked_encoding(
     address: str, form_queue: leaseq.Queue, manager: Caller
 ) -> None:
     host, port = address.split(":")
@@ -156,7 +156,7 @@ def test_http_1_0_gets_the_same_without_chunks(
         assert body.startswith(b"retry: 3000\n\nevent: stats\ndata: {")
 
 
-def test_a_stop_ends_the_streams_at_once_and_in_order(
+def test_shutdown_ends_streams_before_graceful_timeout(
     server: Any, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     environment: dict[str, Any] = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * TIMEOUT}"}
@@ -177,7 +177,7 @@ def test_a_head_request_opens_no_stream(address: str, form_queue: leaseq.Queue, 
         connection.close()
 
 
-def test_who_takes_nothing_holds_nobody_up(
+def test_stalled_reader_does_not_block_other_readers(
     address: str, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
     path = f"/queues/{form_queue.name}/events"
@@ -185,5 +185,7 @@ def test_who_takes_nothing_holds_nobody_up(
     form_queue.enqueue_many(leaseq.NewItem({}, id=f"{n:05}{'x' * 190}") for n in range(6_000))
     slow_reader = watch(address, manager.token, f"{path}?after={after}")
     quick_reader = watch(address, manager.token, f"{path}?after={after}")
-    assert [quick_reader.read_move()["id"][:5] for _ in range(6_000)] == [f"{n:05}" for n in range(6_000)]
-    assert slow_reader.read_move()["id"][:5] == "00000"
+    assert [quick_reader.read_journal_event()["id"][:5] for _ in range(6_000)] == [
+        f"{n:05}" for n in range(6_000)
+    ]
+    assert slow_reader.read_journal_event()["id"][:5] == "00000"

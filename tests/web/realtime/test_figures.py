@@ -1,4 +1,4 @@
-"""The figures of a dashboard."""
+"""The figures of a dashboard: rates, snapshots and what needs attention."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_event(kind: leaseq.EventKind, minutes: float, token: int | None = None)
     return leaseq.Event("1.0", NOW - timedelta(minutes=minutes), kind, "one", "ann", token, None)
 
 
-def test_the_hour_is_counted_by_the_minute() -> None:
+def test_events_of_last_hour_are_counted_per_minute() -> None:
     counter = RateCounter(NOW - timedelta(hours=1))
     for event in (
         make_event("enqueued", 59),
@@ -50,14 +50,14 @@ def test_the_hour_is_counted_by_the_minute() -> None:
     assert sum(count or 0 for count in counter.enqueued_per_minute(later)) == 2
 
 
-def test_more_undone_in_a_minute_than_finished_in_it_is_nothing_done() -> None:
+def test_minute_with_more_undone_than_finished_counts_zero() -> None:
     counter = RateCounter(NOW - timedelta(hours=1))
     for event in (make_event("finished", 3, 1), make_event("undone", 2, 1)):
         counter.add(event)
     assert counter.finished_per_minute(NOW)[-4:] == [1, 0, 0, 0]
 
 
-def test_what_is_not_known_is_not_nothing() -> None:
+def test_minutes_before_start_are_unknown_not_zero() -> None:
     counter = RateCounter(NOW - timedelta(minutes=10))
     added_counts = counter.enqueued_per_minute(NOW)
     assert added_counts[:49] == [None] * 49
@@ -65,12 +65,12 @@ def test_what_is_not_known_is_not_nothing() -> None:
     assert per_minute([None] * 60) is None
 
 
-def test_a_rate_is_none_only_where_no_minute_is_known() -> None:
+def test_rate_is_none_only_if_no_minute_is_known() -> None:
     assert _flow([None] * 60)["a_minute"] is None
     assert _flow([None] * 59 + [12])["a_minute"] == 12
 
 
-def test_handling_times_are_of_those_whose_begin_is_known() -> None:
+def test_handling_times_include_only_leases_with_known_start() -> None:
     counter = RateCounter(NOW - timedelta(hours=1))
     counter.add(make_event("finished", 9, 99))
     assert counter.handling() is None
@@ -85,12 +85,14 @@ def test_handling_times_are_of_those_whose_begin_is_known() -> None:
     assert (round(handling.median), round(handling.p95), handling.count) == (51, 96, 100)
 
 
-def test_a_sparkline_has_a_bar_for_what_is_something() -> None:
+def test_sparkline_draws_bar_for_each_nonzero_value() -> None:
     assert spark([None, 0, 1, 100]) == "M2 20v-1h.8V20zM3 20v-20h.8V20z"
     assert spark([]) == ""
 
 
-def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, threads: Threads) -> None:
+def test_snapshot_contains_counts_leases_dead_items_and_due_items(
+    queue: leaseq.Queue, threads: Threads
+) -> None:
     queue.configure(max_attempts=1, lease_seconds=600)
     queue.enqueue_many(leaseq.NewItem({}, id=f"n{n}") for n in range(5))
     queue.enqueue({}, id="old", due=datetime(2020, 1, 1, tzinfo=UTC), priority=200)
@@ -110,7 +112,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, t
     assert figures["handling"]
 
 
-def test_a_picture_counts_the_leases_that_it_does_not_show(
+def test_snapshot_counts_leases_beyond_shown_limit(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, threads: Threads
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.realtime.snapshot.HELD_SHOWN", 2)
@@ -121,7 +123,7 @@ def test_a_picture_counts_the_leases_that_it_does_not_show(
     assert ([row["person"] for row in figures["leases"]], figures["more_leases"]) == (["ann", "bob"], 3)
 
 
-def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
+def test_snapshot_contains_raised_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
     snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
@@ -133,7 +135,7 @@ def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: 
     assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == expected
 
 
-def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
+def test_snapshot_is_refreshed_after_events(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
     snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first_figures = snapshot.figures()
@@ -161,9 +163,7 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threa
     assert [(row["id"], row["person"]) for row in snapshot.figures()["late"]] == [("one", "dan")]
 
 
-def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
-    queue: leaseq.Queue, threads: Threads
-) -> None:
+def test_late_answer_is_listed_for_an_hour_or_until_adopted(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure(holds=9)
     queue.enqueue_many(leaseq.NewItem({"text": f"words of {id}"}, id=id) for id in ("one", "two"))
     leases = {}
@@ -189,7 +189,7 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
     assert attention.figures(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
 
 
-def test_what_people_said_is_there_until_somebody_works_on_it(
+def test_reports_are_listed_until_item_is_reserved_again(
     queue: leaseq.Queue, clock: Clock, threads: Threads
 ) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
@@ -224,7 +224,7 @@ def test_what_people_said_is_there_until_somebody_works_on_it(
 
 
 @pytest.mark.parametrize("max_attempts", [9, 1], ids=["open", "dead"])
-def test_the_dashboard_says_that_there_may_be_more_reports_than_it_counts(
+def test_snapshot_flags_more_reports_than_counted(
     queue: leaseq.Queue, threads: Threads, monkeypatch: pytest.MonkeyPatch, max_attempts: int
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.realtime.attention._MAX_REPORTS", 2)
@@ -241,7 +241,7 @@ def test_the_dashboard_says_that_there_may_be_more_reports_than_it_counts(
     assert fail_one() == (2, True)
 
 
-def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
+def test_questions_are_listed_until_answered_or_item_is_removed(
     queue: leaseq.Queue, threads: Threads
 ) -> None:
     clock = Clock()
@@ -269,7 +269,7 @@ def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
     assert read_questions() == ([("one", "dan", "and now?")], 1), "only the last of each item"
 
 
-def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
+def test_count_of_unwanted_items_matches_linked_list(
     sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue, threads: Threads
 ) -> None:
     for person in ("ann", "bob", "cyd"):
@@ -288,7 +288,7 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     assert Snapshot(form_queue, threads).figures()["unwanted_count"] == 0, "somebody has it"
 
 
-def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue, threads: Threads) -> None:
+def test_snapshot_is_rebuilt_after_missing_too_many_events(queue: leaseq.Queue, threads: Threads) -> None:
     clock = Clock()
     snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
@@ -298,7 +298,7 @@ def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue, thr
     assert snapshot.figures()["enqueued"]["sum"] == 6_001
 
 
-def test_the_figures_as_json_are_those_of_the_page(
+def test_overview_json_matches_figures_of_queue(
     sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue
 ) -> None:
     manager_browser = sign_in_as("manager")
@@ -311,5 +311,5 @@ def test_the_figures_as_json_are_those_of_the_page(
 
 
 @pytest.mark.parametrize(("number", "expected"), [(0.04, 0.0), (9.94, 9.9), (10, 10), (10.4, 10), (12.4, 12)])
-def test_small_figures_are_shown_to_a_tenth(number: float, expected: float) -> None:
+def test_small_rates_are_rounded_to_a_tenth(number: float, expected: float) -> None:
     assert _rounded(number) == expected

@@ -1,4 +1,4 @@
-"""What live streams send, and when they end."""
+"""Streams, their number for each person, their authorization, and the poller."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from leaseq.webapp.store.open_calls import COUNTED_SECONDS, OpenCalls, TooManyOp
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.web.conftest import Browser, Caller
 
-# The stream
+# Streams
 
 
-def test_what_is_put_into_it_comes_out_at_once_and_in_order() -> None:
+def test_stream_joins_pending_data_in_sequence() -> None:
     stream = Stream()
     events = stream.events()
     for data in (b"one", b"two"):
@@ -31,18 +31,18 @@ def test_what_is_put_into_it_comes_out_at_once_and_in_order() -> None:
     assert next(events) == b"three"
 
 
-def test_a_stream_in_which_nothing_happens_has_a_heartbeat() -> None:
+def test_idle_stream_sends_heartbeat() -> None:
     assert next(Stream(heartbeat=0.01).events()) == b":\n\n"
 
 
-def test_a_stream_that_ended_sends_nothing_more() -> None:
+def test_ended_stream_sends_nothing() -> None:
     stream = Stream()
     stream.put(b"one")
     stream.end()
     assert list(stream.events()) == []
 
 
-def test_a_client_that_falls_too_far_behind_is_cut_off() -> None:
+def test_stream_with_full_backlog_is_closed() -> None:
     stream = Stream()
     for _ in range(2):
         stream.put(b"x" * (BACKLOG // 2))
@@ -51,10 +51,10 @@ def test_a_client_that_falls_too_far_behind_is_cut_off() -> None:
     assert not stream.open
 
 
-# The number of streams and waits
+# Open calls
 
 
-def test_a_call_that_nobody_ended_ceases_to_count(server: Any, new_name: Callable[[str], str]) -> None:
+def test_call_without_end_or_confirmation_stops_counting(server: Any, new_name: Callable[[str], str]) -> None:
     person, now = new_name("person"), [1_000.0]
     calls = OpenCalls(server.client, clock=lambda: now[0])
     first_call, *_ = [calls.begin("waits", person) for _ in range(4)]
@@ -73,18 +73,14 @@ def test_a_call_that_nobody_ended_ceases_to_count(server: Any, new_name: Callabl
     calls.begin("waits", f"{person} 2")
 
 
-def test_what_counts_a_call_that_nobody_ended_leaves_the_server_by_itself(
-    server: Any, new_name: Callable[[str], str]
-) -> None:
+def test_key_of_open_calls_expires(server: Any, new_name: Callable[[str], str]) -> None:
     person = new_name("person")
     OpenCalls(server.client).begin("exports", person)
     (key,) = server.redis.scan_iter(match=f"leaseq:{{@open}}:*:{person}", count=10_000)
     assert 0 < server.redis.ttl(key) <= COUNTED_SECONDS
 
 
-def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
-    server: Any, new_name: Callable[[str], str]
-) -> None:
+def test_late_confirmation_does_not_count_ended_call(server: Any, new_name: Callable[[str], str]) -> None:
     """The poller may be about to check a stream when its client disconnects."""
     person, now = new_name("person"), [1_000.0]
     calls = OpenCalls(server.client, clock=lambda: now[0])
@@ -96,10 +92,10 @@ def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
         calls.begin("exports", person)
 
 
-# Who may watch
+# Authorization
 
 
-def test_a_lost_access_or_role_a_revoked_token_and_an_ended_session_watch_no_longer(
+def test_lost_access_role_token_or_session_ends_authorization(
     app: Any, accounts: Accounts, manager: Caller, sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure()
@@ -138,14 +134,14 @@ def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
     return watcher.stream.open
 
 
-def test_a_stream_ends_when_its_person_may_not_watch_any_more() -> None:
+def test_stream_ends_when_authorization_is_lost() -> None:
     results = iter([True, False])
     watcher = Watcher(Stream(), lambda: next(results))
     assert is_open_later(Poller(), watcher, after=CHECK_SECONDS)
     assert not is_open_later(Poller(), watcher, after=CHECK_SECONDS)
 
 
-def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
+def test_stream_ends_when_authorization_is_unknown_for_a_minute() -> None:
     def raise_unavailable() -> bool:
         raise leaseq.ServerUnavailable("it is away")
 
@@ -154,7 +150,7 @@ def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
     assert not is_open_later(Poller(), watcher, after=MAX_UNCHECKED_SECONDS - CHECK_SECONDS)
 
 
-def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
+def test_closing_poller_ends_all_streams(queue: leaseq.Queue) -> None:
     poller, streams = Poller(), [Stream(), Stream()]
     poller._is_started = True
     poller.watch(SilentChannel(queue), Watcher(streams[0], lambda: True))
@@ -164,7 +160,7 @@ def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
 
 
 class FakeTime:
-    """A clock that advances with the poller's pauses and polls, and ends with the last of them."""
+    """A clock that the poller's pauses and polls advance; raises StopIteration after the last poll."""
 
     def __init__(self, durations: list[float]) -> None:
         self.now = 0.0
@@ -182,7 +178,7 @@ class FakeTime:
         self.now += next(self._durations)
 
 
-def test_queues_are_polled_once_a_second_however_long_that_takes(
+def test_queues_are_polled_once_a_second_despite_slow_polls(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()

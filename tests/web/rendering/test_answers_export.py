@@ -1,4 +1,4 @@
-"""Export of answers on the page and by REST: all, or of a person, a time, late or not, in any format."""
+"""Export of answers on the page and by REST: filters, formats, memory and limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
 
 @pytest.fixture
 def answered_queue(server: Server, queue_name: str) -> leaseq.Queue:
-    """An answer a day from 2027-01-15 on, by ann and bob in turn; the fourth late, one refused and kept."""
+    """One answer a day from 2027-01-15 on, by ann and bob in turn: the fourth late, and one more refused."""
     now = START
     queue = leaseq.Queue(server.client, queue_name, clock=lambda: now)
     queue.configure(lease_seconds=60)
@@ -60,7 +60,7 @@ def answered_queue(server: Server, queue_name: str) -> leaseq.Queue:
         ({"person": "nobody"}, []),
     ],
 )
-def test_what_is_asked_for_leaves_and_nothing_else(
+def test_export_contains_only_answers_matching_filters(
     manager_browser: Browser,
     manager: Caller,
     answered_queue: leaseq.Queue,
@@ -78,7 +78,7 @@ def test_what_is_asked_for_leaves_and_nothing_else(
         assert rest_response.text == page_response.text
 
 
-def test_every_format_has_the_same(
+def test_page_and_rest_export_same_content_in_every_format(
     manager_browser: Browser, manager: Caller, answered_queue: leaseq.Queue
 ) -> None:
     for format in transfer.FORMATS:
@@ -103,7 +103,7 @@ def test_every_format_has_the_same(
         ({"late": "perhaps"}, "late"),
     ],
 )
-def test_what_no_export_can_mean_is_told_and_kept(
+def test_invalid_filter_is_refused_and_kept_in_form(
     manager_browser: Browser,
     manager: Caller,
     answered_queue: leaseq.Queue,
@@ -121,7 +121,7 @@ def test_what_no_export_can_mean_is_told_and_kept(
     assert assert_problem(response, 400, "invalid")["field"] == field
 
 
-def test_the_page_asks_before_anything_is_downloaded(
+def test_export_page_without_format_downloads_nothing(
     manager_browser: Browser, answered_queue: leaseq.Queue
 ) -> None:
     page = manager_browser.get(f"/manage/{answered_queue.name}/export")

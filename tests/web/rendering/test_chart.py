@@ -22,16 +22,16 @@ from leaseq.webapp.rendering.chart import line_of, scale_of
         (1_234_567, [0, 500_000, 1_000_000, 1_500_000]),
     ],
 )
-def test_ticks_are_round_and_reach_over_the_highest(highest: float, ticks: list[float]) -> None:
+def test_ticks_are_round_numbers_and_cover_highest_value(highest: float, ticks: list[float]) -> None:
     assert scale_of(highest) == (ticks[-1], ticks)
 
 
-def test_a_line_has_its_values_in_the_middle_of_their_parts() -> None:
+def test_line_points_are_centred_in_their_intervals() -> None:
     line = line_of("In", [0, 5, 10, 10], 10)
     assert line.path == "M12.5 100L37.5 50L62.5 0L87.5 0"
     assert line.area == "M12.5 100L12.5 100L37.5 50L62.5 0L87.5 0V100z"
 
 
-def test_what_is_not_known_is_a_gap_and_a_single_value_a_short_line() -> None:
+def test_unknown_values_are_gaps_and_single_value_is_short_line() -> None:
     assert line_of("In", [None, 5, None, 10, 10], 10).path == "M20 50L40 50M70 0L90 0"
     assert line_of("In", [None, None], 10).path == ""

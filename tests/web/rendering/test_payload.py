@@ -1,4 +1,4 @@
-"""What the work page shows of a payload is harmless, whatever its content."""
+"""The work page shows payloads without running or loading hostile content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 from tests.web.work_pages import path, take
 
 
-def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_hostile_payload_is_escaped_on_work_page(queue: leaseq.Queue, worker_browser: Browser) -> None:
     script = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     form = {
         "show": [
@@ -64,12 +64,12 @@ def test_markdown_is_harmless(text: str, expected: str, forbidden: str) -> None:
         (7, None),
     ],
 )
-def test_a_link_leads_to_a_web_address_or_nowhere(value: object, address: str | None) -> None:
+def test_link_accepts_only_web_addresses(value: object, address: str | None) -> None:
     assert web_link(value) == address
 
 
 def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """The smallest text that is too long loses one character; the longest that is not loses none."""
+    """A text at the limit is shown whole; a text one byte longer is cut."""
     queue.configure(form={"show": [{"field": "a", "kind": "markdown"}]})
     queue.enqueue({"a": "ü" * 32_768})
     take(queue, worker_browser)
@@ -85,7 +85,7 @@ def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, worker_browser: Bro
     assert "The rest is not shown: a page shows at most 65,536 bytes of a text." in page
 
 
-def test_the_note_stands_outside_of_what_was_cut_through() -> None:
+def test_truncation_note_is_outside_cut_code_block() -> None:
     rendered = str(markdown("```\n" + "code\n" * 20_000))
     assert rendered.index("</pre>") < rendered.index("The rest is not shown")
 
@@ -111,9 +111,7 @@ def test_the_same_markdown_is_rendered_once() -> None:
         ('data:image/png;base64,iVBOR" onerror="alert(1)', False),
     ],
 )
-def test_a_picture_in_the_payload_is_of_a_kind_that_runs_nothing(
-    app: Any, value: str, is_shown: bool
-) -> None:
+def test_svg_and_html_data_urls_are_not_shown_as_pictures(app: Any, value: str, is_shown: bool) -> None:
     with app.test_request_context():
         assert picture_link(value) == (value if is_shown else None)
 
@@ -151,7 +149,7 @@ def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) ->
         ("https:///1.png", False),
     ],
 )
-def test_an_origin_is_its_scheme_host_and_port(server: Any, address: str, is_shown: bool) -> None:
+def test_media_origin_matches_by_scheme_host_and_port(server: Any, address: str, is_shown: bool) -> None:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
     with create_app(settings, passwords=CHEAP_PASSWORDS).test_request_context("/"):
         assert (media_link(address) == address) is is_shown

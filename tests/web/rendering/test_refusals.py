@@ -1,4 +1,4 @@
-"""Messages for refused fields: the same as for programs in English, and translated on German pages."""
+"""Messages for refused fields: in English as for programs, and translated on German pages."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def error_of(refuse: Callable[[], object]) -> Invalid:
 
 @pytest.mark.parametrize(("refuse", "text"), REFUSALS)
 @pytest.mark.usefixtures("marked_texts")
-def test_a_rule_is_said_in_the_language_of_the_page(
-    app: Flask, refuse: Callable[[], object], text: str
-) -> None:
+def test_refusal_is_translated_to_page_language(app: Flask, refuse: Callable[[], object], text: str) -> None:
     with app.test_request_context(headers={"Accept-Language": "de"}):
         assert in_words(error_of(refuse)).startswith(text), text
     with app.test_request_context(headers={"Accept-Language": "en"}):
@@ -70,7 +68,7 @@ def test_a_rule_is_said_in_the_language_of_the_page(
 
 
 @pytest.mark.usefixtures("marked_texts")
-def test_a_sentence_and_a_rule_that_nobody_listed(app: Flask, accounts: Accounts) -> None:
+def test_sentence_is_translated_and_unknown_rule_stays_english(app: Flask, accounts: Accounts) -> None:
     accounts.add("twice there", by="test")
     with app.test_request_context(headers={"Accept-Language": "de"}):
         error = error_of(lambda: accounts.add("twice there", by="test"))
@@ -89,7 +87,7 @@ def test_a_sentence_and_a_rule_that_nobody_listed(app: Flask, accounts: Accounts
         ("/manage", 403, "die Rolle Manager, Ihre ist Mitarbeiter"),
     ],
 )
-def test_an_error_page_is_of_one_language(
+def test_error_page_is_fully_translated(
     worker_browser: Browser, path: str, status: int, message: str
 ) -> None:
     response = worker_browser.get(path, headers={"Accept-Language": "de"})

@@ -37,7 +37,7 @@ def contrast(first_name: str, second_name: str, scheme: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("surface", SURFACES)
-def test_text_is_read_and_controls_are_seen(surface: str, scheme: str) -> None:
+def test_text_and_controls_have_enough_contrast(surface: str, scheme: str) -> None:
     for text in TEXT:
         assert contrast(text, surface, scheme) >= 4.5, text
     assert contrast("edge", surface, scheme) >= 3
@@ -45,18 +45,18 @@ def test_text_is_read_and_controls_are_seen(surface: str, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("surface", ["paper", "sheet", "raised"])
-def test_the_dots_of_states_are_seen(surface: str, scheme: str) -> None:
+def test_state_dots_have_enough_contrast(surface: str, scheme: str) -> None:
     for state in STATES:
         assert contrast(state, surface, scheme) >= 3, state
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_primary_button_is_read(scheme: str) -> None:
+def test_primary_button_has_enough_contrast(scheme: str) -> None:
     assert contrast("on-accent", "accent", scheme) >= 4.5
 
 
-def test_nothing_a_person_works_on_is_smaller_than_sixteen_pixels() -> None:
-    """Sizes below 1rem have a name, and only managers' pages with a mouse use one that is smaller."""
+def test_text_of_work_pages_is_at_least_sixteen_pixels() -> None:
+    """Font sizes below 1rem use a variable; it is less than 16 px only on managers' pages with a mouse."""
     static = Path(webapp.__file__).parent.joinpath("static")
     sheets = "".join(sheet.read_text() for sheet in static.rglob("*.css") if sheet.name != "tokens.css")
     assert not re.findall(r"font(?:-size)?: ?\.\d+rem", sheets)

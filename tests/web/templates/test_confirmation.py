@@ -1,4 +1,4 @@
-"""Actions that end something or can't be undone ask first: their button is inside a text about the effect."""
+"""Destructive actions ask for confirmation: their button is inside a text about the effect."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FormParser(HTMLParser):
                 self.forms[self._action] = self._words[-1]
 
 
-def ending_forms(page: str) -> dict[str, str | None]:
+def destructive_forms(page: str) -> dict[str, str | None]:
     return {
         action: words
         for action, words in FormParser(page).forms.items()
@@ -62,7 +62,7 @@ def ending_forms(page: str) -> dict[str, str | None]:
     }
 
 
-def test_what_ends_something_of_a_person_asks_first(
+def test_destructive_actions_on_people_ask_for_confirmation(
     sign_in_as: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = accounts.add(new_name("told"), by="test").name
@@ -70,14 +70,14 @@ def test_what_ends_something_of_a_person_asks_first(
     admin_browser = sign_in_as("admin")
     accounts.invite(by=admin_browser.name)
     for path, expected in ((f"/people/{name}", {"sign-out", "revoke", "disable"}), ("/people", {"revoke"})):
-        forms = ending_forms(admin_browser.get(path).text)
+        forms = destructive_forms(admin_browser.get(path).text)
         assert {action.rpartition("/")[2] for action in forms} == expected
         for action, words in forms.items():
             assert words, f"{action} asks nothing"
             assert len(words.split()) > 6, f"{action} does not say what it does: {words}"
 
 
-def test_what_ends_something_of_a_queue_asks_first(
+def test_destructive_actions_on_queues_ask_for_confirmation(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     lease = form_queue.reserve("ann")
@@ -86,9 +86,9 @@ def test_what_ends_something_of_a_queue_asks_first(
     assert form_queue.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
         form_queue.finish(lease, {"about": "refund", "urgent": True})
-    item_forms = ending_forms(manager_browser.get(f"/manage/{form_queue.name}/items/{lease.id}").text)
+    item_forms = destructive_forms(manager_browser.get(f"/manage/{form_queue.name}/items/{lease.id}").text)
     assert {action.rpartition("/")[2] for action in item_forms} == {"adopt", "remove", "release"}
-    queue_forms = ending_forms(manager_browser.get(f"/manage/{form_queue.name}").text)
+    queue_forms = destructive_forms(manager_browser.get(f"/manage/{form_queue.name}").text)
     assert {action.rpartition("/")[2] for action in queue_forms} == {"pause", "release", "remove", "clear"}
     for action, words in {**item_forms, **queue_forms}.items():
         assert words, f"{action} asks nothing"

@@ -1,4 +1,4 @@
-"""The other language is complete: every page text has a translation, and the pages use it."""
+"""The translations are complete, and the pages use them."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def strings_of(message: Message) -> tuple[str, ...]:
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
-def test_there_is_another_language() -> None:
+def test_german_is_available() -> None:
     assert OTHER_LANGUAGES == ["de"]
 
 
-def test_what_is_said_of_the_policy_is_gathered() -> None:
+def test_policy_texts_are_extracted_for_translation() -> None:
     """Pages show these texts through variables, so they are marked where they are defined."""
     page_texts = set(extract_texts())
     assert {*GROUPS.values()} <= page_texts
@@ -65,7 +65,7 @@ def test_what_is_said_of_the_policy_is_gathered() -> None:
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_everything_is_translated(language: str) -> None:
+def test_every_page_text_is_translated(language: str) -> None:
     translations = catalog(language)
     missing = {
         text
@@ -78,7 +78,7 @@ def test_everything_is_translated(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_what_is_filled_in_is_the_same(language: str) -> None:
+def test_translations_keep_placeholders(language: str) -> None:
     for message in catalog(language):
         if message.id:
             expected = set(PLACEHOLDERS.findall(message.id if isinstance(message.id, str) else message.id[1]))
@@ -87,7 +87,7 @@ def test_what_is_filled_in_is_the_same(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_what_is_compiled_is_what_is_written(language: str) -> None:
+def test_compiled_catalog_matches_source_catalog(language: str) -> None:
     buffer = io.BytesIO()
     write_mo(buffer, catalog(language))
     with (folder_of(language) / "messages.mo").open("rb") as file:
@@ -100,13 +100,13 @@ def test_what_is_compiled_is_what_is_written(language: str) -> None:
     assert pairs[0] == pairs[1], "run ./dev translate"
 
 
-def test_a_page_speaks_the_language_that_the_browser_asks_for(app: Flask) -> None:
+def test_page_uses_language_requested_by_browser(app: Flask) -> None:
     browser = Browser(app, "nobody")
     assert '<html lang="de">' in browser.get("/login", headers={"Accept-Language": "de-AT, en;q=0.5"}).text
     assert '<html lang="en">' in browser.get("/login", headers={"Accept-Language": "fr"}).text
 
 
-def test_who_chose_a_language_gets_it(app: Flask) -> None:
+def test_language_cookie_overrides_browser_language(app: Flask) -> None:
     browser = Browser(app, "nobody")
     browser.client.set_cookie(COOKIE, "de")
     assert '<html lang="de">' in browser.get("/login", headers={"Accept-Language": "en"}).text

@@ -58,7 +58,7 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
         ({"url": "https://8.8.8.8/", "event": ["item.dead"], "queue": ["none-such"]}, "there is no queue"),
     ],
 )
-def test_what_is_refused_is_said_and_the_form_is_kept(
+def test_refused_endpoint_shows_reason_and_keeps_form(
     manager_browser: Browser, receiver: Receiver, fields: Any, message: str
 ) -> None:
     response = manager_browser.post("/webhooks", fields)
@@ -76,7 +76,7 @@ def test_only_admins_are_offered_events_of_people(
     assert sign_in_as("worker").get("/webhooks").status_code == 403
 
 
-def test_the_log_shows_each_try_and_sends_again(
+def test_delivery_log_shows_attempts_and_replays_delivery(
     manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue, server: Any
 ) -> None:
     endpoint_path, secret = add_endpoint(manager_browser, receiver, queue)
@@ -115,7 +115,7 @@ def test_the_log_shows_each_try_and_sends_again(
     assert receiver.requests[-1].verify(secret)["data"]["id"] == "b"
 
 
-def test_a_test_a_new_secret_and_the_end(
+def test_endpoint_is_tested_rotated_disabled_enabled_and_removed(
     manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     endpoint_path, secret = add_endpoint(manager_browser, receiver, queue)
@@ -132,7 +132,7 @@ def test_a_test_a_new_secret_and_the_end(
     assert manager_browser.get(endpoint_path).status_code == 404
 
 
-def test_the_log_of_managers_has_it_in_words(
+def test_audit_log_describes_endpoint_changes(
     sign_in_as: Visit, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     admin = sign_in_as("admin")
@@ -143,7 +143,7 @@ def test_the_log_of_managers_has_it_in_words(
     assert "removed a webhook endpoint" in log_text
 
 
-def test_the_queue_of_deliveries_is_on_no_page(
+def test_delivery_queue_is_on_no_page(
     manager_browser: Browser, sign_in_as: Visit, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     endpoint_path, _ = add_endpoint(manager_browser, receiver, queue)
@@ -159,7 +159,7 @@ def test_the_queue_of_deliveries_is_on_no_page(
         assert webhooks.QUEUE not in response.text
 
 
-def test_nor_is_it_in_the_list_of_rest(
+def test_delivery_queue_is_not_listed_by_rest(
     manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue, worker: Caller
 ) -> None:
     endpoint_path, _ = add_endpoint(manager_browser, receiver, queue)

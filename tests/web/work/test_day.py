@@ -21,14 +21,14 @@ def main_text(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
 
 
-def test_an_empty_day(worker_browser: Browser) -> None:
+def test_day_without_activity_shows_zero_done(worker_browser: Browser) -> None:
     text = main_text(worker_browser.get("/day").text)
     assert "0 done today." in text
     assert "Nothing yet." in text
     assert "You hold" not in text
 
 
-def test_what_i_did_by_queue_and_by_day(
+def test_activity_is_listed_by_queue_and_by_day(
     form_queue: leaseq.Queue, server: Any, worker_browser: Browser
 ) -> None:
     yesterday = Activity(server.client, clock=lambda: time.time() - 86_400)
@@ -52,7 +52,7 @@ def test_what_i_did_by_queue_and_by_day(
     assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", text), text
 
 
-def test_my_leases_lead_to_their_items(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_held_leases_link_to_their_items(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = form_queue.reserve(worker_browser.name)
     assert lease is not None
     page = worker_browser.get("/day").text
@@ -60,7 +60,7 @@ def test_my_leases_lead_to_their_items(form_queue: leaseq.Queue, worker_browser:
     assert "You hold Triage · My parcel is not here until" in main_text(page)
 
 
-def test_a_finish_of_just_now_can_be_undone_here(
+def test_recent_finish_can_be_undone_on_day_page(
     form_queue: leaseq.Queue, server: Any, worker_browser: Browser
 ) -> None:
     days = Activity(server.client, clock=lambda: time.time() - 60)
@@ -83,7 +83,7 @@ def test_a_finish_of_just_now_can_be_undone_here(
     assert ">Undo</button>" not in worker_browser.get("/day").text
 
 
-def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_numbers_are_formatted_in_page_language(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.configure(title="Triage")
     queue.enqueue_many(range(1_204))
     assert "1,204 waiting." in main_text(worker_browser.get(f"/q/{queue.name}").text)
@@ -91,7 +91,7 @@ def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, worker_br
     assert "1.204" in german
 
 
-def test_the_bars_are_as_high_as_the_days_were_busy(app: Flask) -> None:
+def test_bar_heights_are_proportional_to_daily_counts(app: Flask) -> None:
     """An undone finish of the day before makes a day's count negative."""
     counts = (3, -1, 4, 0)
     days = {date(2026, 11, 22 - n): DayFigures(finished=count) for n, count in enumerate(counts)}

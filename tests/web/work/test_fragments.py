@@ -1,4 +1,4 @@
-"""Parts of the work page that are cached for many people contain nothing of one person or item."""
+"""Parts of the work page that are cached for many people contain no data of a single person or item."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def csrf_of(text: str) -> str:
     return not_none(re.search(r'name="csrf_token" value="([^"]+)"', text))[1]
 
 
-def test_the_item_actions_lead_from_the_item_that_is_shown(
-    worker_browser: Browser, form_queue: leaseq.Queue
-) -> None:
+def test_item_actions_use_path_of_shown_item(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
     form_queue.enqueue({}, id=ODD)
     for id in ("one", "two", ODD):
         lease = take(form_queue, worker_browser)
@@ -47,7 +45,7 @@ def test_the_item_actions_lead_from_the_item_that_is_shown(
         form_queue.abandon(lease, again=False)
 
 
-def test_what_one_person_typed_is_not_in_the_page_of_another(
+def test_text_typed_by_person_is_not_in_page_of_another(
     sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue
 ) -> None:
     ann, bob = sign_in_as("worker"), sign_in_as("worker")
@@ -61,7 +59,7 @@ def test_what_one_person_typed_is_not_in_the_page_of_another(
 
 
 @pytest.mark.parametrize("verb", ["fail", "abandon", "finish"])
-def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
+def test_texts_about_item_are_not_in_boxes_of_next_item(
     worker_browser: Browser, form_queue: leaseq.Queue, verb: str
 ) -> None:
     lease = take(form_queue, worker_browser)
@@ -74,7 +72,7 @@ def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
     assert '<details name="way" open' not in response.text
 
 
-def test_the_form_and_the_item_actions_are_in_the_language_of_each_page(
+def test_form_and_item_actions_use_language_of_request(
     worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     take(form_queue, worker_browser)
@@ -99,7 +97,7 @@ def sign_earlier(app: Flask, token: str) -> str:
     return str(URLSafeTimedSerializer(key, salt=salt, signer=EarlierSigner).dumps(payload))
 
 
-def test_the_forms_of_a_fragment_have_the_token_that_came(
+def test_fragment_forms_reuse_submitted_csrf_token(
     app: Flask, worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     lease, csrf_token = (
@@ -118,7 +116,9 @@ def test_the_forms_of_a_fragment_have_the_token_that_came(
     assert response.status_code == 303, "it is still valid"
 
 
-def test_a_token_that_is_not_good_is_in_no_form(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_forged_csrf_token_is_refused_and_not_echoed(
+    worker_browser: Browser, form_queue: leaseq.Queue
+) -> None:
     lease = take(form_queue, worker_browser)
     fields = {"csrf_token": "forged", "token": str(lease.token)}
     response = worker_browser.client.post(
@@ -128,7 +128,7 @@ def test_a_token_that_is_not_good_is_in_no_form(worker_browser: Browser, form_qu
     assert "forged" not in response.text
 
 
-def test_a_time_is_in_the_page_s_language_where_no_script_may_replace_it(
+def test_time_is_localized_in_page_and_utc_in_fragment(
     worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     lease = take(form_queue, worker_browser)

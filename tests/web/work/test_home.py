@@ -29,7 +29,7 @@ def person_and_client(tmp_path_factory: pytest.TempPathFactory) -> Any:
         state.client.close()
 
 
-def test_home_lists_queues_and_one_queue_leads_to_work(person_and_client: Any) -> None:
+def test_home_lists_queues_and_redirects_to_only_queue(person_and_client: Any) -> None:
     person, client = person_and_client
     assert "There is no queue yet" in person.get("/").text
     leaseq.Queue(client, "reviews").configure(title="Reviews")
@@ -41,12 +41,12 @@ def test_home_lists_queues_and_one_queue_leads_to_work(person_and_client: Any) -
 
 
 def lines_of(page: str) -> list[str]:
-    """Each queue's line in words."""
+    """The text of each queue's line."""
     matches = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
     return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in matches]
 
 
-def test_a_line_says_what_waits_for_me_and_what_i_did(person_and_client: Any) -> None:
+def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client: Any) -> None:
     person, client = person_and_client
     reviews, scans, photos, letters, mine = (
         leaseq.Queue(client, name) for name in ("a-reviews", "b-scans", "c-photos", "d-letters", "e-mine")
@@ -76,7 +76,7 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(person_and_client: Any) ->
     ]
 
 
-def test_the_menu_of_queues_leads_to_each(person_and_client: Any) -> None:
+def test_queue_menu_links_to_each_queue(person_and_client: Any) -> None:
     person, client = person_and_client
     leaseq.Queue(client, "reviews").configure(title="Reviews <of> papers")
     leaseq.Queue(client, "scans").configure()
@@ -89,7 +89,7 @@ def test_the_menu_of_queues_leads_to_each(person_and_client: Any) -> None:
     assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
 
 
-def test_an_address_that_leads_nowhere_has_the_way_home(worker_browser: Browser, app: Any) -> None:
+def test_not_found_page_keeps_signed_in_person(worker_browser: Browser, app: Any) -> None:
     response = worker_browser.get("/nowhere")
     assert response.status_code == 404
     assert (

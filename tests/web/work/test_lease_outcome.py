@@ -1,4 +1,4 @@
-"""A person whose lease is over sees what happened, and the form keeps their input."""
+"""The outcome of an ended lease on the work page, whose form keeps the input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_filled_in(text: str) -> bool:
 
 
 @pytest.mark.parametrize("is_cleared", [False, True])
-def test_ran_out_and_nobody_has_it_take_it_back(
+def test_expired_item_that_nobody_holds_can_be_taken_back(
     expirable_queue: Any, worker_browser: Browser, is_cleared: bool
 ) -> None:
     queue, expire = expirable_queue
@@ -58,7 +58,9 @@ def test_ran_out_and_nobody_has_it_take_it_back(
     assert queue.mine(worker_browser.name)[0].token == lease.token
 
 
-def test_reported_after_it_ran_out(expirable_queue: Any, worker_browser: Browser) -> None:
+def test_report_after_expiry_is_refused_and_its_text_kept(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     expire()
@@ -72,7 +74,7 @@ def test_reported_after_it_ran_out(expirable_queue: Any, worker_browser: Browser
     assert queue.get(lease.id).answers[0].late
 
 
-def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
+def test_late_answer_can_be_sent_while_another_person_holds_item(
     expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue, expire = expirable_queue
@@ -91,8 +93,10 @@ def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
     assert late_answer.result["note"] == "half a <thought>"
 
 
-def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """A manager took it away; then it waits, somebody has it, it is scheduled, it is dead, it is removed."""
+def test_outcome_describes_state_of_item_after_release(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    """A manager releases the item; then it waits, is reserved, scheduled and removed."""
     form_queue.configure(max_attempts=2, retry_seconds=600)
     lease = take(form_queue, worker_browser)
     form_queue.release(lease.id)
@@ -117,7 +121,9 @@ def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: B
     assert current_outcome() == "This item no longer exists."
 
 
-def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_outcome_describes_item_finished_reserved_again_or_dead(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     form_queue.configure(max_attempts=1)
     lease = take(form_queue, worker_browser)
     form_queue.release("one")
@@ -133,7 +139,9 @@ def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: 
     assert "No attempts are left." in outcome(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
 
 
-def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_second_answer_by_same_person_is_kept_as_late_answer(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     lease = take(form_queue, worker_browser)
     assert send(form_queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
     response = send(form_queue, worker_browser, lease, "finish", **{**ANSWER, "answer.about": "other"})
@@ -146,7 +154,7 @@ def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, wor
 def test_a_made_up_token_shows_nothing_of_the_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser], verb: str
 ) -> None:
-    """Nobody can read an item through the outcome of a lease that was not theirs."""
+    """The outcome of another person's lease does not disclose the item."""
     other_lease = take(form_queue, sign_in_as("worker"))
     for token in (other_lease.token, other_lease.token + 1):
         if verb == "outcome":
@@ -158,7 +166,7 @@ def test_a_made_up_token_shows_nothing_of_the_item(
         assert "parcel" not in response.text
 
 
-def test_the_page_asks_what_became_of_its_lease(
+def test_receipt_returns_outcome_of_lease_as_fragment(
     expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue, expire = expirable_queue
@@ -174,7 +182,9 @@ def test_the_page_asks_what_became_of_its_lease(
     assert "Somebody else is on it now." in plain_text(worker_browser.get(outcome_path).text)
 
 
-def test_one_who_had_it_since_gave_it_back(expirable_queue: Any, worker_browser: Browser) -> None:
+def test_outcome_says_item_waits_after_next_holder_abandons(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     expire()
@@ -185,7 +195,7 @@ def test_one_who_had_it_since_gave_it_back(expirable_queue: Any, worker_browser:
     assert text.startswith("Your time ran out at T. The next person gets it. You can still send")
 
 
-def test_of_several_answers_another_waits_and_theirs_was_taken(
+def test_assignment_taken_by_another_is_not_renewed_but_answer_counts(
     queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     queue.configure(answers=3, lease_seconds=60)
@@ -204,8 +214,10 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(
     assert worker_browser.name in [answer.person for answer in queue.get("one").answers]
 
 
-def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """Others have answered since; this assignment still waits, and nobody has taken it."""
+def test_expired_lease_of_several_answers_can_be_taken_back(
+    queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    """Another person has answered; the expired assignment still waits."""
     queue.configure(answers=2, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, worker_browser)
@@ -217,8 +229,10 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Bro
     assert queue.mine(worker_browser.name)[0].token == lease.token
 
 
-def test_it_was_theirs_once_more_and_ran_out_again(expirable_queue: Any, worker_browser: Browser) -> None:
-    """From an old page: nobody else has the item."""
+def test_old_lease_stays_lost_after_newer_own_lease_expires(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
+    """The request comes from an old page; nobody holds the item."""
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     queue.release(lease.id)
@@ -229,7 +243,7 @@ def test_it_was_theirs_once_more_and_ran_out_again(expirable_queue: Any, worker_
     assert text.startswith("A manager released it at T. The next person gets it. You can still send")
 
 
-def test_of_several_answers_theirs_stands_while_others_are_to_come(
+def test_first_answer_counts_while_other_answers_are_pending(
     queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     queue.configure(answers=3)
@@ -244,7 +258,9 @@ def test_of_several_answers_theirs_stands_while_others_are_to_come(
     assert outcome(response.text) == message, "somebody else has its other assignment"
 
 
-def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browser: Browser) -> None:
+def test_accepted_late_answer_counts_and_second_answer_is_kept(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     expire()
@@ -253,7 +269,7 @@ def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browse
     assert "Your late answer counts. Your answer is kept for the manager." in outcome(response.text)
 
 
-def test_an_answer_that_a_manager_replaced_does_not_stand(
+def test_answer_replaced_by_manager_no_longer_counts(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     first_lease = form_queue.reserve("bob")
@@ -268,7 +284,9 @@ def test_an_answer_that_a_manager_replaced_does_not_stand(
     assert text.startswith("You finished it at T. It is done. You can still send your answer")
 
 
-def test_it_is_dead_since_so_many_gave_it_back(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_outcome_says_item_is_dead_after_max_abandons(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     form_queue.configure(max_abandons=1)
     lease = take(form_queue, worker_browser)
     form_queue.release("one")

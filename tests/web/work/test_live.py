@@ -1,4 +1,4 @@
-"""The stream of a work page: what others do to a lease, and to the queue."""
+"""The event stream of a work page: changes to its lease and its queue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Pages:
         self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, last_answer) for n in range(2)]
 
     def poll(self) -> list[list[tuple[str, Any]]]:
-        """Poll once; return what each page is told."""
+        """Poll once; return the events that each page receives."""
         self.now += 1
         for one in self.watchers:  # the poller serves a few at a time
             self.channel.serve([one])
@@ -58,7 +58,7 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Queue, threads: Threads) -> None:
+def test_each_page_receives_ended_leases_once(letters: leaseq.Queue, threads: Threads) -> None:
     ann, bob, cid = (reserve(letters, name) for name in ("ann", "bob", "cid"))
     pages = Pages(letters, threads)
     assert pages.poll() == [[("paused", None)]] * 2
@@ -69,7 +69,7 @@ def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Que
     assert pages.poll() == [[], []]
 
 
-def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Queue, threads: Threads) -> None:
+def test_pages_receive_pause_with_reason_and_resume(letters: leaseq.Queue, threads: Threads) -> None:
     letters.pause("lunch", by="a manager")
     pages = Pages(letters, threads)
     assert pages.poll() == [[("paused", "lunch")]] * 2
@@ -80,7 +80,7 @@ def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Que
     assert pages.poll() == [[], []]
 
 
-def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue, threads: Threads) -> None:
+def test_removing_item_ends_all_its_leases(letters: leaseq.Queue, threads: Threads) -> None:
     letters.configure(answers=3)
     for one in ("l1", "l2", "l3"):
         letters.remove(one)
@@ -93,7 +93,7 @@ def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue, threads: Threa
     assert letters.stats().counters["released"] == 2
 
 
-def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
+def test_late_watcher_receives_leases_ended_since_its_position(
     letters: leaseq.Queue, threads: Threads
 ) -> None:
     ann, bob = reserve(letters, "ann"), reserve(letters, "bob")
@@ -101,7 +101,7 @@ def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
     letters.release(ann.id)
     position = latest_cursor(letters)
     letters.release(bob.id)
-    pages.poll()  # before the poller includes the page that asked in between
+    pages.poll()  # before the poller includes the late watcher
     letters.enqueue({})
     pages.poll()
     late_watcher = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())
@@ -109,9 +109,7 @@ def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
     assert pending_events(late_watcher.stream) == [("ended", [bob.token]), ("paused", None)]
 
 
-def test_the_lease_of_each_page_ends_where_the_queue_is_deleted(
-    queue: leaseq.Queue, threads: Threads
-) -> None:
+def test_deleting_queue_ends_lease_of_each_page(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure()
     pages = Pages(queue, threads)
     pages.poll()
@@ -123,7 +121,7 @@ def test_the_lease_of_each_page_ends_where_the_queue_is_deleted(
         assert pending_events(one.stream) == [("ended", [n])]
 
 
-def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: Threads) -> None:
+def test_queue_without_events_reports_first_released_lease(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure()
     pages = Pages(queue, threads)
     assert pages.poll() == [[("paused", None)]] * 2
@@ -134,7 +132,7 @@ def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: 
 
 
 @pytest.mark.parametrize("is_held", [True, False])
-def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
+def test_stream_reports_ended_lease_at_start(
     form_queue: leaseq.Queue, worker_browser: Browser, is_held: bool
 ) -> None:
     lease = take(form_queue, worker_browser)
@@ -149,7 +147,7 @@ def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
     response.close()
 
 
-def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
+def test_stream_requires_sign_in_and_existing_queue(
     app: Flask, form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     response = Browser(app, "nobody").get(path(form_queue, "live"))
@@ -158,7 +156,7 @@ def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
     assert worker_browser.get("/q/no-such-queue/live").status_code == 404
 
 
-def test_answers_to_questions_are_told_once(letters: leaseq.Queue, threads: Threads) -> None:
+def test_pages_receive_answers_to_questions_once(letters: leaseq.Queue, threads: Threads) -> None:
     threads.answer(letters.name, "l0", "boss", "before they came", message="0")
     pages = Pages(letters, threads)
     pages.poll()

@@ -1,4 +1,4 @@
-"""The next person can read the note of an item that was given back; only managers can read reports."""
+"""The note of an item that was given back is shown to the next person; reports only to managers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_next_person_reads_the_last_note(form_queue: leaseq.Queue, worker_br
     assert "ask the shop" not in page
 
 
-def test_a_report_is_for_managers(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_report_is_not_shown_to_next_person(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     form_queue.configure(retry_seconds=0)
     form_queue.fail(reserve(form_queue, "ann"), "the customer is my neighbour")
     assert take(form_queue, worker_browser).id == "one"
@@ -34,7 +34,7 @@ def test_a_report_is_for_managers(form_queue: leaseq.Queue, worker_browser: Brow
     assert "neighbour" not in page
 
 
-def test_their_own_note_is_not_told_to_them(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_note_is_not_shown_to_its_author(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     form_queue.remove("two")
     form_queue.abandon(reserve(form_queue, worker_browser.name), "I ask the shop")
     assert take(form_queue, worker_browser).id == "one"
@@ -43,8 +43,6 @@ def test_their_own_note_is_not_told_to_them(form_queue: leaseq.Queue, worker_bro
     assert "ask the shop" not in page
 
 
-def test_where_nobody_had_the_item_before_there_is_none(
-    form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
+def test_item_without_earlier_lease_has_no_note(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     assert take(form_queue, worker_browser).id == "one"
     assert note(worker_browser.get(path(form_queue)).text) is None

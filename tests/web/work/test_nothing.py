@@ -1,4 +1,4 @@
-"""If there is no item for a person, the page says why, in plain words."""
+"""The page's explanation if there is no item for a person."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from tests.web.work_pages import path, send, take
 
 @pytest.fixture
 def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
-    """Another queue of the test, whose name ends with this."""
+    """Makes another queue of the test, whose name ends with the argument."""
     return lambda name: leaseq.Queue(queue._client, f"{queue.name}-{name}")
 
 
 def explanation(queue: leaseq.Queue, browser: Browser) -> str:
-    """The words of the page; times as T."""
+    """The explanation on the page, with times as T."""
     page = browser.get(path(queue)).text
     match = re.search(r'<div id="reason">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert match, page
     return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", match[1]).split())
 
 
-def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_page_explains_done_scheduled_waiting_and_paused_queue(
+    queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     queue.configure()
     assert explanation(queue, worker_browser) == "All done."
     queue.enqueue({}, delay=600)
@@ -43,7 +45,7 @@ def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, worker_bro
     assert explanation(queue, worker_browser) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
 
 
-def test_all_done_says_how_many_today(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_all_done_message_counts_items_finished_today(queue: leaseq.Queue, worker_browser: Browser) -> None:
     for _ in range(2):
         queue.enqueue({})
         send(queue, worker_browser, take(queue, worker_browser), "finish", **{"answer.answer": "yes"})
@@ -68,7 +70,7 @@ def own_queues_only(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("own_queues_only")
-def test_what_waits_elsewhere_is_named(
+def test_other_queues_with_work_are_listed(
     queue: leaseq.Queue, worker_browser: Browser, app: Flask, other: Callable[[str], leaseq.Queue]
 ) -> None:
     queue.configure()
@@ -93,7 +95,7 @@ def test_what_waits_elsewhere_is_named(
 
 
 @pytest.mark.usefixtures("own_queues_only")
-def test_few_other_queues_are_asked(
+def test_number_of_other_queues_is_limited(
     queue: leaseq.Queue,
     worker_browser: Browser,
     other: Callable[[str], leaseq.Queue],
@@ -107,7 +109,7 @@ def test_few_other_queues_are_asked(
     assert len(other_queues(worker_browser.get(path(queue)).text)) == 2
 
 
-def test_all_that_is_left_is_with_others(
+def test_page_explains_that_others_hold_remaining_items(
     queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue.enqueue({})
@@ -126,7 +128,9 @@ def test_all_that_is_left_is_with_others(
     )
 
 
-def test_what_waits_is_not_for_me(queue: leaseq.Queue, worker_browser: Browser, accounts: Accounts) -> None:
+def test_page_explains_why_waiting_items_are_not_for_person(
+    queue: leaseq.Queue, worker_browser: Browser, accounts: Accounts
+) -> None:
     queue.enqueue({}, id="bonjour", requires=["fr"])
     assert explanation(queue, worker_browser) == "Nothing is waiting for you: each item needs fr."
     queue.enqueue({}, id="vertrag", requires=["de", "legal"])
@@ -161,13 +165,15 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, worker_browser: Browser, 
     )
 
 
-def test_what_waits_behind_very_much_else(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_explanation_includes_skills_of_items_far_back_in_queue(
+    queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
     queue.enqueue({}, requires=["fr"])
     assert explanation(queue, worker_browser) == "Nothing is waiting for you: each item needs de, or fr."
 
 
-def test_what_waits_is_not_for_me_and_others_hold_the_rest(
+def test_page_explains_missing_skills_while_others_hold_items(
     queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue.enqueue({})

@@ -1,4 +1,4 @@
-"""The work page without JavaScript: nothing typed is lost, and messages are true."""
+"""The work page without JavaScript: typed text is kept, and messages are correct."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.web.work_pages import path, send, take
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks <b>"}
 
 
-def test_looking_takes_nothing(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_viewing_page_reserves_nothing(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     response = worker_browser.get(path(form_queue))
     assert "2 wait" in response.text
     assert form_queue.stats().reserved == 0
 
 
-def test_take_and_finish_and_next(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_item_is_taken_and_finish_shows_next_item(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     page = worker_browser.get(path(form_queue)).text
     assert "My parcel is not here" in page
@@ -49,7 +49,7 @@ def test_take_and_finish_and_next(form_queue: leaseq.Queue, worker_browser: Brow
     assert form_queue.mine(worker_browser.name) == []
 
 
-def test_a_refused_answer_keeps_all_that_was_typed(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_refused_answer_keeps_typed_text(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     fields = {
         "answer.about": "refund",
@@ -82,10 +82,10 @@ def test_a_refused_answer_keeps_all_that_was_typed(form_queue: leaseq.Queue, wor
     assert held_lease.token == lease.token
 
 
-def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
+def test_answer_refused_only_by_library_keeps_typed_text(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """The page itself does not check rules on several fields."""
+    """Only the library checks rules on several fields."""
     ask = form_queue.policy.form["ask"]
     form_queue.configure(form={"ask": {**ask, "minProperties": 4}})
     lease = take(form_queue, worker_browser)
@@ -96,7 +96,7 @@ def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
     assert [one.token for one in form_queue.mine(worker_browser.name)] == [lease.token]
 
 
-def test_a_late_answer_counts_and_says_so(expirable_queue: Any, worker_browser: Browser) -> None:
+def test_late_answer_counts_and_page_says_so(expirable_queue: Any, worker_browser: Browser) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     expire()
@@ -108,9 +108,7 @@ def test_a_late_answer_counts_and_says_so(expirable_queue: Any, worker_browser: 
     assert queue.get(lease.id).answers[0].late
 
 
-def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
-    expirable_queue: Any, worker_browser: Browser
-) -> None:
+def test_refused_answer_after_expiry_still_shows_item(expirable_queue: Any, worker_browser: Browser) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     expire()
@@ -121,7 +119,7 @@ def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
     assert "Your time ran out" in response.text
 
 
-def test_an_answer_too_late_is_kept_for_the_manager(
+def test_answer_after_another_person_took_item_is_late_answer(
     expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue, expire = expirable_queue
@@ -156,14 +154,16 @@ def test_giving_back_keeps_the_draft_and_the_reason(
     assert response.location == path(form_queue)
     assert "You gave it back. You see it again when nothing else" in worker_browser.get(path(form_queue)).text
     assert form_queue.get(lease.id).history[-1].reason == "lunch"
-    form_queue.remove("two")  # which would come first, since they put the other off
+    form_queue.remove("two")  # which would come first, since the other was given back
     assert take(form_queue, worker_browser).id == lease.id
     page = worker_browser.get(path(form_queue)).text
     assert 'value="so far"' in page
     assert 'value="4x"' in page
 
 
-def test_not_for_me_is_for_good(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_item_given_back_as_not_for_me_is_not_reserved_again(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     form_queue.remove("two")
     lease = take(form_queue, worker_browser)
     assert (
@@ -177,7 +177,7 @@ def test_not_for_me_is_for_good(form_queue: leaseq.Queue, worker_browser: Browse
     assert form_queue.get(lease.id).history[-1].reason == "I know her"
 
 
-def test_more_time_keeps_what_was_typed(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_renewal_keeps_typed_text(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     assert send(form_queue, worker_browser, lease, "renew", **{"answer.note": "so far"}).status_code == 303
     (renewed_lease,) = form_queue.mine(worker_browser.name)
@@ -192,7 +192,9 @@ def test_more_time_keeps_what_was_typed(form_queue: leaseq.Queue, worker_browser
     assert 'value="and more"' in response.text
 
 
-def test_a_problem_is_reported_with_its_text(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_problem_report_requires_text_and_fails_item(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     lease = take(form_queue, worker_browser)
     fail_response = send(form_queue, worker_browser, lease, "fail", error="  ", **{"answer.note": "so far"})
     assert fail_response.status_code == 422
@@ -210,7 +212,7 @@ def test_a_problem_is_reported_with_its_text(form_queue: leaseq.Queue, worker_br
     assert form_queue.get(lease.id).last_error == "unreadable"
 
 
-def test_what_belongs_to_others_is_not_shown(
+def test_item_of_another_person_is_not_shown(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any
 ) -> None:
     """A made-up token must not let somebody read an item through the page of a refused answer."""
@@ -222,16 +224,14 @@ def test_what_belongs_to_others_is_not_shown(
 
 
 @pytest.mark.parametrize("token", ["", "x", "-1", "1" * 17, "¹"])
-def test_a_form_that_was_tampered_with_is_refused(
-    form_queue: leaseq.Queue, worker_browser: Browser, token: str
-) -> None:
+def test_malformed_token_is_refused(form_queue: leaseq.Queue, worker_browser: Browser, token: str) -> None:
     take(form_queue, worker_browser)
     response = worker_browser.post(path(form_queue, "items", "one", "finish"), {"token": token})
     assert response.status_code == 400
     assert "token" in response.text
 
 
-def test_pages_of_what_is_not_there(worker_browser: Browser) -> None:
+def test_unknown_or_invalid_queue_name_is_refused(worker_browser: Browser) -> None:
     assert worker_browser.get("/q/not-there").status_code == 404
     assert worker_browser.get("/q/UPPER").status_code == 400
     assert worker_browser.post("/q/not-there/reserve").status_code == 404

@@ -1,4 +1,4 @@
-"""The work page fills questions in from the payload."""
+"""Prefilled questions on the work page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ def enqueue_guess(queue: leaseq.Queue) -> None:
     queue.enqueue({"guess": {"about": "refund", "count": 3, "note": "as <b>guessed</b>"}}, id="one")
 
 
-def test_the_page_has_what_the_payload_says_and_a_draft_comes_before_it(
-    queue: leaseq.Queue, worker_browser: Browser
-) -> None:
+def test_payload_prefills_form_unless_draft_exists(queue: leaseq.Queue, worker_browser: Browser) -> None:
     enqueue_guess(queue)
     take(queue, worker_browser)
     fields = form_fields(worker_browser.get(path(queue)).text, "answer")
@@ -39,7 +37,7 @@ def test_the_page_has_what_the_payload_says_and_a_draft_comes_before_it(
     )
 
 
-def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_prefill_that_is_no_choice_selects_nothing(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.configure(form={**FORM, "prefill": PREFILL})
     queue.enqueue({"guess": {"about": "something else", "count": "many"}}, id="one")
     take(queue, worker_browser)
@@ -48,7 +46,7 @@ def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, worker_browser: 
     assert fields["answer.count"] == "many", "so that it can be seen and corrected"
 
 
-def test_the_settings_say_what_fills_nothing_in(queue: leaseq.Queue, manager_browser: Browser) -> None:
+def test_settings_warn_about_prefill_without_effect(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.configure(form={**FORM, "prefill": {"subject": "guess.about", "note": "guess.note"}})
     queue.enqueue({"text": "x", "guess": {"about": 1}})
     page = html.unescape(manager_browser.get(base(queue)).text)

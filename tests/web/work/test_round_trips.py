@@ -1,4 +1,4 @@
-"""The round trips of finish-and-next: one for person and figures of the day, one for the operation."""
+"""The Redis round trips of finish-and-next: one for the person and today's figures, one for the operation."""
 
 from __future__ import annotations
 

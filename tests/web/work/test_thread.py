@@ -58,7 +58,7 @@ def test_a_question_is_answered(
     assert "No answer needed" not in manager_browser.get(item_path(form_queue, lease.id)).text
 
 
-def test_the_form_keeps_what_was_typed_and_its_lease(
+def test_question_saves_draft_and_keeps_lease(
     form_queue: leaseq.Queue, worker_browser: Browser, lease: leaseq.Lease
 ) -> None:
     ask_schema = {"type": "object", "properties": {"why": {"type": "string"}}}
@@ -68,7 +68,7 @@ def test_the_form_keeps_what_was_typed_and_its_lease(
     assert (held_lease.token, held_lease.draft) == (lease.token, {"why": "half a word"})
 
 
-def test_who_gets_the_item_next_reads_it_and_who_had_it_no_more(
+def test_thread_is_visible_to_next_holder_but_not_to_previous_holder(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     sign_in_as: Callable[[str], Browser],
@@ -83,7 +83,7 @@ def test_who_gets_the_item_next_reads_it_and_who_had_it_no_more(
     assert messages(other.get(path(form_queue)).text) == [(worker_browser.name, "which colour?")]
 
 
-def test_what_is_sent_again_is_there_once(
+def test_question_sent_again_is_stored_once(
     form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
     for _ in range(2):
@@ -95,14 +95,14 @@ def test_what_is_sent_again_is_there_once(
 def test_another_text_under_the_same_id_is_another_message(
     form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
-    """They changed it before they knew whether the first one had arrived."""
+    """The person changed the text before the response to the first request."""
     for text in ("which colour?", "which of the two colours?", "which of the two colours?\r\nred?"):
         ask(form_queue, worker_browser, lease, text, message="first")
     texts = [one.text for one in threads.of_item(form_queue.name, lease.id)]
     assert texts == ["which colour?", "which of the two colours?", "which of the two colours?\nred?"]
 
 
-def test_a_message_whose_reply_was_lost_halfway_is_in_the_list_when_it_is_sent_again(
+def test_question_sent_again_is_listed_as_unanswered(
     form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
     ask(form_queue, worker_browser, lease, "which colour?", message="first")
@@ -111,7 +111,7 @@ def test_a_message_whose_reply_was_lost_halfway_is_in_the_list_when_it_is_sent_a
     assert threads.count_unanswered(form_queue.name) == 1
 
 
-def test_of_several_answers_the_next_person_reads_it_too(
+def test_thread_is_shown_to_next_person_of_item_with_several_answers(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     form_queue.configure(answers=2)
@@ -138,7 +138,7 @@ def test_of_several_answers_the_next_person_reads_it_too(
         ("x" * (MAX_TEXT + 1), "1 to 2,000 characters; this has 2,001"),
     ],
 )
-def test_a_bad_question_is_refused_and_stands_in_its_box(
+def test_invalid_question_is_refused_and_kept_in_its_box(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     threads: Threads,
@@ -151,7 +151,7 @@ def test_a_bad_question_is_refused_and_stands_in_its_box(
     assert threads.of_item(form_queue.name, lease.id) == []
 
 
-def test_a_full_thread_takes_no_more(
+def test_full_thread_refuses_further_messages(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     manager_browser: Browser,
@@ -162,7 +162,7 @@ def test_a_full_thread_takes_no_more(
         threads.ask(form_queue.name, lease.id, worker_browser.name, "well?", message=str(number))
     threads.ask(
         form_queue.name, lease.id, worker_browser.name, "well?", message="0"
-    )  # sent again, it exists already
+    )  # sent again, so it is not another message
     message = f"at most {MAX_MESSAGES} messages about an item"
     assert message in ask(form_queue, worker_browser, lease, "and now?").text
     response = manager_browser.post(
@@ -173,7 +173,7 @@ def test_a_full_thread_takes_no_more(
     assert box == "I see", "it is on the item's page, ready to be sent again"
 
 
-def test_who_lost_the_item_keeps_the_words_of_the_question(
+def test_question_after_lost_lease_is_refused_and_its_text_kept(
     form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
     form_queue.release(lease.id, by="a manager")
@@ -183,9 +183,7 @@ def test_who_lost_the_item_keeps_the_words_of_the_question(
     assert threads.of_item(form_queue.name, lease.id) == []
 
 
-def test_an_item_that_is_not_theirs_has_no_thread_for_them(
-    form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
+def test_thread_of_item_never_held_is_not_found(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     form_queue.enqueue({"text": "third"}, id="three")
     assert worker_browser.get(path(form_queue, "items", "three", "thread")).status_code == 404
     response = worker_browser.post(
@@ -194,7 +192,7 @@ def test_an_item_that_is_not_theirs_has_no_thread_for_them(
     assert response.status_code == 404
 
 
-def test_a_manager_takes_a_question_from_the_list_without_an_answer(
+def test_manager_settles_question_without_answering(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     manager_browser: Browser,
@@ -210,13 +208,13 @@ def test_a_manager_takes_a_question_from_the_list_without_an_answer(
     ]
 
 
-def test_the_managers_page_has_no_thread_before_somebody_had_the_item(
+def test_item_page_has_no_thread_before_first_lease(
     form_queue: leaseq.Queue, manager_browser: Browser
 ) -> None:
     assert 'id="thread"' not in manager_browser.get(item_path(form_queue, "two")).text
 
 
-def test_what_a_manager_wrote_is_in_the_log_without_its_words(
+def test_audit_log_records_manager_message_without_its_text(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     manager_browser: Browser,
@@ -230,7 +228,7 @@ def test_what_a_manager_wrote_is_in_the_log_without_its_words(
     assert "the blue one" not in log
 
 
-def test_a_removed_item_takes_its_thread_along(
+def test_removing_item_deletes_its_thread(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
     manager_browser: Browser,
@@ -243,7 +241,7 @@ def test_a_removed_item_takes_its_thread_along(
     assert "which colour?" not in worker_browser.get("/day").text
 
 
-def test_threads_expire_and_a_person_s_list_is_short(
+def test_threads_expire_and_list_of_person_is_limited(
     form_queue: leaseq.Queue, server: Any, threads: Threads, worker_browser: Browser
 ) -> None:
     for number in range(60):

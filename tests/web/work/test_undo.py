@@ -1,4 +1,4 @@
-"""Undo of a finish on the page without JavaScript, and the answers to the page's script."""
+"""Undo on the page without JavaScript, and the responses to the page's script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def undo(queue: leaseq.Queue, browser: Browser, lease: leaseq.Lease, **options: 
     return browser.post(path(queue, "items", lease.id, "undo"), {"token": str(lease.token)}, **options)
 
 
-def test_the_answer_is_back_in_its_form(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+def test_undo_reopens_answer_in_form(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     send(form_queue, worker_browser, lease, "finish", **{**ANSWER, "then": "next"})
     assert (
@@ -44,7 +44,7 @@ def test_the_answer_is_back_in_its_form(form_queue: leaseq.Queue, worker_browser
     assert {one.id for one in form_queue.mine(worker_browser.name)} == {"one", "two"}
 
 
-WAYS = {
+ACTIONS = {
     "later": ("abandon", {"again": "yes"}, "You gave it back. You see it again"),
     "later, with a note": (
         "abandon",
@@ -67,12 +67,12 @@ def activity(app: Flask) -> Activity:
     return store
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_what_was_given_back_can_be_undone_too(
-    form_queue: leaseq.Queue, worker_browser: Browser, activity: Activity, way: str
+@pytest.mark.parametrize("action", ACTIONS)
+def test_giving_back_or_failing_item_can_be_undone(
+    form_queue: leaseq.Queue, worker_browser: Browser, activity: Activity, action: str
 ) -> None:
-    verb, texts, message = WAYS[way]
-    if way == "failed for good":
+    verb, texts, message = ACTIONS[action]
+    if action == "failed for good":
         form_queue.configure(max_attempts=1)
     send(form_queue, worker_browser, take(form_queue, worker_browser), "finish", **ANSWER)
     form_queue.enqueue({"text": "more"}, id="three")
@@ -101,10 +101,8 @@ def test_what_was_given_back_can_be_undone_too(
     assert (today.finished, today.gave_back, today.broken) == (1, 0, 0)
 
 
-def test_after_it_the_one_before_can_be_undone_no_more(
-    form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
-    """An undo next to "you gave it back" would take back the answer before that."""
+def test_only_latest_action_can_be_undone(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    """Otherwise, an undo next to "You gave it back" would undo the answer before."""
     first = take(form_queue, worker_browser)
     send(form_queue, worker_browser, first, "finish", **ANSWER)
     send(form_queue, worker_browser, take(form_queue, worker_browser), "abandon", again="yes")
@@ -113,7 +111,7 @@ def test_after_it_the_one_before_can_be_undone_no_more(
     assert path(form_queue, "items", "one", "undo") not in page
 
 
-def test_what_is_put_off_where_nothing_else_waits_comes_again(
+def test_postponed_item_returns_if_nothing_else_waits(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     form_queue.remove("two")
@@ -126,7 +124,7 @@ def test_what_is_put_off_where_nothing_else_waits_comes_again(
     assert form_queue.mine(worker_browser.name)[0].token == lease.token + 1
 
 
-def test_too_late_to_undo_what_was_given_back(expirable_queue: Any, worker_browser: Browser) -> None:
+def test_undo_of_giving_back_is_refused_when_too_late(expirable_queue: Any, worker_browser: Browser) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     send(queue, worker_browser, lease, "abandon", again="no")
@@ -137,7 +135,7 @@ def test_too_late_to_undo_what_was_given_back(expirable_queue: Any, worker_brows
     assert queue.mine(worker_browser.name) == []
 
 
-def test_what_somebody_else_has_meanwhile_is_not_taken_from_them(
+def test_undo_is_refused_if_another_person_holds_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     form_queue.remove("two")
@@ -152,10 +150,10 @@ def test_what_somebody_else_has_meanwhile_is_not_taken_from_them(
     assert len(form_queue.mine(other.name)) == 1
 
 
-def test_the_offer_is_only_for_who_finished_it(
+def test_undo_is_offered_only_to_person_who_finished_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """Not for somebody else in the same browser within ten seconds, nor for a browser with a forged offer."""
+    """Not to another person in the same browser, nor to a browser with a forged cookie."""
     lease = take(form_queue, worker_browser)
     response = send(form_queue, worker_browser, lease, "finish", **ANSWER)
     (cookie,) = (one for one in response.headers.getlist("Set-Cookie") if one.startswith("leaseq-saved="))
@@ -167,7 +165,7 @@ def test_the_offer_is_only_for_who_finished_it(
         assert "Undo" not in other.get(path(form_queue)).text
 
 
-def test_what_cannot_be_undone_stands_and_says_so(
+def test_undo_by_another_person_or_of_removed_item_is_refused(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     lease = take(form_queue, worker_browser)
@@ -181,7 +179,7 @@ def test_what_cannot_be_undone_stands_and_says_so(
     assert response.status_code == 409
 
 
-def test_the_script_gets_the_next_item_alone_in_one_answer(
+def test_finish_from_script_returns_next_item_as_fragment(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     lease = take(form_queue, worker_browser)
@@ -210,10 +208,10 @@ def test_the_script_gets_the_next_item_alone_in_one_answer(
     assert (last_response.status_code, last_response.headers["X-Leaseq-Redirect"]) == (204, path(form_queue))
 
 
-def test_the_next_item_in_a_piece_shows_what_they_hold_besides(
+def test_fragment_lists_other_items_that_person_holds(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """They hold more than the policy allows if it allowed more before, or if something was undone."""
+    """People hold more items than `holds` allows after it was lowered, or after an undo."""
     for id in ("three", "four", "five"):
         form_queue.enqueue({"text": f"The {id}"}, id=id)
     form_queue.configure(holds=3)
@@ -233,9 +231,7 @@ def test_the_next_item_in_a_piece_shows_what_they_hold_besides(
         assert ("Items you hold" in fragment.text) == bool(has_others)
 
 
-def test_the_draft_of_the_page_is_kept_as_it_was_typed(
-    form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
+def test_draft_is_stored_as_typed(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     response = send(
         form_queue, worker_browser, lease, "draft", **{"answer.note": "so far", "answer.count": "4x"}
@@ -244,16 +240,14 @@ def test_the_draft_of_the_page_is_kept_as_it_was_typed(
     assert form_queue.mine(worker_browser.name)[0].draft == {"note": "so far", "count": "4x"}
 
 
-def test_who_is_signed_in_and_their_token(worker_browser: Browser) -> None:
+def test_session_endpoint_returns_person_and_csrf_token(worker_browser: Browser) -> None:
     session = worker_browser.get("/work/session").get_json()
     assert session["person"] == worker_browser.name
     assert session["csrf"]
 
 
-def test_sent_again_after_more_time_was_taken_it_is_undone_still(
-    form_queue: leaseq.Queue, worker_browser: Browser
-) -> None:
-    """The answer to the first undo was lost; then another of their tabs renewed the lease."""
+def test_repeated_undo_after_renewal_succeeds(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    """The response to the first undo was lost; then another tab renewed the lease."""
     lease = take(form_queue, worker_browser)
     send(form_queue, worker_browser, lease, "finish", **ANSWER)
     undo(form_queue, worker_browser, lease)
@@ -265,7 +259,7 @@ def test_sent_again_after_more_time_was_taken_it_is_undone_still(
     assert [one.token for one in form_queue.mine(worker_browser.name)] == [held_lease.token]
 
 
-def test_an_undo_of_long_ago_is_not_taken_for_one_whose_token_begins_alike(
+def test_undo_with_token_that_is_prefix_of_newer_token_is_refused(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     first_lease = take(form_queue, worker_browser)

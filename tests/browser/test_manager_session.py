@@ -1,4 +1,4 @@
-"""A manager's session ends while a page is open, and another begins in another tab: the page continues."""
+"""A manager's session ends while a page is open. The page continues after sign-in in another tab."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sign_in_elsewhere(tab: Page, name: str) -> None:
     other_tab.close()
 
 
-def test_the_dashboard_pauses_after_signing_in_elsewhere(
+def test_dashboard_continues_after_sign_in_in_another_tab(
     tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.enqueue({"n": 1}, id="one")
@@ -61,7 +61,7 @@ def choose_file(tab: Page, manager: str, queue: leaseq.Queue, folder: Path, text
     tab.get_by_label("File").set_input_files(file)
 
 
-def test_an_import_says_that_one_is_signed_out_and_goes_on(
+def test_import_reports_sign_out_and_continues_after_sign_in(
     tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     choose_file(tab, manager, queue, tmp_path, "nr,text\n1,one\n2,two\n")
@@ -101,7 +101,7 @@ class HeldRequest:
         self.routes[0].continue_()
 
 
-def test_the_state_of_an_import_stays_while_one_is_signed_out(
+def test_import_progress_page_survives_sign_out(
     tab: Page, manager: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     choose_file(tab, manager, queue, tmp_path, "nr\n1\n")
@@ -118,7 +118,7 @@ def test_the_state_of_an_import_stays_while_one_is_signed_out(
     expect(note).to_have_count(0)
 
 
-def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
+def test_bulk_action_reports_sign_out_and_continues_after_sign_in(
     tab: Page, manager: str, queue: leaseq.Queue
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))

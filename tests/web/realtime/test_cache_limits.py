@@ -1,4 +1,4 @@
-"""The caches of a process are bounded, whatever is requested and however long it runs."""
+"""Limits of the caches of a process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from leaseq.webapp.store.threads import Threads
 from tests.web.conftest import Caller
 
 
-def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
+def test_unused_snapshot_is_dropped(server: Any, queue: leaseq.Queue) -> None:
     snapshots = Snapshots(Threads(server.client))
     snapshots.get(queue).used_at -= 3_600
     other_queue = leaseq.Queue(server.client, f"{queue.name}.other")
@@ -26,7 +26,7 @@ def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.
     assert list(snapshots._snapshots) == [other_queue.name]
 
 
-def test_grants_whose_end_never_comes_are_forgotten() -> None:
+def test_number_of_open_grants_is_limited() -> None:
     now = datetime.now(UTC)
     tally = RateCounter(now)
     for token in range(21_000):
@@ -39,7 +39,7 @@ class SilentChannel(QueueChannel):
     def serve(self, watchers: Any) -> None: ...
 
 
-def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
+def test_watcher_of_ended_stream_is_dropped(queue: leaseq.Queue) -> None:
     poller, stream = Poller(), Stream()
     poller._is_started = True  # the test polls, not a thread
     poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
@@ -48,7 +48,7 @@ def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
     assert not poller._open_channels()
 
 
-def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
+def test_unknown_queue_names_are_not_cached(worker: Caller) -> None:
     client = worker.client.application.extensions["leaseq"].client
     before = len(connection_of(client).durable)
     for number in range(50):
@@ -59,7 +59,7 @@ def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
     assert commands._bind.cache_info().maxsize == 4_096
 
 
-def test_what_is_cached_has_a_bound() -> None:
+def test_every_cache_has_maximum_size() -> None:
     """The caches of all modules of the app."""
     modules = [
         module

@@ -1,4 +1,4 @@
-"""A person's whole day without a mouse, using only keys."""
+"""A person's whole session by keyboard only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.browser.conftest import PASSWORD
 from tests.browser.work_page import TRIAGE, expect_item, fill_queue, result_of
 
 
-def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_whole_session_works_by_keyboard_only(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, TRIAGE, items=6, retry_seconds=600)  # reported items don't come back during the test
     tab.goto(f"/login?next=/q/{queue.name}")
     expect(tab.get_by_label("Name")).to_be_focused()
@@ -45,7 +45,7 @@ def finish_and_undo(tab: Page, queue: leaseq.Queue) -> None:
 
 
 def keep_working(tab: Page) -> None:
-    """Get more time from the current focus, and return to the item from anywhere."""
+    """Renew the lease by its key, and return the focus to the item by Escape."""
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")
     expect(item_region(tab)).to_be_focused()

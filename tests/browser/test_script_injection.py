@@ -1,4 +1,4 @@
-"""Content of payloads, instructions and answers is only shown, never run, in a real browser."""
+"""Scripts in payloads, instructions and answers do not run in a real browser."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check_nothing_ran(page: Page) -> None:
     assert elements == []
 
 
-def test_on_the_work_page_and_the_managers_pages(
+def test_hostile_content_runs_no_script_on_work_and_manager_pages(
     page: Page,
     hostile_queue: leaseq.Queue,
     accounts: Accounts,
@@ -101,7 +101,7 @@ def test_on_the_work_page_and_the_managers_pages(
     check_nothing_ran(page)
 
 
-def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:
+def test_content_security_policy_blocks_injected_scripts(page: Page) -> None:
     """The second defence: the content security policy blocks scripts without a nonce."""
     page.goto("/login")
     page.evaluate(

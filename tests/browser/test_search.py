@@ -1,4 +1,4 @@
-"""A manager finds items: by words, by a question of the form, in the other order, by a saved search."""
+"""A manager's search for items: words, form questions, sort order and saved searches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ FORM = {
 }
 
 
-def test_by_words_by_a_question_and_by_a_saved_search(tab: Page, manager: str, letters: leaseq.Queue) -> None:
+def test_items_are_found_by_words_by_answer_and_by_saved_search(
+    tab: Page, manager: str, letters: leaseq.Queue
+) -> None:
     letters.configure(form=FORM)
     for rating, note in ((1, "broken glass"), (5, "fine"), (2, "late")):
         letters.finish(take(letters, "ann"), {"rating": rating, "note": note})

@@ -1,4 +1,4 @@
-"""An item's content, by keyboard: pictures are enlarged, sound plays, widgets help."""
+"""An item's content by keyboard: enlarged pictures, sound, and input widgets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def make_tone() -> bytes:
 
 
 def fulfill_range(route: Route) -> None:
-    """Answer as a host of sound files does: without ranges, no browser can seek in them."""
+    """Answer with a byte range, as media hosts do: browsers can't seek without ranges."""
     sound = make_tone()
     start = int(route.request.headers.get("range", "bytes=0-")[6:].partition("-")[0])
     headers = {
@@ -91,10 +91,10 @@ def item_page(chromium: Browser, address_with_media: str, person: str, queue: le
     context.close()
 
 
-def test_a_picture_opens_large(item_page: Page) -> None:
+def test_picture_opens_enlarged_and_zooms_by_key(item_page: Page) -> None:
     tab = item_page
     check_accessibility(tab)
-    tab.keyboard.press("Escape")  # leaves the box that has the focus at first
+    tab.keyboard.press("Escape")  # leaves the text box, which is focused at first
     tab.keyboard.press("o")
     image = tab.get_by_role("dialog", name="Page").get_by_role("img")
     expect(image).to_be_visible()
@@ -109,7 +109,7 @@ def test_a_picture_opens_large(item_page: Page) -> None:
     expect(tab.get_by_role("dialog", name="Page")).to_have_count(0)
 
 
-def test_sound_plays_by_keys_also_while_typing(item_page: Page) -> None:
+def test_sound_plays_and_seeks_by_keys_even_while_typing(item_page: Page) -> None:
     tab = item_page
 
     def evaluate_audio(expression: str) -> Any:
@@ -120,7 +120,7 @@ def test_sound_plays_by_keys_also_while_typing(item_page: Page) -> None:
     tab.keyboard.press("Space")
     tab.wait_for_function("!document.querySelector('audio').paused")
     tab.get_by_label("Text").focus()
-    tab.keyboard.type("a b")  # a space while typing is a space
+    tab.keyboard.type("a b")  # in a text box, the key only types a space
     assert evaluate_audio("paused") is False
     tab.keyboard.press("Control+Space")
     assert evaluate_audio("paused") is True
@@ -130,10 +130,12 @@ def test_sound_plays_by_keys_also_while_typing(item_page: Page) -> None:
     assert evaluate_audio("currentTime") >= position + 4
 
 
-def test_widgets_help_and_throw_nothing_away(item_page: Page, queue: leaseq.Queue) -> None:
+def test_widgets_show_limits_step_numbers_and_keep_overlong_text(
+    item_page: Page, queue: leaseq.Queue
+) -> None:
     tab, text, count = item_page, item_page.get_by_label("Text"), item_page.get_by_label("Count")
     text.fill("x" * 10)
-    expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # hidden until it matters
+    expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # hidden while many are left
     text.fill("x" * 150)
     expect(tab.get_by_text("Characters left: 50")).to_be_visible()
     text.fill("x" * 203)

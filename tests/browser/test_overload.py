@@ -1,4 +1,4 @@
-"""A person whose request is refused under overload sees a proper page, which retries by itself."""
+"""The page for a request that is refused under overload, which retries automatically."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ RefuseFirst = Callable[[str, int], None]
 
 @pytest.fixture
 def refuse_first(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> RefuseFirst:
-    """Somebody is signed in, and the web process refuses their first request for a path as busy: it answers
-    after how many seconds to try again."""
+    """Sign a person in, and refuse their first request for a path as overloaded, with this retry time."""
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET))
     client = app.test_client(use_cookies=False)
 
@@ -42,7 +41,7 @@ def refuse_first(tab: Page, person: str, server: Any, monkeypatch: pytest.Monkey
     return prepare
 
 
-def test_the_page_is_one_and_leads_on(tab: Page, refuse_first: RefuseFirst) -> None:
+def test_overload_page_is_accessible_and_links_to_retry(tab: Page, refuse_first: RefuseFirst) -> None:
     refuse_first("**/account", 60)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name=BUSY)).to_be_visible()
@@ -51,13 +50,13 @@ def test_the_page_is_one_and_leads_on(tab: Page, refuse_first: RefuseFirst) -> N
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_it_asks_again_by_itself(tab: Page, refuse_first: RefuseFirst) -> None:
+def test_overload_page_reloads_automatically(tab: Page, refuse_first: RefuseFirst) -> None:
     refuse_first("**/account", 1)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_what_was_sent_goes_out_again_by_itself(tab: Page, refuse_first: RefuseFirst) -> None:
+def test_refused_form_is_resubmitted_automatically(tab: Page, refuse_first: RefuseFirst) -> None:
     refuse_first("**/language", 1)
     tab.goto("/")
     tab.locator("#person-menu summary").click()

@@ -57,7 +57,7 @@ def check_in_small_process(form: Any, result: Any, megabytes: int = 512) -> tupl
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
-def test_references_that_double_are_refused_when_the_form_is_set(word: str) -> None:
+def test_exponential_references_are_refused_when_form_is_set(word: str) -> None:
     form = doubling_form(14, word)
     assert len(json.dumps(form)) < 1_100
     with pytest.raises(Invalid) as error:
@@ -92,13 +92,13 @@ def test_definitions_that_multiply_the_fields_of_a_page_are_refused() -> None:
         {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": ref("node")}]},
     ],
 )
-def test_a_tree_may_be_asked_for(schema: dict[str, Any]) -> None:
+def test_recursive_tree_schema_is_accepted(schema: dict[str, Any]) -> None:
     form = form_of(ref("node"), node=schema)
     check_form(form)
     check_result(form, {"a": {"left": {"right": {}}}})
 
 
-def test_references_by_anchor_and_by_id_count_as_well() -> None:
+def test_references_by_anchor_and_by_id_count_towards_limit() -> None:
     anchor_schema = {"$anchor": "t", "allOf": [{"properties": {"x": {"$ref": "#t"}}}] * 2}
     with pytest.raises(Invalid, match="references"):
         check_form(form_of({"$ref": "#t"}, t=anchor_schema))
@@ -110,19 +110,19 @@ def test_references_by_anchor_and_by_id_count_as_well() -> None:
         check_form(form_of({"$ref": "#t"}, t=dynamic_schema))
 
 
-def test_a_form_of_many_fields_and_rules_is_fine() -> None:
+def test_form_with_many_fields_and_rules_is_accepted() -> None:
     fields = {f"field{number}": {"type": "string", "maxLength": 100} for number in range(300)}
     rules = [{"if": {"required": [name]}, "then": {"minProperties": 2}} for name in list(fields)[:100]]
     check_form({"ask": {"type": "object", "properties": fields, "allOf": rules}})
 
 
-def test_a_form_that_was_set_before_the_limit_costs_no_more_at_an_answer() -> None:
+def test_form_stored_before_limit_is_refused_when_answer_is_checked() -> None:
     field, text, _errors = check_in_small_process(doubling_form(18), {"a": 5})
     assert field == "form"
     assert "references" in text
 
 
-def test_an_answer_that_is_wrong_in_a_hundred_thousand_places_is_told_one() -> None:
+def test_answer_with_many_errors_reports_only_first_error() -> None:
     form = form_of({"type": "array", "items": {"type": "string"}})
     field, text, errors = check_in_small_process(form, {"a": [1] * 125_000}, megabytes=200)
     assert field == "result"
@@ -130,7 +130,7 @@ def test_an_answer_that_is_wrong_in_a_hundred_thousand_places_is_told_one() -> N
     assert "a.0" in text
 
 
-def test_a_big_answer_is_not_told_back_a_thousand_times() -> None:
+def test_error_does_not_repeat_large_answer() -> None:
     form = {"ask": {"type": "object", "anyOf": [{"maxProperties": 0}] * 900}}
     field, text, errors = check_in_small_process(form, {"a": "x" * 260_000})
     assert field == "result"
@@ -141,7 +141,7 @@ def test_a_big_answer_is_not_told_back_a_thousand_times() -> None:
 @pytest.mark.parametrize(
     ("result", "message"), [("four", "is not of type"), ("fives", "too long to say where")]
 )
-def test_an_answer_as_big_as_it_may_be_is_told(
+def test_error_names_place_only_in_answers_up_to_size_limit(
     monkeypatch: pytest.MonkeyPatch, result: str, message: str
 ) -> None:
     monkeypatch.setattr("leaseq.form._MAX_COPIED_BYTES", len('"four"'))
@@ -149,7 +149,7 @@ def test_an_answer_as_big_as_it_may_be_is_told(
         check_result({"ask": {"type": "object"}}, result)
 
 
-def test_what_is_told_of_a_wrong_answer_is_short_and_little() -> None:
+def test_errors_of_answer_are_limited_in_number_and_length() -> None:
     fields = {f"field{number:03}": {"type": "integer"} for number in range(300)}
     form = {"ask": {"type": "object", "properties": fields}}
     with pytest.raises(Invalid) as error:
@@ -159,8 +159,8 @@ def test_what_is_told_of_a_wrong_answer_is_short_and_little() -> None:
     assert len(str(error.value)) < 500
 
 
-def test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look() -> None:
-    """Twenty of them, one inside another, took a minute for a valid answer."""
+def test_nested_unevaluated_properties_rules_are_refused() -> None:
+    """Twenty nested rules took a minute to validate an answer."""
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}, "unevaluatedProperties": False}
     for _ in range(20):
         schema = {"allOf": [schema], "unevaluatedProperties": False}
@@ -168,7 +168,7 @@ def test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look() -
         check_form({"ask": {"type": "object", **schema}})
 
 
-def test_a_reference_to_its_own_place_is_refused() -> None:
+def test_reference_cycle_on_same_value_is_refused() -> None:
     with pytest.raises(Invalid, match="back to the same value"):
         check_form(form_of(ref("a"), a={"allOf": [ref("b")]}, b={"anyOf": [ref("a"), {"type": "string"}]}))
 
@@ -176,6 +176,6 @@ def test_a_reference_to_its_own_place_is_refused() -> None:
 @pytest.mark.parametrize(
     "reference", ["https://example.org/s", "https://json-schema.org/draft/2020-12/schema", "#/nowhere", "#no"]
 )
-def test_a_reference_stays_in_the_form(reference: str) -> None:
+def test_reference_outside_form_is_refused(reference: str) -> None:
     with pytest.raises(Invalid, match="references to places in the form itself"):
         check_form(form_of({"$ref": reference}))

@@ -1,4 +1,4 @@
-"""Working by keyboard only."""
+"""Keyboard shortcuts of the work page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.browser.conftest import PASSWORD, check_accessibility
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of, sign_out
 
 
-def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
+def test_one_key_answers_yes_no_and_shows_next_item_without_reload(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, YES_NO)
@@ -24,7 +24,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     expect(tab.locator("#announcements")).to_contain_text("Saved.")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
     expect(tab.get_by_text("1 today")).to_be_visible()
-    tab.get_by_label("Note").press_sequentially("1 of 2")  # a key pressed in a box types a letter
+    tab.get_by_label("Note").press_sequentially("1 of 2")  # keys in a text box only type characters
     assert queue.get("m2").state == "reserved"
     tab.keyboard.press("Escape")
     tab.keyboard.press("1")
@@ -37,7 +37,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     assert tab.evaluate("history.length") == history_length, "back returns to the previous page"
 
 
-def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
+def test_each_choice_field_has_key_row_and_missing_answer_is_shown(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -56,7 +56,7 @@ def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
     assert result_of(queue, "m1") == {"about": "other", "urgent": "later", "note": "kind words"}
 
 
-def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
+def test_keys_dialog_lists_keys_and_can_turn_single_keys_off(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
     fill_queue(queue, TRIAGE, instructions="Read **all** of it.")
@@ -90,9 +90,7 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
 
 
-def test_the_account_has_the_switch_of_the_single_keys_too(
-    tab: Page, person: str, queue: leaseq.Queue
-) -> None:
+def test_account_page_can_turn_single_keys_off_and_on(tab: Page, person: str, queue: leaseq.Queue) -> None:
     fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.goto("/account")
@@ -109,7 +107,7 @@ def test_the_account_has_the_switch_of_the_single_keys_too(
     expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
 
 
-def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
+def test_item_is_given_back_with_note_and_escape_closes_report_box(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     fill_queue(queue, TRIAGE)
@@ -132,9 +130,7 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     expect(note).to_contain_text("needs a lawyer")
 
 
-def test_on_a_small_window_the_next_item_begins_at_its_top(
-    tab: Page, person: str, queue: leaseq.Queue
-) -> None:
+def test_small_window_scrolls_to_top_for_next_item(tab: Page, person: str, queue: leaseq.Queue) -> None:
     queue.enqueue({"text": "a long story " * 150}, id="m0")
     queue.enqueue({"text": "the next " * 150}, id="m1")
     fill_queue(queue, YES_NO, items=0)
