@@ -84,7 +84,7 @@ CALLS: dict[str, tuple[Call, Call]] = {
     "renew": (reserve, lambda queue: queue.renew(anns_lease(queue))),
     "undo": (finish, lambda queue: queue.undo_finish(**LATE)),
     "take back": (give_back, lambda queue: queue.take_back(**LATE)),
-    "take back what is dead": (let_item_die, lambda queue: queue.take_back(**LATE)),
+    "take back of a dead item": (let_item_die, lambda queue: queue.take_back(**LATE)),
     "abandon and reserve": (reserve, lambda queue: queue.abandon(anns_lease(queue), then_reserve=True)),
     "fail and reserve": (reserve, lambda queue: queue.fail(anns_lease(queue), "no", then_reserve=True)),
     "release": (reserve, lambda queue: queue.release("one")),

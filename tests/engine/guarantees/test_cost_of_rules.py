@@ -57,7 +57,7 @@ def costs_of_calls(server: redis.Redis, queue: leaseq.Queue, person: str) -> dic
     )
     counts["release"] = command_counts(server, lambda: queue.release(leases[4].id))
     counts["assign"] = command_counts(server, lambda: queue.assign(leases[4].id, "zoe"))
-    counts["reserve what is assigned"] = command_counts(server, lambda: take(queue.reserve("zoe")))
+    counts["reserve an assigned item"] = command_counts(server, lambda: take(queue.reserve("zoe")))
     counts["enqueue one"] = command_counts(server, lambda: queue.enqueue({}, id="changed", priority=200))
     counts["change"] = command_counts(server, lambda: queue.change("changed", priority=1))
     counts["change back"] = command_counts(
