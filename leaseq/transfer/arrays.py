@@ -80,7 +80,6 @@ class _Splitter:
         line = self.line
         end = self._end_of_element()
         text = self._window[self._start : self._at]
-        self._consume(self._at)
         if self._too_long or len(text) > MAX_ROW_BYTES:
             return BadRow(line, TOO_LONG, too_large=True), end
         return Element(line, text), end
