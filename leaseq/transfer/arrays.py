@@ -68,9 +68,7 @@ class _Splitter:
                 return match.group() if match else b""
 
     def skip_byte(self) -> None:
-        """Consume one byte."""
         self._at += 1
-        self._consume(self._at)
 
     def element(self) -> tuple[Element | BadRow, bytes]:
         """Read up to the next comma or bracket of the array; returns the element and that byte (b"" at the

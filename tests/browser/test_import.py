@@ -53,9 +53,10 @@ def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     tab.get_by_role("button", name="Check the whole file").click()
     expect(tab.get_by_role("button", name=f"Import {ROWS:,} rows")).to_be_visible()
     assert queue.stats().inbound == 0
-    tab.get_by_role("button", name="Import").click()
+    tab.get_by_role("button", name="Import").press("Enter")
+    expect(tab.get_by_role("region", name="Importing")).to_be_focused()
     outcome = f"{ROWS:,} added, 0 duplicates, 1 skipped."
-    expect(tab.get_by_text(outcome)).to_be_visible()
+    expect(tab.locator("#state:not([aria-busy])")).to_contain_text(outcome)
     expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
     tab.reload()
     expect(tab.get_by_text(outcome)).to_be_visible()

@@ -36,6 +36,7 @@ class ImportJob:
     heard_at: datetime
     result: ImportResult
     reason: str = ""
+    total: int | None = None  # rows of the file; None: it was not checked as a whole
     summary: TableSummary | None = None  # how quotes and lines were read; None: not over yet, or JSON
 
     @property
@@ -192,6 +193,7 @@ def _job_of(id: str, record: dict[str, str]) -> ImportJob:
         datetime.fromisoformat(record["heard"]),
         ImportResult(*counts),
         record.get("why", ""),
+        int(record["total"]) if "total" in record else None,
         _summary(json.loads(record.get("summary", "null"))),
     )
 

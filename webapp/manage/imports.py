@@ -113,11 +113,13 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
 @needs("manager")
 @takes_any_size
 def check_file(q: str, id: str) -> str:
-    """Read the whole request body, streamed, without importing it; a fragment that says which rows can be
-    imported."""
+    """Read the whole request body, streamed, without importing it, and store its number of rows; a fragment
+    that says which rows can be imported."""
     existing_queue(q)
-    mapping = _job(_jobs(), q, id).mapping
+    jobs = _jobs()
+    mapping = _job(jobs, q, id).mapping
     check = _check(mapping, strict_request().byte_lines())
+    jobs.update(id, total=check["importable_count"] + check["bad_count"])
     return render_template("manage/import_check.html", check=check, by_script=True)
 
 

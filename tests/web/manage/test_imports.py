@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
-from leaseq.transfer import BadRow
+from leaseq.transfer import BadRow, ImportResult
 from leaseq.webapp.manage import import_jobs as jobs_module
 from leaseq.webapp.manage.import_jobs import ImportJobs
 from leaseq.webapp.manage.import_mapping import ImportMapping
@@ -107,6 +107,18 @@ def test_each_rejected_row_is_kept_once(
     url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
     _, *rows = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
     assert [row[0] for row in rows] == ["2", "3", "4", "5", "6"]
+
+
+def test_rejected_rows_are_stored_while_import_runs(
+    server: Any, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most a chunk of them is in memory."""
+    monkeypatch.setattr(jobs_module, "_CHUNK", 2)
+    jobs = ImportJobs(server.client)
+    bad_rows = jobs_module.BadRows(jobs, base)
+    for line in range(1, 4):
+        bad_rows.add(BadRow(line, "no id"))
+    assert [row["line"] for row in jobs.bad_rows(base)] == [1, 2]
 
 
 def test_no_more_rejected_rows_are_read_than_asked_for(
@@ -210,6 +222,19 @@ def test_slow_upload_is_not_reported_as_interrupted(
     assert "5 added" in response.text
     assert len(states) > 5
     assert not any(states)
+
+
+def test_progress_of_checked_import_names_rows_of_file(
+    manager_browser: Browser, base: str, server: Any
+) -> None:
+    urls = manager_browser.post(f"{base}/jobs", {"name": "rows.csv", "priority": "priority"}, page=base).json
+    assert "2 rows can be imported." in stream(manager_browser, base, urls["check"], TABLE).text
+    jobs, id = ImportJobs(server.client), urls["to"].rsplit("/", 1)[1]
+    jobs.begin(id)
+    jobs.progress(id, ImportResult(added=1, duplicates=0, rejected=0))
+    page = manager_browser.get(urls["to"]).text
+    assert "In progress: 1 of 3 rows." in page
+    assert '<progress max="3" value="1"' in page
 
 
 def test_import_of_another_queue_returns_404(

@@ -120,6 +120,7 @@ form.addEventListener("submit", async (event) => {
   history.replaceState(null, "", url); // a reload shows the import's result
   form.hidden = true;
   uploadSection.hidden = false;
+  uploadSection.focus();
   importFile(url);
 });
 
@@ -187,6 +188,7 @@ function importFile(url) {
     const percent = Math.floor(share * 100);
     const { dataset } = uploadStatus;
     uploadStatus.textContent = share < 1 ? dataset.percentSent.replace("{percent}", percent) : dataset.allSent;
+    progressBar.hidden = share === 1; // from now on, the state shows the progress
   });
   request.addEventListener("error", () => (uploadStatus.textContent = form.dataset.interrupted));
   request.addEventListener("loadend", () => (isBusy = false));

@@ -3,8 +3,18 @@ import { localiseTimes } from "./page.js";
 
 const POLL_MS = 700;
 
-// Shows each reply in `container`, until the task is over.
+// Shows each reply in `container`, until the task is over. Until then it is busy: screen readers announce the outcome,
+// and not each step.
 export async function pollProgress(url, container) {
+  container.setAttribute("aria-busy", "true");
+  try {
+    await poll(url, container);
+  } finally {
+    container.removeAttribute("aria-busy");
+  }
+}
+
+async function poll(url, container) {
   let shown = "";
   for (;;) {
     try {
