@@ -188,7 +188,6 @@ function importFile(url) {
     const percent = Math.floor(share * 100);
     const { dataset } = uploadStatus;
     uploadStatus.textContent = share < 1 ? dataset.percentSent.replace("{percent}", percent) : dataset.allSent;
-    progressBar.hidden = share === 1; // from now on, the state shows the progress
   });
   request.addEventListener("error", () => (uploadStatus.textContent = form.dataset.interrupted));
   request.addEventListener("loadend", () => (isBusy = false));
