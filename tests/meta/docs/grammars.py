@@ -1,14 +1,17 @@
-"""Copies the grammars of the stored strings (the headers of ``lua/lib``) into the page about a queue's keys
-(``python -m tests.meta.docs.grammars``)."""
+"""Fills the page about a queue's keys with the grammars of the stored strings (headers of ``lua/lib``) and
+the names of the policy's text fields (``python -m tests.meta.docs.grammars``)."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from leaseq.policy import FIELDS
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/inspecting.md"
 _PLACEHOLDER = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n)?", re.DOTALL)
+_FIELD_NAMES = re.compile(r"^- .*(?=: the rest of the policy, as JSON\.$)", re.MULTILINE)
 
 
 def header(name: str) -> str:
@@ -25,6 +28,8 @@ def header_names() -> set[str]:
 
 
 def fill_in(page: str) -> str:
+    names = ", ".join(f"`{name}`" for name, field in FIELDS.items() if field.description.storage == "text")
+    page = _FIELD_NAMES.sub(f"- {names}", page)
     return _PLACEHOLDER.sub(lambda match: f"{match[1]}```text\n{header(match[2])}\n```\n", page)
 
 
