@@ -136,6 +136,15 @@ def test_interrupted_enqueue_of_a_row_is_not_duplicated(
     assert queue.stats().counters["enqueued"] == 2
 
 
+def test_waiting_item_takes_the_payload_of_its_row(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"n": "before"}, id="a")  # in the queue, although its row is still waiting
+    database.add(queue.name, "a")
+    settle(bridge)
+    assert queue.get("a").payload == {"n": "a"}
+
+
 def test_row_of_an_already_finished_item_becomes_finished(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:

@@ -71,6 +71,27 @@ def test_history_keeps_latest_leases_within_size_limit(
     assert server.redis.hstrlen(f"leaseq:{{{timed_queue.name}}}:history", "a") <= 65_536
 
 
+@pytest.mark.parametrize("excess", [0, 1])
+def test_history_may_fill_its_size_limit_exactly(
+    timed_queue: leaseq.Queue, take: Take, server: Server, excess: int
+) -> None:
+    timed_queue.enqueue({}, id="a")
+
+    def add_to_history(length: int) -> int:
+        """Return its new size: it contains all leases except the latest."""
+        timed_queue.abandon(take("ann"), "x" * length)
+        take("ann")
+        return int(server.redis.hstrlen(f"leaseq:{{{timed_queue.name}}}:history", "a"))
+
+    sizes = [add_to_history(900) for _ in range(20)]
+    lease_bytes = sizes[-1] - sizes[-2]
+    while 65_536 - sizes[-1] > 2 * lease_bytes:
+        sizes.append(add_to_history(900))
+    last_size = add_to_history(900 + 65_536 - sizes[-1] - lease_bytes + excess)
+    assert (last_size == 65_536) == (excess == 0)
+    assert last_size <= 65_536
+
+
 @pytest.mark.parametrize("state", ["inbound", "finished"])
 def test_page_of_large_items_is_complete_with_small_replies(
     server: Server, queue_name: str, clock: Clock, state: leaseq.State
