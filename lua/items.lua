@@ -80,6 +80,7 @@ local function is_matching_assignment(member)
       is_about_leases = false
     end
   end
+  -- equivalent mutant: return: it only saves reading the grants
   if not is_about_leases and abandons == 0 then return true end
   local list = read_grants(member)
   return (not is_about_leases or has_matching_lease(list)) and has_enough_abandons(list)

@@ -74,7 +74,6 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         security_schemes=api.SECURITY,
         validation_error_status=400,
         validation_error_model=api.Problem,
-        validation_error_callback=_refuse,
     )
     app.openapi_version = "3.1.0"
     app.request_class = StrictRequest
@@ -128,10 +127,6 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, proxy_count, networks)  # type: ignore[method-assign]
     return app
-
-
-def _refuse(error: Any) -> Any:
-    raise error
 
 
 def _configure(app: OpenAPI, settings: Settings) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from flask import Flask, Response, g, render_template, request
 from flask_wtf.csrf import CSRFError
-from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException, NotFound
 
 import leaseq
@@ -136,17 +135,6 @@ def _problem_of_open_calls(error: TooManyOpen) -> Problem:
     return _retry_later(Problem(429, "too-many-requests", str(error)))
 
 
-def problem_of_model(error: ValidationError) -> Problem:
-    """The problem for the first invalid field of a body or a query."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    field = ".".join(map(str, first["loc"])) or "body"
-    limit = {
-        "missing": "is required",
-        "extra_forbidden": "is not a field of this request",
-    }.get(first["type"], first["msg"][0].lower() + first["msg"][1:])
-    return Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit)
-
-
 def as_json(problem: Problem) -> Response:
     body = body_of(problem, request.environ.get(REQUEST_ID))
     response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
@@ -209,7 +197,6 @@ def init_errors(app: Flask) -> None:
     handle(TooManyOpen, _problem_of_open_calls)
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)
-    handle(ValidationError, problem_of_model)
     handle(Exception, unexpected)
 
 

@@ -10,6 +10,7 @@ from typing_extensions import TypeAliasType
 from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, WholeNumber, number_range, optional
 from leaseq.webapp.api.models_out import RecordModel, Time
 from leaseq.webapp.api.pagination import PageQuery
+from leaseq.webapp.api.request_model import RequestModel
 from leaseq.webapp.store.accounts import Scope
 from leaseq.webapp.store.accounts.invitations import MAX_DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
@@ -83,7 +84,7 @@ class TokenList(BaseModel):
     after: str | None
 
 
-class TokenPath(BaseModel):
+class TokenPath(RequestModel):
     token: str = Field(description="The token's id", json_schema_extra={"pattern": ID})
 
 
@@ -125,7 +126,7 @@ class InvitationList(BaseModel):
     after: str | None
 
 
-class InvitationPath(BaseModel):
+class InvitationPath(RequestModel):
     invitation: str = Field(description="The invitation's id", json_schema_extra={"pattern": ID})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 import leaseq
@@ -62,7 +62,7 @@ class Body(RequestModel):
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
 
 
-class QueuePath(BaseModel):
+class QueuePath(RequestModel):
     q: str = Field(description="The queue's name", json_schema_extra={"pattern": NAME})
 
 
@@ -73,7 +73,7 @@ class ItemPath(QueuePath):
     )
 
 
-class PersonPath(BaseModel):
+class PersonPath(RequestModel):
     name: str = Field(description="The person's name: printable, not . or ..", json_schema_extra=PERSON)
 
 

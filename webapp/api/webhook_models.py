@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from leaseq import webhooks
 from leaseq.webapp.api.models_in import ID, MOMENT, NAME, SKILL, Body, optional
 from leaseq.webapp.api.pagination import Query
+from leaseq.webapp.api.request_model import RequestModel
 
 FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in webhooks.TYPES))
 
 
-class WebhookPath(BaseModel):
+class WebhookPath(RequestModel):
     webhook: str = Field(description="The endpoint's id", json_schema_extra={"pattern": NAME})
 
 

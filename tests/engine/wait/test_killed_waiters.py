@@ -71,6 +71,17 @@ def test_killed_waiters_are_removed_when_others_wait(
     assert not server.redis.hexists(keys.ledger, "line"), "an enqueue has no extra cost now"
 
 
+def test_woken_waiter_that_was_killed_is_removed(
+    timed_queue: leaseq.Queue, clock: Clock, join_line: Callable[..., None], server: Server
+) -> None:
+    timed_queue.configure()
+    join_line("killed", "bob")
+    timed_queue.enqueue({}, id="a")
+    clock.tick(PRESENCE_SECONDS + 1)
+    assert try_reserve(timed_queue, "bob") == "a"
+    assert not server.redis.exists(Keys(timed_queue.name).line_until)
+
+
 def test_line_of_killed_waiters_expires(
     timed_queue: leaseq.Queue, join_line: Callable[..., None], server: Server
 ) -> None:
