@@ -12,7 +12,7 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person, state
-from leaseq.webapp.item_title import item_title, title_of
+from leaseq.webapp.item_title import item_title
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
@@ -112,8 +112,10 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
     except ItemNotFound:
         return RefusedItem(id, id, _("it no longer exists"))
     except Invalid as error:
-        reason = _wrong_state(move, before) if before and error.field == "id" else in_words(error)
-        return RefusedItem(id, title_of(queue, id) or id, reason)
+        if before is None:  # the id is malformed
+            return RefusedItem(id, id, in_words(error))
+        reason = _wrong_state(move, before) if error.field == "id" else in_words(error)
+        return RefusedItem(id, item_title(before.payload, id), reason)
     if before != after:
         return None
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))

@@ -72,6 +72,16 @@ def test_bulk_action_changes_selected_items_after_confirmation(
     assert all(id in entry.detail for id in ids)
 
 
+@pytest.mark.parametrize("move", ["release", "remove"])
+def test_bulk_action_refuses_malformed_id_and_changes_others(
+    manager_browser: Browser, mixed_queue: leaseq.Queue, move: str
+) -> None:
+    question = ask(manager_browser, mixed_queue, move, "state=reserved", id="held-1")
+    page = text_of(do(manager_browser, mixed_queue, question.text, id=["held-2", "x" * 300]).text)
+    assert "1 is " in page
+    assert "1 to 200 printable characters" in page
+
+
 def test_bulk_action_reports_unchanged_items_with_reason(
     manager_browser: Browser, mixed_queue: leaseq.Queue
 ) -> None:
