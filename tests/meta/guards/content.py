@@ -41,7 +41,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("no-markdown-images", "test_markdown_is_harmless", instead="_TAGS = nh3.ALLOWED_TAGS"),
         guard(
             "data-images",
-            "test_svg_and_html_data_urls_are_not_shown_as_pictures",
+            "test_only_data_urls_of_bitmaps_are_shown_as_pictures",
             instead='_INLINE_PICTURE = re.compile(r"data:image/([a-z+]+);base64,[A-Za-z0-9+/]+=*")',
         ),
         guard("csp-media", "test_media_come_from_named_origins_only", instead='media = "*"'),

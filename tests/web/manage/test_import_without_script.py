@@ -49,3 +49,10 @@ def test_file_without_errors_is_imported_at_once_without_script(
         == 303
     )
     assert queue.stats().inbound == 1
+
+
+def test_missing_file_is_refused_on_the_import_page(manager_browser: Browser, base: str) -> None:
+    response = manager_browser.post(base, {"format": "tsv"}, page=base)
+    assert response.status_code == 400
+    assert "Choose a file first." in response.text
+    assert form_fields(response.text, "import")["format"] == "tsv"

@@ -22,7 +22,9 @@ from tests.web.manage.import_calls import TABLE, look, send, stream
 
 
 def test_unknown_file_extension_is_refused_without_format(manager_browser: Browser, base: str) -> None:
-    assert look(manager_browser, base, b"a\n1\n", "rows.xls").status_code == 400
+    refusal = look(manager_browser, base, b"a\n1\n", "rows.xls")
+    assert refusal.status_code == 400
+    assert refusal.text.startswith('<p class="error"'), "a fragment, which the page shows above the file"
     assert look(manager_browser, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
 
 

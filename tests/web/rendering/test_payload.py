@@ -106,12 +106,13 @@ def test_the_same_markdown_is_rendered_once() -> None:
     ("value", "is_shown"),
     [
         ("data:image/png;base64,iVBORw0KGgo=", True),
+        (7, False),
         ("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+", False),
         ("data:text/html;base64,PHNjcmlwdD4=", False),
         ('data:image/png;base64,iVBOR" onerror="alert(1)', False),
     ],
 )
-def test_svg_and_html_data_urls_are_not_shown_as_pictures(app: Any, value: str, is_shown: bool) -> None:
+def test_only_data_urls_of_bitmaps_are_shown_as_pictures(app: Any, value: object, is_shown: bool) -> None:
     with app.test_request_context():
         assert picture_link(value) == (value if is_shown else None)
 
