@@ -46,6 +46,19 @@ def test_rebuild_restores_unfinished_items_and_keeps_answers(
     assert find_differences(server, database, queue) == []
 
 
+def test_invalid_row_is_refused_and_others_are_restored(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    lose(server, queue)
+    database.change("a", priority=-1)
+    rebuilt = rebuild(server.client, database.engine, queue.name)
+    assert (rebuilt.restored, rebuilt.refused) == (1, 1)
+    assert database.statuses() == {"a": "refused", "b": "queued"}
+    assert "priority" in not_none(database.error("a"))
+
+
 def test_lease_from_before_the_rebuild_is_lost(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:

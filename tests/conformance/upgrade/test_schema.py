@@ -18,6 +18,7 @@ from tests.engine.server_contents import everything
 from tests.support.leases import take
 
 LEASE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
+LEASE_KEY = ("one", 1, "ann")
 CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "configure": lambda queue: queue.configure(title="new"),
     "policy": lambda queue: queue.policy,
@@ -29,6 +30,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "save_draft": lambda queue: queue.save_draft(draft={}, **LEASE),
     "finish": lambda queue: queue.finish(result={}, **LEASE),
     "finish and reserve": lambda queue: queue.finish(result={}, then_reserve=True, **LEASE),
+    "finish, with a cached form": lambda queue: queue._commands.finish(LEASE_KEY, "{}", "-", None, ""),
     "undo_finish": lambda queue: queue.undo_finish(**LEASE),
     "take_back": lambda queue: queue.take_back(**LEASE),
     "reopen": lambda queue: queue.reopen("one", 1),

@@ -55,6 +55,7 @@ def test_manager_creates_configures_fills_and_watches_queue(
     assert "worker one" in page
     assert f"{base}/items?state=inbound" in page
     assert manager_browser.post(f"{base}/items/a/release", {"back": "yes"}).location == base
+    assert "The item is released" in manager_browser.get(base).text
     assert queue.mine("worker one") == []
 
 

@@ -214,6 +214,20 @@ def test_assignment_taken_by_another_is_not_renewed_but_answer_counts(
     assert worker_browser.name in [answer.person for answer in queue.get("one").answers]
 
 
+def test_expired_lease_is_not_offered_after_own_answer(queue: leaseq.Queue, worker_browser: Browser) -> None:
+    """The request comes from an old page; the item waits for the answers of others."""
+    queue.configure(answers=3, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, worker_browser)
+    expire_leases(queue)
+    second_lease = take(queue, worker_browser)
+    assert second_lease.token != lease.token
+    send(queue, worker_browser, second_lease, "finish", **{"answer.answer": "mine"})
+    response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "again"})
+    assert response.status_code == 409
+    assert "Take it back" not in response.text
+
+
 def test_expired_lease_of_several_answers_can_be_taken_back(
     queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
