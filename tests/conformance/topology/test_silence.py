@@ -11,7 +11,7 @@ import redis
 import leaseq
 from leaseq.engine.keys import QUEUES
 from tests.conformance.topology.servers import SLOTS, port_of, running
-from tests.support.waiting import eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 PAUSED = 5_000  # milliseconds
 
@@ -25,16 +25,31 @@ def node() -> Iterator[redis.Redis]:
         yield node
 
 
-def test_command_on_a_reused_connection_times_out(node: redis.Redis) -> None:
+def test_commands_on_reused_connections_time_out(node: redis.Redis) -> None:
     async def main() -> None:
         url = f"redis+cluster://127.0.0.1:{port_of(node)}?socket_timeout=0.5"
         async with leaseq.aio.connect(url) as client:
-            await leaseq.aio.Queue(client, "reviews").enqueue({})
+            queue = leaseq.aio.Queue(client, "reviews")
+            await queue.enqueue({})
             node.execute_command("CLIENT", "PAUSE", PAUSED, "ALL")
             with pytest.raises(leaseq.ServerUnavailable):
                 await client.ask(("SMEMBERS", QUEUES))
+            with pytest.raises(leaseq.ServerUnavailable):
+                await queue.enqueue({})
 
-    asyncio.run(main())
+    asyncio.run(asyncio.wait_for(main(), TIMEOUT))
+
+
+def test_call_in_an_event_loop_to_a_stopped_node_fails(node: redis.Redis) -> None:
+    async def main() -> None:
+        async with leaseq.aio.connect(f"redis+cluster://127.0.0.1:{port_of(node)}") as client:
+            queue = leaseq.aio.Queue(client, "reviews")
+            await queue.enqueue({})
+            node.shutdown(nosave=True)
+            with pytest.raises(leaseq.ServerUnavailable):
+                await queue.enqueue({})
+
+    asyncio.run(asyncio.wait_for(main(), TIMEOUT))
 
 
 def test_call_waits_for_a_silent_node_that_was_not_replaced(
