@@ -89,7 +89,7 @@ def test_other_queues_with_work_are_listed(
         (path(refunds), "12 waiting in Refunds &lt;b&gt;"),
         (path(begun), f"You hold 1 in {begun.name}"),
     ]
-    assert "Counts include items you can" in worker_browser.get(path(queue, "nothing")).text
+    assert "Counts include items you can" in worker_browser.get(path(queue, "why-nothing")).text
     queue.enqueue({})
     assert other_queues(worker_browser.get(path(queue)).text) == []
 
