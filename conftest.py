@@ -6,10 +6,11 @@ this machine lacks and no installation can add.
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,17 @@ settings.load_profile("tests")
 EXPLAINED = "platform:"
 unexplained: list[str] = []
 figures: list[str] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exclude the collected tests from garbage collection, which would visit all of them again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

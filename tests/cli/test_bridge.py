@@ -98,7 +98,10 @@ def test_run_moves_items_and_archives_answers_until_sigterm(
     assert process.wait(timeout=TIMEOUT) == 0
 
 
-def test_verify_prints_each_difference(call: Call, url: str, file: Path, queue: leaseq.Queue) -> None:
+def test_verify_prints_each_difference(
+    call: Call, url: str, file: Path, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.bridge.verify._RETRY_SECONDS", 0.01)
     call("bridge", "init", "--database", url)
     add(file, queue.name, "a")
     with sqlite3.connect(file) as connection:
