@@ -63,7 +63,7 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class _Scripts(Mapping[str, Script]):
-    """Reads each script at its first use: a program calls few of them, and reading all takes 0.1 s."""
+    """Joins each script at its first use: a program calls few of them, and joining all takes 0.1 s."""
 
     def __getitem__(self, name: str) -> Script:
         return load(name, *_KEYS[name])

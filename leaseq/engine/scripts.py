@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha1
@@ -80,26 +80,30 @@ class BoundScript:
 
 @cache
 def load(name: str, *keys: str) -> Script:
-    return read(_folder(), name, *keys)
+    return _join(_FILES, name, *keys)
 
 
 def names() -> list[str]:
     """The names of all scripts."""
-    file_names = (entry.name for entry in _folder().iterdir())
-    return sorted(name.removesuffix(".lua") for name in file_names if name.endswith(".lua"))
+    return sorted(file.removesuffix(".lua") for file in _FILES if "/" not in file)
 
 
 def read(folder: Traversable, name: str, *keys: str) -> Script:
-    """Read a script from the folder that contains its file and, in ``lib/``, the files that it includes.
+    """Read a script from the folder that contains its file and, in ``lib/``, the files that it includes."""
+    return _join(_read_files(folder), name, *keys)
+
+
+def _join(files: Mapping[str, str], name: str, *keys: str) -> Script:
+    """Join a script from its file and those that it includes.
 
     A line ``--- @include grants`` is replaced by the file ``lib/grants.lua``, after the files which that one
     includes; ``--- @defaults`` and ``--- @texts`` by tables of the policy's fields. Each file is joined once,
     without comments and empty lines, and each function only if the script uses it (see lua_functions).
-    Raises ScriptError if a file includes another twice, inside a block or in a circle, if it uses a name that
-    is declared neither in it nor in a file joined before it, or if it declares a name that such a file
-    declares.
+    Raises ScriptError if a file includes one that does not exist, or another twice, inside a block or in a
+    circle, if it uses a name that is declared neither in it nor in a file joined before it, or if it declares
+    a name that such a file declares.
     """
-    lines = arrange_functions(_Joiner(folder).lines(f"{name}.lua"))
+    lines = arrange_functions(_Joiner(files).lines(f"{name}.lua"))
     source = "".join(text + "\n" for _, _, text in lines)
     sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
     return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in lines))
@@ -112,15 +116,15 @@ class ScriptError(Exception):
 class _Joiner:
     """Joins the files of one script."""
 
-    def __init__(self, folder: Traversable) -> None:
-        self._folder = folder
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._files = files
         self._names = set(GLOBALS)  # names declared so far
         self._begun_files: set[str] = set()
         self._done_files: set[str] = set()
 
     def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
         """Yield the lines, each with its file and its number there."""
-        source = _parse((self._folder / file).read_text(encoding="utf-8"))
+        source = _parse(self._files[file])
         self._check_includes(file, source)
         self._begun_files.add(file)
         for number, line in source.code:
@@ -139,6 +143,8 @@ class _Joiner:
     def _check_includes(self, file: str, source: LuaSource) -> None:
         names = set()
         for name, depth in source.includes:
+            if f"lib/{name}.lua" not in self._files:
+                raise ScriptError(f"{file} includes {name}, but there is no lib/{name}.lua")
             if name in names:
                 raise ScriptError(f"{file} includes {name} twice")
             if depth:
@@ -179,7 +185,16 @@ _TABLES: Final = {"defaults": _defaults, "texts": _texts}
 """The replacement of a directive: the policy's rules or texts, with their defaults, as a Lua table."""
 
 
-@cache
-def _folder() -> Traversable:
-    """The folder of the scripts. In a checkout, ``leaseq/lua`` links to the folder next to the package."""
-    return files("leaseq") / "lua"
+def _read_files(folder: Traversable) -> dict[str, str]:
+    """The texts of the Lua files, by name: ``finish.lua``, ``lib/grants.lua``."""
+    return {
+        f"{prefix}{entry.name}": entry.read_text(encoding="utf-8")
+        for prefix, part in (("", folder), ("lib/", folder / "lib"))
+        for entry in part.iterdir()
+        if entry.name.endswith(".lua")
+    }
+
+
+# In a checkout, `leaseq/lua` links to the folder next to the package. All files are read at once, so that a
+# process keeps its scripts if another version is installed while it runs.
+_FILES: Final = _read_files(files("leaseq") / "lua")

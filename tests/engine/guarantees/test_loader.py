@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from leaseq.engine import scripts
 from leaseq.engine.scripts import ScriptError, read
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
+        ("--- @include none\n", "x.lua includes none, but there is no lib/none.lua"),
         ("--- @include one\n--- @include one\n", "x.lua includes one twice"),
         ("if KEYS then\n  --- @include one\nend\n", "x.lua includes one inside a block"),
         ("local function f()\n--- @include one\nend\n", "x.lua includes one inside a block"),
@@ -122,8 +124,15 @@ def test_file_included_by_two_files_is_joined_once(tmp_path: Path) -> None:
     ]
 
 
-def test_scripts_are_read_at_their_first_use() -> None:
+def test_scripts_are_joined_at_their_first_use() -> None:
     """Most programs call few of them, and start sooner without the others."""
     program = "import leaseq.queue; from leaseq.engine.scripts import load; print(load.cache_info().currsize)"
     completed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert completed.stdout == "0\n"
+
+
+def test_script_files_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process keeps its scripts if another version is installed while it runs."""
+    scripts.load.cache_clear()
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("a file is read again"))
+    assert scripts.load("history", "journal").source.startswith("#!lua")
