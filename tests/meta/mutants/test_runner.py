@@ -40,6 +40,15 @@ def test_passing_test_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     assert find_catcher(trees, "def test_a():\n    pass\n") == ""
 
 
+def test_open_file_after_last_test_is_no_failure(trees: tuple[Path, Path]) -> None:
+    for tree in trees:
+        (tree / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    leak = "class Leak:\n    def __init__(self):\n        self.file, self.me = open('product.py'), self\n\n\n"
+    leak += "def test_a():\n    Leak()\n\n\n"
+    assert find_catcher(trees, leak) == ""
+    assert find_catcher(trees, leak + CATCHES) == "tests/test_some.py::test_catches"
+
+
 def test_failure_in_unchanged_tree_does_not_count_as_catch(trees: tuple[Path, Path]) -> None:
     always = "def test_always_fails():\n    assert False\n\n\n"
     assert find_catcher(trees, always) == ""
