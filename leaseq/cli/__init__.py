@@ -39,7 +39,7 @@ PLUGGED_COMMANDS = {
     "serve": "Serve the pages and the REST API, using a server that runs elsewhere.",
     "token": "Create, list and revoke tokens for the REST API.",
     "up": "Run all of leaseq on this machine.",
-    "user": "Add, list and disable people, set passwords.",
+    "user": "Add, list, disable and enable people, set passwords.",
 }
 
 

@@ -37,8 +37,10 @@ def clear(
     It deletes only finished and dead items that the queue's policy
     no longer keeps. Several may run at the same time.
     """
-    if bool(names) == every_queue:
-        raise click.UsageError("name the queues to clear, or add --all.")
+    if names and every_queue:
+        raise click.UsageError("expected the names of queues or --all, got both: leave out one of them.")
+    if not names and not every_queue:
+        raise click.UsageError("expected the names of queues or --all, got neither: add one of them.")
     if every is None:
         _clear_once(client, names, as_json)
         return

@@ -15,6 +15,7 @@ import click
 
 from leaseq.cli.common import CommandFailed, CommandMisused
 from leaseq.errors import Invalid, LeaseqError
+from leaseq.suggestions import did_you_mean
 
 EXTRAS = {"bridge": "bridge"}
 """The extra of the package that a command needs, if that is not ``web``."""
@@ -52,6 +53,15 @@ class CommandGroup(click.Group):
             return _command(entry.load())
         except ModuleNotFoundError as error:
             self._raise_missing_extra(cmd_name, error)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known_names = args[0], self.list_commands(ctx)
+        if name not in known_names and not name.startswith("-"):
+            suggestion = did_you_mean(name, known_names)
+            ctx.fail(f"there is no command {name!r}" + (f"; {suggestion}" if suggestion else "."))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, self._help(name)) for name in self.list_commands(ctx)]

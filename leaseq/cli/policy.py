@@ -52,23 +52,40 @@ class _Rules(click.ParamType[Any]):
         return self._kind.parse(value)
 
 
-def policy_options(command: Callable[P, R]) -> Callable[..., R]:
-    """Add an option for each policy field to a command; ``changes`` contains those that were given."""
+def policy_options(*, for_new_queue: bool) -> Callable[[Callable[P, R]], Callable[..., R]]:
+    """Add an option for each policy field to a command; ``changes`` contains those that were given.
+    ``for_new_queue``: without an option its field has the default, which the help then names."""
 
-    @functools.wraps(command)
-    def with_changes(*args: Any, **kwargs: Any) -> R:
-        values = {name: kwargs.pop(name) for name in FIELDS}
-        source = click.get_current_context().get_parameter_source
-        changes = {
-            name: value for name, value in values.items() if source(name) is ParameterSource.COMMANDLINE
-        }
-        return command(*args, changes=changes, **kwargs)  # type: ignore[arg-type]
+    def add_options(command: Callable[P, R]) -> Callable[..., R]:
+        @functools.wraps(command)
+        def with_changes(*args: Any, **kwargs: Any) -> R:
+            values = {name: kwargs.pop(name) for name in FIELDS}
+            source = click.get_current_context().get_parameter_source
+            changes = {
+                name: value for name, value in values.items() if source(name) is ParameterSource.COMMANDLINE
+            }
+            return command(*args, changes=changes, **kwargs)  # type: ignore[arg-type]
 
-    result: Callable[..., R] = with_changes
-    for field in reversed(FIELDS.values()):
-        flags, settings = flags_and_settings(field)
-        result = click.option(flags, field.name, help=field.explain("none"), **settings)(result)
-    return result
+        result: Callable[..., R] = with_changes
+        for field in reversed(FIELDS.values()):
+            flags, settings = flags_and_settings(field)
+            text = field.explain("none") + (f" [default: {_default(field)}]" if for_new_queue else "")
+            result = click.option(flags, field.name, help=text, **settings)(result)
+        return result
+
+    return add_options
+
+
+def _default(field: Field) -> str:
+    """A field's default as one would give it to its option; "empty" for an empty text or list."""
+    value = field.default
+    if isinstance(field.kind, Boolean):
+        return flags_and_settings(field)[0].split("/")[0 if value else 1]
+    if value is None:
+        return "none"
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "empty"
+    return str(value) or "empty"
 
 
 def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:

@@ -38,7 +38,7 @@ def queue() -> None:
 
 @queue.command(epilog='Example: leaseq queue create reviews --title "Reviews" --form form.json')
 @click.argument("name", metavar="QUEUE")
-@policy_options
+@policy_options(for_new_queue=True)
 @connected
 def create(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Create a queue."""
@@ -57,7 +57,7 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
 
 @queue.command("set", epilog="Example: leaseq queue set reviews --max-attempts 5")
 @click.argument("name", metavar="QUEUE")
-@policy_options
+@policy_options(for_new_queue=False)
 @connected
 def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Change a queue's policy: only the options that are given."""

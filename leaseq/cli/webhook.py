@@ -108,7 +108,7 @@ def log(client: Client, id: str, limit: int, as_json: bool) -> None:
     endpoint = Endpoints(client).get(id)
     deliveries = Deliveries(client).log(endpoint.id, limit)
     if as_json:
-        emit_json({"deliveries": deliveries})
+        emit_json({"deliveries": deliveries, "after": None})
         return
     rows = [(one.id, one.type, one.state, str(len(one.tries)), _last_answer(one)) for one in deliveries]
     emit_table(("delivery", "type", "state", "tries", "last answer"), rows)

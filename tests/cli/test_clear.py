@@ -39,6 +39,12 @@ def test_clear_returns_expired_leases(call: Call, server: Any, queue_name: str) 
     }
 
 
+@pytest.mark.parametrize(("names", "wrong"), [((), "neither"), (("--all", "demo"), "both")])
+def test_clear_takes_names_or_all(call: Call, names: tuple[str, ...], wrong: str) -> None:
+    result = call("clear", *names)
+    assert (result.exit_code, f"got {wrong}" in result.stderr) == (2, True)
+
+
 def test_clear_repeats_until_no_expired_lease_is_left(
     call: Call, server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,30 @@ def test_each_policy_field_is_an_option_with_its_help_and_its_limits(path: str) 
         assert ("none: " in help_text) is bool(field.description.none), name
 
 
+def test_help_names_default_of_each_policy_field_of_new_queue() -> None:
+    """`queue set` changes only what is given, so there a default would mislead."""
+    helps = {option.name: getattr(option, "help", None) or "" for option in COMMANDS["queue create"].params}
+    texts = {name: helps[name].rpartition("[default: ")[2].rstrip("]") for name in FIELDS}
+    assert texts["lease_seconds"] == "300"
+    assert texts["bands"] == "50 150"
+    assert texts["keep_finished_seconds"] == "none"
+    assert texts["share_drafts"] == "--no-share-drafts"
+    assert texts["title"] == "empty"
+    assert all(texts.values())
+    for option in COMMANDS["queue set"].params:
+        assert "[default" not in (getattr(option, "help", None) or "")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("stat", "stats"), ("imports", "import"), ("user", None), ("xyzzy", None)]
+)
+def test_misspelt_command_suggests_known_one(word: str, meant: str | None) -> None:
+    result = CliRunner().invoke(main, [word], prog_name="leaseq")
+    assert result.exit_code == 2
+    assert ("did you mean" in result.output) is (meant is not None)
+    assert meant is None or f"did you mean {meant}?" in result.output
+
+
 def test_help_imports_no_slow_modules() -> None:
     code = (
         "import sys; from click.testing import CliRunner; from leaseq.cli import main;"

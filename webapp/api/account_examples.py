@@ -47,7 +47,7 @@ PATHS = {"token": "5f0c9a31d2e4", "invitation": "8be1f7a4c220"}
 REQUESTS: dict[str, dict[str, Any]] = {
     "PUT /people/{name}": {"a worker": {"role": "worker", "skills": ["fr"]}},
     "POST /people/{name}/password-link": {"create": {}},
-    "POST /tokens": {"for an import": {"name": "nightly import", "scope": "work", "days": 30}},
+    "POST /tokens": {"for an import": {"name": "nightly import", "scope": "enqueue", "days": 30}},
     "POST /tokens/{token}/rotate": {"rotate": {}},
     "POST /invitations": {"one person": {"name": "bob", "skills": ["fr"], "team": "Refunds", "days": 7}},
 }

@@ -62,7 +62,7 @@ _EXISTS_RESPONSE = {
     request_body=_BODY,
     responses={"200": _EXISTS_RESPONSE, "201": _CREATED_RESPONSE},
 )
-@needs("manager")
+@needs("manager", scopes=("enqueue",))
 @takes_any_size
 def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Add one item, an array of items, or a stream of lines.

@@ -51,7 +51,7 @@ _BODY: dict[str, Any] = {
 
 
 @bp.post("/queues/<q>/import", tags=TAGS, request_body=_BODY, responses={"200": models_out.Imported})
-@needs("manager")
+@needs("manager", scopes=("enqueue",))
 @takes_any_size
 def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
     """Import a file of any size: each row becomes an item, with its fields from the named columns.

@@ -72,7 +72,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
 
 
 @bp.delete("/queues/<q>", tags=TAGS, responses={"204": None, "412": _PRECONDITION})
-@needs("manager")
+@needs("manager", whole_token=True)
 def delete(path: QueuePath) -> Response:
     """Delete a queue with its policy, items, answers, drafts and journal, and the tokens for only this queue.
 

@@ -26,7 +26,7 @@ from leaseq.webapp.auth.session import (
 from leaseq.webapp.context import accounts, person, queue_names, state
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.accounts import FULL_SCOPE, Person, Scope
+from leaseq.webapp.store.accounts import Person, scopes_of
 
 
 @bp.get("/account")
@@ -49,8 +49,6 @@ def account_page(*, error: str | None = None, token: str | None = None, error_se
 
 def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
     """The values of the token list and of the form for a new token."""
-    full_scope = FULL_SCOPE[owner.role]
-    scopes: list[Scope] = ["read", "work", "manage", "admin"]
     return {
         "now": datetime.now(UTC),
         "tokens": accounts().tokens(owner.name),
@@ -58,7 +56,7 @@ def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
         "token_count": token_count(owner.name),
         "has_recent_proof": has_recent_proof(),
         "provider": state().settings.oidc_issuer,
-        "scopes": scopes[: scopes.index(full_scope) + 1],
+        "scopes": scopes_of(owner.role),
         "token_days": TOKEN_DAYS,
         "queue_names": queue_names(),
     }

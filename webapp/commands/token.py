@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
+import socket
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -10,11 +13,12 @@ from leaseq import Invalid
 from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, existing_queue, json_option
 from leaseq.webapp.commands.common import BY, accounts_of
 from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.store.accounts.model import MAX_TOKEN_NAME
 
 if TYPE_CHECKING:
     from leaseq import Client
 
-SCOPES = ("read", "work", "manage", "admin")
+SCOPES = ("read", "work", "enqueue", "manage", "admin")
 
 
 @click.group()
@@ -25,13 +29,16 @@ def token() -> None:
 @token.command(epilog="Example: TOKEN=$(leaseq token create alice)")
 @click.argument("name")
 @click.option(
-    "--for", "label", default=BY, show_default=True, metavar="TEXT", help="A note on what it is used for."
+    "--for",
+    "label",
+    metavar="TEXT",
+    help="A note on what it is used for. [default: who created it where, and when]",
 )
 @click.option(
     "--scope",
     type=click.Choice(SCOPES),
-    help="What it may do, at most what NAME may do: read, work, work and manage, or everything. "
-    "[default: everything that the role of NAME allows]",
+    help="What it may do, at most what NAME may do: read, work, only add items, work and manage, or "
+    "everything. [default: everything that the role of NAME allows]",
 )
 @click.option("--queue", metavar="QUEUE", help="Limit it to this queue. [default: all queues]")
 @click.option(
@@ -42,7 +49,9 @@ def token() -> None:
     help="How many days it is valid; `never`: until it is revoked.",
 )
 @connected
-def create(client: Client, name: str, label: str, scope: str | None, queue: str | None, expires: str) -> None:
+def create(
+    client: Client, name: str, label: str | None, scope: str | None, queue: str | None, expires: str
+) -> None:
     """Print a new token that acts as the person NAME. It is shown only once."""
     accounts = accounts_of(client)
     if accounts.find(name) is None:
@@ -51,8 +60,9 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
         )
     days = _days(expires)
     queue_name = existing_queue(client, queue).name if queue is not None else None
+    note = _origin() if label is None else label
     try:
-        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue_name, days=days))
+        click.echo(accounts.create_token(name, note, by=BY, scope=scope, queue=queue_name, days=days))
     except Invalid as error:
         if error.field in _OF_PERSON:
             raise CommandFailed(str(error)) from None
@@ -61,6 +71,13 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
 
 _OF_PERSON = ("person", "tokens")
 """The fields of errors that are not usage errors: they depend on the person's account."""
+
+
+def _origin() -> str:
+    """Who created a token where, and when, to tell tokens without a note apart."""
+    place = f"{getpass.getuser()}@{socket.gethostname()}"
+    text = f"{place[: MAX_TOKEN_NAME - 30]}, {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return "".join(character for character in text if character.isprintable())
 
 
 def _days(expires: str) -> int | None:
@@ -79,7 +96,7 @@ def list_tokens(client: Client, as_json: bool) -> None:
     """List the valid tokens, without the tokens themselves."""
     tokens = accounts_of(client).tokens()
     if as_json:
-        emit_json(tokens)
+        emit_json({"tokens": tokens, "after": None})
         return
     rows = [
         (

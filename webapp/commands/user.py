@@ -24,7 +24,7 @@ password_option = click.option(
 
 @click.group()
 def user() -> None:
-    """Add, list and disable people, set passwords."""
+    """Add, list, disable and enable people, set passwords."""
 
 
 @user.command(epilog="Example: leaseq user add alice --role manager")
@@ -55,20 +55,19 @@ def list_people(client: Client, as_json: bool) -> None:
     """List all people."""
     people = accounts_of(client).people()
     if as_json:
-        emit_json(
-            [
-                {
-                    "name": person.name,
-                    "role": person.role,
-                    "skills": list(person.skills),
-                    "team": person.team,
-                    "disabled": person.disabled,
-                    "has_password": person.has_password,
-                    "created_at": person.created_at,
-                }
-                for person in people
-            ]
-        )
+        entries = [
+            {
+                "name": person.name,
+                "role": person.role,
+                "skills": list(person.skills),
+                "team": person.team,
+                "disabled": person.disabled,
+                "has_password": person.has_password,
+                "created_at": person.created_at,
+            }
+            for person in people
+        ]
+        emit_json({"people": entries, "after": None})
         return
     rows = [
         (
@@ -110,6 +109,17 @@ def disable(client: Client, name: str) -> None:
     except Invalid as error:
         raise CommandFailed(str(error)) from None
     click.echo(f"{name} is disabled", err=True)
+
+
+@user.command(epilog="Example: leaseq user enable alice")
+@click.argument("name")
+@connected
+def enable(client: Client, name: str) -> None:
+    """Enable a disabled person: they can sign in again, and their tokens that have not expired work again."""
+    accounts = accounts_of(client)
+    accounts.get(name)
+    accounts.change(name, by=BY, disabled=False)
+    click.echo(f"{name} is enabled", err=True)
 
 
 def _password(from_stdin: bool) -> str:

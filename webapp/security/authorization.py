@@ -20,10 +20,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, state, this_app
-from leaseq.webapp.security.token_scopes import refusal
+from leaseq.webapp.security.token_scopes import is_whole, refusal
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
+from leaseq.webapp.store.accounts import ApiToken, Person, Role, Scope, at_least
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.typed import typed_fields
@@ -66,6 +66,8 @@ def needs(
     all_queues: bool = False,
     any_token: bool = False,
     makes_queue: bool = False,
+    scopes: tuple[Scope, ...] = (),
+    whole_token: bool = False,
 ) -> Callable[[_View], _View]:
     """Set the minimum role of a route. ``unless`` lets in callers that are not people, such as a scraper.
 
@@ -73,7 +75,9 @@ def needs(
     save the view a round trip: `extra_reply` returns its reply. ``all_queues``: the route shows or changes
     data of all queues, so the caller must be allowed to manage all of them. ``any_token``: the route is about
     the token itself, so a token for a single queue may call it, too. ``makes_queue``: if no queue has the
-    name, the call creates one, so it must not be answered with 404.
+    name, the call creates one, so it must not be answered with 404. ``scopes``: the narrow scopes of
+    tokens that may make the call, too. ``whole_token``: a token may make the call only if it has all rights
+    of its person.
     """
 
     def mark(view: _View) -> _View:
@@ -83,6 +87,8 @@ def needs(
         view.all_queues = all_queues  # type: ignore[attr-defined]
         view.any_token = any_token  # type: ignore[attr-defined]
         view.makes_queue = makes_queue  # type: ignore[attr-defined]
+        view.scopes = scopes  # type: ignore[attr-defined]
+        view.whole_token = whole_token  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -175,7 +181,7 @@ def _guard() -> BaseResponse | None:
         if not at_least(person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _check_scope(this_request, token, need)  # guard: token-within
+            _check_scope(this_request, token, need, view)  # guard: token-within
         _refuse_other_queues(this_request, person, need, view)
         if getattr(view, "takes_any_size", False):
             this_request.max_content_length = sys.maxsize
@@ -230,10 +236,16 @@ def may_manage(queue: str) -> bool:
     return token is None or refusal(token, "manager", request.method, queue) is None
 
 
-def _check_scope(this_request: Request, token: ApiToken, need: Role) -> None:
-    reason = refusal(token, need, this_request.method, (this_request.view_args or {}).get("q"))
+def _check_scope(this_request: Request, token: ApiToken, need: Role, view: Callable[..., Any]) -> None:
+    queue = (this_request.view_args or {}).get("q")
+    reason = refusal(token, need, this_request.method, queue, getattr(view, "scopes", ()))
     if reason is not None:
         raise Forbidden(reason)
+    if getattr(view, "whole_token", False) and not is_whole(token, g.person.role):
+        raise Forbidden(
+            "expected a token with all rights of its person, got one that is limited to a scope or a queue: "
+            "use one that was created without both"
+        )
 
 
 def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:

@@ -79,6 +79,8 @@ def test_rotation_keeps_rights_and_revokes_old_token(program: Program) -> None:
         ("admin", "manage", "admin", False),
         ("admin", "work", "read", False),  # a token of an admin reads more than the scope "work"
         ("worker", "work", "read", True),
+        ("manager", "manage", "enqueue", True),
+        ("worker", "work", "enqueue", False),
         ("worker", "work", "manage", False),
         ("manager", "work", "manage", False),
     ],

@@ -42,8 +42,8 @@ def test_token_creation_on_pages_requires_password(
     ("role", "scopes"),
     [
         ("worker", ["read", "work"]),
-        ("manager", ["read", "work", "manage"]),
-        ("admin", ["read", "work", "manage", "admin"]),
+        ("manager", ["read", "work", "enqueue", "manage"]),
+        ("admin", ["read", "work", "enqueue", "manage", "admin"]),
     ],
 )
 def test_scope_choices_depend_on_role(

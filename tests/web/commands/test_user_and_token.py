@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 import leaseq
 from leaseq.cli import main
-from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.commands.token import SCOPES as TOKEN_COMMAND_SCOPES
+from leaseq.webapp.store.accounts import SCOPES, Accounts
 from tests.support.leases import not_none
 
 
@@ -36,7 +37,9 @@ def test_user_commands_add_list_change_and_disable_person(
     assert person
     assert (person.role, person.skills) == ("manager", ("de", "fr"))
     list_result = run("user", "list", "--json")
-    assert {entry["name"]: entry["role"] for entry in json.loads(list_result.stdout)}[name] == "manager"
+    assert {entry["name"]: entry["role"] for entry in json.loads(list_result.stdout)["people"]}[
+        name
+    ] == "manager"
     assert name in run("user", "list").stdout
     assert run("user", "passwd", name, "--password-stdin", input="another long one").exit_code == 0
     run("token", "create", name)
@@ -48,6 +51,8 @@ def test_user_commands_add_list_change_and_disable_person(
     assert accounts.verify(name, "another long one")
     assert run("user", "disable", name).exit_code == 0
     assert accounts.verify(name, "another long one") is None
+    assert run("user", "enable", name).exit_code == 0
+    assert accounts.verify(name, "another long one")
 
 
 def test_user_and_token_commands_refuse_bad_arguments(
@@ -116,9 +121,32 @@ def test_token_is_printed_once_listed_without_secret_and_revoked(
     list_result = run("token", "list")
     assert stored_token.id in list_result.stdout
     assert token not in list_result.stdout
-    assert {entry["id"] for entry in json.loads(run("token", "list", "--json").stdout)} >= {stored_token.id}
+    assert {entry["id"] for entry in json.loads(run("token", "list", "--json").stdout)["tokens"]} >= {
+        stored_token.id
+    }
     assert run("token", "revoke", stored_token.id).exit_code == 0
     assert Accounts(server.client).caller(token) is None
+
+
+def test_tokens_without_note_have_names_of_their_own(
+    run: Callable[..., Result],
+    accounts: Accounts,
+    new_name: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = new_name("many tokens")
+    accounts.add(name, by="test")
+    assert run("token", "create", name).exit_code == 0
+    monkeypatch.setattr("socket.gethostname", lambda: "x" * 300)
+    assert run("token", "create", name).exit_code == 0
+    assert run("token", "create", name, "--for", "nightly").exit_code == 0
+    names = [one.name for one in accounts.tokens(name)]
+    assert len(set(names)) == 3
+    assert "nightly" in names
+
+
+def test_scopes_of_the_command_are_all_there_are() -> None:
+    assert TOKEN_COMMAND_SCOPES == SCOPES
 
 
 def test_token_create_refuses_disabled_person(

@@ -10,6 +10,7 @@ from leaseq.webapp.store.accounts.log import LogEntry, LogPage
 from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
     HIGHEST_ROLE,
+    NARROW_SCOPES,
     ROLES,
     SCOPES,
     ApiToken,
@@ -18,6 +19,7 @@ from leaseq.webapp.store.accounts.model import (
     Role,
     Scope,
     at_least,
+    scopes_of,
 )
 from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
 
@@ -26,6 +28,7 @@ __all__ = [
     "HIGHEST_ROLE",
     "MAX_PASSWORD",
     "MIN_PASSWORD",
+    "NARROW_SCOPES",
     "ROLES",
     "SCOPES",
     "Accounts",
@@ -40,4 +43,5 @@ __all__ = [
     "Role",
     "Scope",
     "at_least",
+    "scopes_of",
 ]

@@ -13,12 +13,23 @@ Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """The roles in rising order: each may do everything that the ones before it may do."""
 
-Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
+Scope: TypeAlias = Literal["read", "work", "enqueue", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""What a token may do, within its person's rights: read, work, also manage queues, or everything."""
+"""What a token may do, within its person's rights: read, work, only add items, work and manage queues, or
+everything."""
 
-HIGHEST_ROLE: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
-"""The highest role whose calls a scope allows. ``read`` allows only calls that change nothing."""
+NARROW_SCOPES: frozenset[Scope] = frozenset({"enqueue"})
+"""The scopes that allow only the calls which name them."""
+
+HIGHEST_ROLE: dict[Scope, Role] = {
+    "read": "admin",
+    "work": "worker",
+    "enqueue": "manager",
+    "manage": "manager",
+    "admin": "admin",
+}
+"""The highest role whose calls a scope allows. ``read`` allows only calls that change nothing, the
+`NARROW_SCOPES` only those that name them."""
 
 FULL_SCOPE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
 """The scope of each role's full rights."""
@@ -105,10 +116,15 @@ def checked_role(value: object) -> Role:
     return validation.one_of(value, ROLES, "role")
 
 
+def scopes_of(role: Role) -> tuple[Scope, ...]:
+    """The scopes that a person of this role may give to a token."""
+    return tuple(one for one in SCOPES if one == "read" or at_least(role, HIGHEST_ROLE[one]))
+
+
 def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
-    if scope != "read" and not at_least(role, HIGHEST_ROLE[scope]):  # guard: scope-of-the-role
+    if scope not in scopes_of(role):  # guard: scope-of-the-role
         raise Invalid(
             "scope", f"at most {FULL_SCOPE[role]}: a token can't have more rights than its person, a {role}"
         )
