@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from leaseq.engine.client import Client, connect
     from leaseq.errors import (
         Invalid,
+        ItemFinished,
         ItemNotFound,
         LeaseLost,
         LeaseqError,
@@ -88,6 +89,7 @@ __all__ = [
     "Invalid",
     "Item",
     "ItemChanges",
+    "ItemFinished",
     "ItemNotFound",
     "Json",
     "Lease",

@@ -66,6 +66,18 @@ class ItemNotFound(LeaseqError):
         self.id = id
 
 
+class ItemFinished(LeaseqError):
+    """``remove(unless="finished")`` was called for an item that somebody finished, and nothing changed.
+    ``item`` is the item, with its answers. If several people are to answer it, one answer is enough."""
+
+    def __init__(self, queue: str, item: Item) -> None:
+        count = len(item.answers)
+        answers = f"{count} answer{'' if count == 1 else 's'}"
+        super().__init__(f"item {item.id!r} of queue {queue!r} has {answers}, and was not removed")
+        self.queue = queue
+        self.item = item
+
+
 class QueueNotFound(LeaseqError):
     """No queue has this name. ``deleted``: there was one, and it was deleted with all its items and leases;
     also False if that is not known."""

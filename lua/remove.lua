@@ -5,12 +5,23 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
-REPLY  {'ok'}   {'no-item'}   {'no-queue'} ]]
-local id, by = ARGV[2], ARGV[3]
+       then, for a conditional call: 4 if: only while one of its assignments is in the state; unless: only
+       while none is   5 the state
+REPLY  {'ok'}   {'wrong-state', the item}: the condition is not met   {'no-item'}   {'no-queue'} ]]
+local id, by, condition, state = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include forget
+--- @include describe
+local function is_in_state()
+  for _, member in ipairs(items.assignments(id)) do
+    if places.find(items.read(member)) == state then return true end
+  end
+  return false
+end
+
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
+if condition and is_in_state() ~= (condition == 'if') then return { 'wrong-state', describe(id) } end
 local tokens = forget(id)
 for i = 2, #tokens do
   queue.count('released')

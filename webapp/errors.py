@@ -60,10 +60,8 @@ _BY_TYPE: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
 
 def problem_of(error: leaseq.LeaseqError) -> Problem:
     """The problem for an error of the library."""
-    if isinstance(error, leaseq.LeaseLost):
-        members = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
-        hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
-        return Problem(409, "lease-lost", f"{error}{hint}", **members)
+    if isinstance(error, leaseq.LeaseLost | leaseq.ItemFinished):
+        return _problem_of_state(error)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # the same text as without access
         return Problem(404, "not-found", f"{error}, or you have no access to it")
     for kind, (status, code) in _BY_TYPE.items():
@@ -81,6 +79,15 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return _retry_later(Problem(503, "server-unavailable", str(error)))
     log.warning("%s", error)  # has the server's address: not for clients
     return _retry_later(Problem(503, "server-unavailable", AWAY))
+
+
+def _problem_of_state(error: leaseq.LeaseLost | leaseq.ItemFinished) -> Problem:
+    """The problem of a call that the item's state did not allow."""
+    members: dict[str, Any] = {"id": error.item.id, "state": error.item.state}
+    if isinstance(error, leaseq.ItemFinished):
+        return Problem(409, "item-finished", str(error), **members)
+    hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
+    return Problem(409, "lease-lost", f"{error}{hint}", **members, answer_kept=error.answer_kept)
 
 
 def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:

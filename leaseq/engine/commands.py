@@ -174,8 +174,9 @@ class Commands:
         """Change an item. ``fields``: from `arguments.changes`."""
         return self._run("change", (id, by, request, *fields))
 
-    def remove(self, id: str, by: str) -> Reply:
-        return self._run("remove", (id, by))
+    def remove(self, id: str, by: str, *condition: str) -> Reply:
+        """Delete an item. ``condition``: 'if' or 'unless', and a state, if the call depends on it."""
+        return self._run("remove", (id, by, *condition))
 
     def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
         return self._run("adopt", (id, str(token), by, request))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from leaseq.engine import codec
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
+from leaseq.errors import Invalid, ItemFinished, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
 from leaseq.models import Item, LeaseKey
 
 # Codes of replies that are not refusals, for scripts that have more than one.
@@ -116,6 +116,13 @@ def _not_waiting(call: Call, reply: Reply) -> Invalid:
     return Invalid("id", f"a waiting item; {call.id!r} is {state}: {first}")
 
 
+def _not_removable(call: Call, reply: Reply) -> LeaseqError:
+    _, _, condition, state = call.args
+    if condition == "unless":
+        return ItemFinished(call.queue, codec.item(call.id, reply.rest[0]))
+    return Invalid("id", f"an item that is {state}; {call.id!r} is {_state(reply)}")
+
+
 def _not_changeable(call: Call, reply: Reply) -> Invalid:
     state = _state(reply)
     if state == "dead":
@@ -193,6 +200,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("correct", b"no-answer"): _no_such_answer,
     ("correct", b"answered"): _has_another("by", 2),
     ("remove", b"no-item"): _item_missing,
+    ("remove", b"wrong-state"): _not_removable,
 }
 REFUSAL_CODES: Final = frozenset(code for _, code in _TABLE)
 """All codes in the table of refusals. For some scripts, they are not refusals."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Unpack
+from typing import Literal, Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments, ids
@@ -72,14 +72,17 @@ class Admin(Inspection):
         """Delete at most ``limit`` items in a state, in the order of `items`; returns their number.
 
         ``error``, ``person``: as for `revive_all`. A number below ``limit`` means that none is left. An item
-        with several assignments is deleted as a whole if one of them is in the state. ``on_removed`` is
-        called with the id of each deleted item.
+        with several assignments is deleted as a whole if one of them is in the state. An item that leaves the
+        state meanwhile, because somebody finished it for instance, is kept. ``on_removed`` is called with the
+        id of each deleted item.
         """
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
 
+        manager = arguments.author(by)
+
         def remove(id: str) -> None:
-            self.remove(id, by=by)
+            self._commands.remove(id, manager, "if", state)
             if on_removed:
                 on_removed(id)
 
@@ -142,9 +145,16 @@ class Admin(Inspection):
         reply = self._commands.change(validation.item_id(id), arguments.author(by), ids.request_id(), fields)
         return self._item(reply, id)
 
-    def remove(self, id: str, *, by: str | None = None) -> None:
-        """Delete an item, whatever its state."""
-        self._commands.remove(validation.item_id(id), arguments.author(by))
+    def remove(self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None) -> None:
+        """Delete an item, whatever its state, with all its answers: also one that was given a moment ago.
+
+        ``unless="finished"`` deletes it only while nobody has finished it, or one of its assignments.
+        Otherwise it raises ItemFinished, with the item, and nothing changes.
+        """
+        if unless not in (None, "finished"):
+            raise validation.refusal("unless", "None or 'finished'", unless)
+        condition = () if unless is None else ("unless", unless)
+        self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
         """Turn a late answer (named by its token) into an answer of the item. It fills an assignment that

@@ -184,6 +184,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
         lambda q, _: q.change("a", priority=1, delay=5).priority,
     ),
     ("remove", take_lease, "remove", lambda q, _: q.remove("a")),
+    ("remove unless finished", take_lease, "remove", lambda q, _: q.remove("a", unless="finished")),
     ("delete", take_lease, "delete", lambda q, _: q.delete()),
     ("delete keys", take_lease, "delete_keys", lambda q, _: q.delete()),
     ("erase a person", abandoned_lease, "erase_person", erase_ann),

@@ -59,7 +59,7 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     backup.BackupFailed("the server was restarted"),
     backup.RestoreRefused("there are people"),
 )
-"""One of each class but LeaseLost, with nothing left at its default."""
+"""One of each class but LeaseLost and ItemFinished, with nothing left at its default."""
 
 
 RUN_AT_IMPORT = ("__main__", ".wsgi", ".serving", ".migrations.env")
@@ -79,7 +79,10 @@ def test_examples_cover_every_error_class() -> None:
     ours = {
         one for one in subclasses(leaseq.LeaseqError) if one.__module__.startswith(("leaseq.", "webapp."))
     }
-    assert {type(one) for one in EXAMPLES} == {leaseq.LeaseqError, *ours} - {leaseq.LeaseLost}
+    assert {type(one) for one in EXAMPLES} == {leaseq.LeaseqError, *ours} - {
+        leaseq.LeaseLost,
+        leaseq.ItemFinished,
+    }
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda one: type(one).__name__)
@@ -103,6 +106,16 @@ def test_lease_lost_is_equal_after_pickling_with_its_item(queue: leaseq.Queue) -
     restored_error = pickle.loads(pickle.dumps(error.value))
     assert error_contents(restored_error) == error_contents(error.value)
     assert (restored_error.item, restored_error.answer_kept) == (queue.get("r-1"), True)
+
+
+def test_item_finished_is_pickled_with_its_item(queue: leaseq.Queue) -> None:
+    queue.enqueue({"text": "hello"}, id="r-1")
+    queue.finish(not_none(queue.reserve("ann")), {"stars": 4})
+    with pytest.raises(leaseq.ItemFinished) as error:
+        queue.remove("r-1", unless="finished")
+    restored_error = pickle.loads(pickle.dumps(error.value))
+    assert error_contents(restored_error) == error_contents(error.value)
+    assert restored_error.item == queue.get("r-1")
 
 
 def error_contents(error: Exception) -> dict[str, Any]:

@@ -22,20 +22,23 @@ _LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", 
 def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     """Release, assign, revive or remove up to 1,000 items, named by their ids.
 
-    Each item is changed separately. `refused` lists the items that were not changed, with the `code` and
-    `detail` that the call for the single item would have had.
+    Each item is changed separately. With `unless`, items that somebody has finished are not removed.
+    `refused` lists the items that were not changed, with the `code` and `detail` that the call for the
+    single item would have had.
     """
     queue = existing_queue(path.q)
     if not 1 <= len(body.ids) <= MAX_IDS:
         raise Invalid("ids", f"1 to {MAX_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
+    if body.unless is not None and body.action != "remove":
+        raise Invalid("unless", "only for remove")
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
     count, refusals = 0, []
     try:
         for id in dict.fromkeys(body.ids):
             try:
-                _do(queue, body.action, id, assignee)
+                _do(queue, body, id, assignee)
                 count += 1
             except (Invalid, LeaseqError) as error:
                 problem = problem_of(error)
@@ -51,14 +54,14 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     return {"done": count, "refused": refusals}
 
 
-def _do(queue: Queue, action: str, id: str, assignee: str) -> None:
+def _do(queue: Queue, body: BulkRequest, id: str, assignee: str) -> None:
     by = person().name
-    if action == "release":
+    if body.action == "release":
         queue.release(id, by=by)
-    elif action == "assign":
+    elif body.action == "assign":
         queue.assign(id, assignee, by=by)
-    elif action == "revive":
+    elif body.action == "revive":
         queue.revive(id, by=by)
     else:
-        queue.remove(id, by=by)
+        queue.remove(id, unless=body.unless, by=by)
         state().threads.forget(queue.name, id)

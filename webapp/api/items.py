@@ -22,6 +22,7 @@ from leaseq.webapp.api.models_in import (
     ItemPath,
     ItemsQuery,
     QueuePath,
+    RemoveQuery,
     ReopenRequest,
     TokenRequest,
 )
@@ -109,9 +110,12 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
 
 @bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
 @needs("manager")
-def remove(path: ItemPath) -> Response:
-    """Delete an item, with its answers."""
-    existing_queue(path.q).remove(path.id, by=person().name)
+def remove(path: ItemPath, query: RemoveQuery) -> Response:
+    """Delete an item, with its answers: also with one that was given a moment ago.
+
+    With `unless=finished`, an item that has an answer is not deleted: 409 `item-finished`.
+    """
+    existing_queue(path.q).remove(path.id, unless=query.unless, by=person().name)
     state().threads.forget(path.q, path.id)
     return Response(status=204)
 

@@ -218,6 +218,13 @@ class BulkRequest(Body):
         json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},
     )
     person: str = optional("For assign: the only person who may reserve them", **PERSON)
+    unless: Literal["finished"] | None = optional("For remove: items that somebody has finished are kept")
+
+
+class RemoveQuery(Query):
+    unless: Literal["finished"] | None = Field(
+        None, description="Delete the item only while nobody has finished it, or one of its assignments"
+    )
 
 
 class PauseRequest(Body):

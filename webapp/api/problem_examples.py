@@ -36,6 +36,13 @@ _PROBLEMS = (
     ),
     Problem(
         409,
+        "item-finished",
+        "item 'r-1' of queue 'reviews' has 1 answer, and was not removed",
+        id="r-1",
+        state="finished",
+    ),
+    Problem(
+        409,
         "answer-not-kept",
         "the first request with this key succeeded; its answer was too large to be kept",
     ),

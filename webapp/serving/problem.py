@@ -35,6 +35,8 @@ MEANINGS = {
     "whether the answer was kept as a late answer. Don't send it again: reserve the next item.",
     "conflict": "An item with this id and a different payload exists. Use another id; to change an "
     "item that waits, `PATCH` it.",
+    "item-finished": "The item has an answer, and the request has `unless`; nothing changed. `state` is the "
+    "item's state now. Read the answer, then delete the item without `unless`.",
     "in-progress": "The first request with this `Idempotency-Key` is still being processed. Send it again "
     "after `Retry-After` seconds.",
     "answer-not-kept": "The request with this key succeeded; its response was too large to be stored, or "

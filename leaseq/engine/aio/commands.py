@@ -155,8 +155,9 @@ class Commands:
         """Change an item. ``fields``: from `arguments.changes`."""
         return await self._run("change", (id, by, request, *fields))
 
-    async def remove(self, id: str, by: str) -> Reply:
-        return await self._run("remove", (id, by))
+    async def remove(self, id: str, by: str, *condition: str) -> Reply:
+        """Delete an item. ``condition``: 'if' or 'unless', and a state, if the call depends on it."""
+        return await self._run("remove", (id, by, *condition))
 
     async def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
         return await self._run("adopt", (id, str(token), by, request))

@@ -6,7 +6,7 @@ Made of leaseq/queue/admin.py by ``python -m tests.meta.asynchronous``; not to b
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Unpack
+from typing import Literal, Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments, ids
@@ -72,14 +72,16 @@ class Admin(Inspection):
         """Delete at most ``limit`` items in a state, in the order of `items`; returns their number.
 
         ``error``, ``person``: as for `revive_all`. A number below ``limit`` means that none is left. An item
-        with several assignments is deleted as a whole if one of them is in the state. ``on_removed`` is
-        called with the id of each deleted item.
+        with several assignments is deleted as a whole if one of them is in the state. An item that leaves the
+        state meanwhile, because somebody finished it for instance, is kept. ``on_removed`` is called with the
+        id of each deleted item.
         """
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
+        manager = arguments.author(by)
 
         async def remove(id: str) -> None:
-            await self.remove(id, by=by)
+            await self._commands.remove(id, manager, "if", state)
             if on_removed:
                 on_removed(id)
 
@@ -148,9 +150,18 @@ class Admin(Inspection):
         )
         return self._item(reply, id)
 
-    async def remove(self, id: str, *, by: str | None = None) -> None:
-        """Delete an item, whatever its state."""
-        await self._commands.remove(validation.item_id(id), arguments.author(by))
+    async def remove(
+        self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None
+    ) -> None:
+        """Delete an item, whatever its state, with all its answers: also one that was given a moment ago.
+
+        ``unless="finished"`` deletes it only while nobody has finished it, or one of its assignments.
+        Otherwise it raises ItemFinished, with the item, and nothing changes.
+        """
+        if unless not in (None, "finished"):
+            raise validation.refusal("unless", "None or 'finished'", unless)
+        condition = () if unless is None else ("unless", unless)
+        await self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
 
     async def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
         """Turn a late answer (named by its token) into an answer of the item. It fills an assignment that

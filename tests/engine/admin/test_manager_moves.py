@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import leaseq
+from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
@@ -204,3 +206,44 @@ def test_remove_events_contain_tokens_of_ended_leases(timed_queue: leaseq.Queue)
         event.what: event.token for event in timed_queue.journal() if event.what in ("released", "removed")
     }
     assert ends == {"removed": leases[0].token, "released": leases[1].token}
+
+
+def test_remove_unless_finished_deletes_item_without_answer(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("one", "held", "waits"))
+    lease = take("ann")
+    for id in ("held", "waits"):
+        timed_queue.remove(id, unless="finished", by="meg")
+        with pytest.raises(leaseq.ItemNotFound):
+            timed_queue.remove(id, unless="finished")
+    timed_queue.remove(lease.id, unless="finished")
+    assert timed_queue.mine("ann") == []
+    timed_queue.enqueue({}, id="dead")
+    timed_queue.fail(take("ann"), "torn", retry=False)
+    timed_queue.remove("dead", unless="finished")
+    assert timed_queue.stats().dead == 0
+
+
+@pytest.mark.parametrize("answers", [1, 3])
+def test_remove_unless_finished_keeps_item_with_any_answer(
+    timed_queue: leaseq.Queue, take: Take, server: Server, answers: int
+) -> None:
+    timed_queue.configure(answers=answers)
+    timed_queue.finish(take("ann"), {"v": 1})
+    contents = server_contents.everything(server.redis, timed_queue.name)
+    with pytest.raises(leaseq.ItemFinished) as error:
+        timed_queue.remove("one", unless="finished", by="meg")
+    assert (error.value.queue, error.value.item) == (timed_queue.name, timed_queue.get("one"))
+    assert [answer.result for answer in error.value.item.answers] == [{"v": 1}]
+    assert server_contents.everything(server.redis, timed_queue.name) == contents
+    timed_queue.remove("one")
+    with pytest.raises(leaseq.ItemNotFound):
+        timed_queue.get("one")
+
+
+@pytest.mark.parametrize("unless", ["", "inbound", "dead", True, ["finished"]])
+def test_remove_unless_any_other_state_is_refused(timed_queue: leaseq.Queue, take: Take, unless: Any) -> None:
+    lease = take("ann")
+    with pytest.raises(leaseq.Invalid) as error:
+        timed_queue.remove(lease.id, unless=unless)
+    assert error.value.field == "unless"
+    assert timed_queue.get(lease.id).state == "reserved"

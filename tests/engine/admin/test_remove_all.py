@@ -74,6 +74,22 @@ def test_remove_all_reads_several_pages_and_counts_each_item_once(timed_queue: l
     assert timed_queue.stats().reserved == 0
 
 
+@pytest.mark.parametrize("answers", [1, 2])
+def test_remove_all_keeps_item_that_left_state_after_it_was_listed(
+    timed_queue: leaseq.Queue, answers: int
+) -> None:
+    timed_queue.configure(answers=answers, holds=9)
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("first", "second", "third"))
+    leases = [take(timed_queue, "ann") for _ in range(3)]
+
+    def finish_second(removed_id: str) -> None:
+        if removed_id == "first":
+            timed_queue.finish(leases[1], {"v": 2})
+
+    assert timed_queue.remove_all("reserved", on_removed=finish_second) == 2
+    assert [answer.result for answer in timed_queue.get("second").answers] == [{"v": 2}]
+
+
 @pytest.mark.parametrize(
     ("field", "bad"),
     [

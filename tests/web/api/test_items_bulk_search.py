@@ -87,6 +87,15 @@ def test_bulk_action_succeeds_or_is_refused_per_item(
     assert mixed_queue.stats().reserved == mixed_queue.stats().finished == 0
 
 
+def test_bulk_remove_unless_finished_keeps_answered_items(mixed_queue: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{mixed_queue.name}/bulk"
+    body = {"action": "remove", "ids": ["done-1", "held-1", "wait-1"], "unless": "finished"}
+    response = manager("POST", path, json=body)
+    assert response.json["done"] == 2
+    assert [(one["id"], one["code"]) for one in response.json["refused"]] == [("done-1", "item-finished")]
+    assert mixed_queue.get("done-1").answers
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -97,6 +106,8 @@ def test_bulk_action_succeeds_or_is_refused_per_item(
         ({"action": "remove", "ids": ["x"] * 1_001}, "ids"),
         ({"action": "remove", "ids": [7]}, "ids.0"),
         ({"action": "remove", "ids": ["a"], "person": "ann"}, "person"),
+        ({"action": "remove", "ids": ["a"], "unless": "dead"}, "unless"),
+        ({"action": "release", "ids": ["a"], "unless": "finished"}, "unless"),
         ({"action": "assign", "ids": ["a"]}, "person"),
         ({"action": "assign", "ids": ["a"], "person": "nobody"}, "person"),
     ],

@@ -54,6 +54,21 @@ def test_items_of_state_or_filter_are_removed(
         assert assert_problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
+def test_item_is_deleted_unless_finished(queue: leaseq.Queue, manager: Caller) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("answered", "waits"))
+    queue.finish(take(queue, "ann"), {"v": 1})
+    path = f"/queues/{queue.name}/items"
+    refusal = assert_problem(manager("DELETE", f"{path}/answered?unless=finished"), 409, "item-finished")
+    assert (refusal["id"], refusal["state"]) == ("answered", "finished")
+    assert [one["result"] for one in manager("GET", f"{path}/answered").json["answers"]] == [{"v": 1}]
+    assert manager("DELETE", f"{path}/waits?unless=finished").status_code == 204
+    for query, field in (("unless=dead", "unless"), ("unles=finished", "unles")):
+        refusal = assert_problem(manager("DELETE", f"{path}/answered?{query}"), 400, "invalid")
+        assert refusal["field"] == field
+    assert manager("DELETE", f"{path}/answered").status_code == 204
+    assert_problem(manager("DELETE", f"{path}/answered?unless=finished"), 404, "not-found")
+
+
 def test_queue_is_deleted_only_if_if_match_is_current(
     dead_items: leaseq.Queue, manager: Caller, worker: Caller, accounts: Accounts
 ) -> None:
