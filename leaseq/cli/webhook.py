@@ -20,7 +20,7 @@ from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.webhooks import Deliverer, Delivery, Endpoint, NewSecret
+    from leaseq.webhooks import Delivery, Endpoint, NewSecret
 
 BY = "the command line"
 _NO_LIBRARY = "the package standardwebhooks is not installed: pip install 'leaseq[webhooks]'"
@@ -116,11 +116,21 @@ def log(client: Client, id: str, limit: int, as_json: bool) -> None:
 
 @webhook.command(epilog="Example: leaseq webhook test wh-0a1b2c3d4e5f")
 @click.argument("id")
-@allow_option
 @connected
-def test(client: Client, id: str, allow: str) -> None:
-    """Send `webhook.test` to an endpoint now, and print what it answered. Exit 1 unless that was 2xx."""
-    delivery = _deliverer(client, allow).test(id)
+def test(client: Client, id: str) -> None:
+    """Have `webhook.test` sent to an endpoint, and print what it answered. Exit 1 unless that was 2xx.
+
+    The process that sends webhooks sends it, with its settings, as every event: `leaseq up` or
+    `leaseq webhook run`.
+    """
+    from leaseq.webhooks import Deliveries, Endpoints
+
+    delivery = Deliveries(client).test(Endpoints(client).get(id))
+    if delivery.state == "waiting":
+        raise CommandFailed(
+            "not sent yet: no process took it. Webhooks are sent by `leaseq up` and by `leaseq webhook run`: "
+            "check that one runs"
+        )
     if delivery.state != "delivered":
         raise CommandFailed(f"not delivered: {_last_answer(delivery)}")
     click.echo(f"delivered: {_last_answer(delivery)}")
@@ -204,13 +214,6 @@ def run(client: Client, allow: str) -> None:
     click.echo("sending webhooks. Ctrl-C stops it.")
     with stopped_by_signals() as stop:
         send(client, allowed_networks, stop)
-
-
-def _deliverer(client: Client, allow: str) -> Deliverer:
-    from leaseq.webhooks import Deliverer, networks
-
-    _need_library()
-    return Deliverer(client, networks(allow))
 
 
 def _need_library() -> None:

@@ -8,20 +8,17 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 
 from leaseq import validation
 from leaseq.engine.client import Client
 from leaseq.errors import ItemNotFound, LeaseLost
 from leaseq.models import Lease
 from leaseq.webhooks.addresses import Networks
-from leaseq.webhooks.bodies import body
-from leaseq.webhooks.deliveries import TEST_SKILL, Deliveries, Delivery, dump_response, is_test, webhook_id
+from leaseq.webhooks.deliveries import Deliveries, dump_response, is_test, webhook_id
 from leaseq.webhooks.endpoints import Clock, Endpoint, EndpointNotFound, Endpoints
-from leaseq.webhooks.events import TEST
 from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Response, post
 
-_TESTS_AT_ONCE = 20
 log = logging.getLogger(__name__)
 
 
@@ -68,20 +65,6 @@ class Deliverer:
                 self._note_failure(receiver, lease.reserved_at, response, counts=not is_testing)
             return response
         return None
-
-    def test(self, id: str) -> Delivery:
-        """Send ``webhook.test`` now, even if the endpoint is disabled, and return the delivery."""
-        endpoint = self.endpoints.get(id)
-        delivery_id = self.deliveries.add_test(id, body(TEST, datetime.now(UTC), {"endpoint": id}))
-        queue, person = self.deliveries.queue, f"{id}.test.{secrets.token_hex(4)}"
-        for _ in range(_TESTS_AT_ONCE):  # another caller's test may be taken first
-            lease = queue.reserve(person, skills=(id, TEST_SKILL))
-            if lease is None:
-                break
-            self.deliver(endpoint.id, lease)
-            if lease.id == delivery_id:
-                break
-        return self.deliveries.get(delivery_id)
 
     def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
         text = validation.dump_json(lease.payload, "body")

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any, Literal
 
 from leaseq.engine.client import Client
 from leaseq.errors import Invalid, ItemNotFound, QueueExists
 from leaseq.models import STATES, Filter, Grant, Item, NewItem, State
 from leaseq.queue import Queue
-from leaseq.webhooks.bodies import Body
+from leaseq.webhooks.bodies import Body, body
 from leaseq.webhooks.endpoints import Clock, Endpoint
+from leaseq.webhooks.events import TEST
 from leaseq.webhooks.sending import Response
 
 QUEUE = "leaseq-webhooks"
@@ -36,7 +39,11 @@ POLICY: dict[str, Any] = {
     "keep_finished_seconds": 3 * 86_400,
 }
 MAX_DEAD_AGE = timedelta(days=30)
-TEST_SKILL = "webhook-test"
+TAKE_SECONDS = 5.0
+"""How long a test waits for a process that sends webhooks."""
+SEND_SECONDS = 20.0
+"""How long a test waits for its end after it was taken: a try takes at most 13 seconds."""
+_POLL_SECONDS = 0.1
 _TEST = "msg_test_"  # the prefix of the ids of tests
 
 DeliveryState = Literal["waiting", "sending", "delivered", "failed"]
@@ -100,13 +107,30 @@ class Deliveries:
         items = (NewItem(body, id=id, requires=(endpoint,)) for id, endpoint, body in new)
         return self.queue.enqueue_many(items).added
 
-    def add_test(self, endpoint: str, body: Body) -> str:
-        """Add a test delivery, which only `Deliverer.test` takes, before any other. It is tried once. Returns
-        its id."""
+    def add_test(self, endpoint: str) -> str:
+        """Add a delivery of ``webhook.test`` and return its id. It is sent before any other, even if the
+        endpoint is disabled, and tried once."""
         self.make_queue()
-        id = f"{_TEST}{secrets.token_hex(8)}"
-        skills = (endpoint, TEST_SKILL)
-        return self.queue.enqueue(body, id=id, priority=0, requires=skills, max_attempts=1).id
+        id, event = f"{_TEST}{secrets.token_hex(8)}", body(TEST, datetime.now(UTC), {"endpoint": endpoint})
+        return self.queue.enqueue(event, id=id, priority=0, requires=(endpoint,), max_attempts=1).id
+
+    def test(self, endpoint: Endpoint, *, seconds: float | None = None) -> Delivery:
+        """Have ``webhook.test`` sent as every delivery is, by a process that sends webhooks and with its
+        settings, and return the delivery when it ended. It is still ``waiting`` if no process took it within
+        ``seconds`` (5): none runs, or all are busy with this endpoint."""
+        seconds = TAKE_SECONDS if seconds is None else seconds
+        id, start = self.add_test(endpoint.id), monotonic()
+        while True:
+            delivery = self.get(id)
+            limit = {"waiting": seconds, "sending": seconds + SEND_SECONDS}.get(delivery.state, 0)
+            if monotonic() - start >= limit:
+                return delivery
+            time.sleep(_POLL_SECONDS)
+
+    def next_test(self) -> Item | None:
+        """The next test that waits: tests are before all other deliveries."""
+        items = self.queue.items("inbound", limit=1)
+        return items[0] if items and is_test(items[0].id) else None
 
     def get(self, id: str) -> Delivery:
         return delivery_of(self.queue.get(id))
@@ -218,7 +242,7 @@ def delivery_of(item: Item) -> Delivery:
     body = item.payload if isinstance(item.payload, dict) else {}
     return Delivery(
         id=item.id,
-        endpoint=next((skill for skill in item.requires if skill != TEST_SKILL), ""),
+        endpoint=next(iter(item.requires), ""),
         type=str(body.get("type", "")),
         state=_STATES[item.state],
         created_at=item.enqueued_at,

@@ -42,13 +42,18 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
 
 
 def send_round(deliverer: Deliverer, slots: Slots) -> bool:
-    """Start a thread for each endpoint that has a delivery due; returns whether any was started."""
+    """Start a thread for each endpoint that has a delivery due, if it is enabled or the delivery is a test;
+    returns whether any was started."""
     queue = deliverer.deliveries.queue
     if not queue.exists():
         return False
     while queue.clear().more:
         pass
-    endpoint_ids = [one.id for one in deliverer.endpoints.all() if one.disabled_at is None]
+    endpoints = deliverer.endpoints.all()
+    endpoint_ids = [one.id for one in endpoints if one.disabled_at is None]
+    test = deliverer.deliveries.next_test() if len(endpoint_ids) < len(endpoints) else None
+    if test is not None:
+        endpoint_ids += set(test.requires) - set(endpoint_ids)
     return any([slots.start(endpoint) for endpoint in endpoint_ids])  # noqa: C419 - each is started
 
 

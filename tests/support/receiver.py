@@ -12,7 +12,9 @@ from typing import Any, Self
 
 from standardwebhooks import Webhook
 
+import leaseq
 from leaseq import webhooks
+from tests.support.leases import not_none
 
 Responder = Callable[[BaseHTTPRequestHandler], None]
 
@@ -90,6 +92,26 @@ class Receiver:
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(body)
+
+
+def send_test(deliverer: webhooks.Deliverer, endpoint: str) -> webhooks.Delivery:
+    """Send a test to an endpoint by this deliverer, and return the delivery."""
+    id = deliverer.deliveries.add_test(endpoint)
+    deliverer.deliver(endpoint, not_none(deliverer.reserve(endpoint)))
+    return deliverer.deliveries.get(id)
+
+
+@contextmanager
+def sending(client: leaseq.Client, allow: str = "127.0.0.0/8") -> Iterator[None]:
+    """Send webhooks meanwhile, as `leaseq webhook run` does."""
+    stop = threading.Event()
+    thread = threading.Thread(target=webhooks.run, args=(client, webhooks.networks(allow), stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from leaseq import webhooks
 from leaseq.webhooks import Delivery, Endpoint, NewSecret
 from leaseq.webhooks.sending import Response
 from tests.conftest import Clock, Server
-from tests.support.receiver import Receiver, forget_webhooks
+from tests.support.receiver import Receiver, forget_webhooks, send_test
 
 LOOPBACK = webhooks.networks("127.0.0.0/8")
 
@@ -63,6 +63,10 @@ class Hooks:
         while self.deliveries.queue.exists() and (lease := self.deliverer.reserve(endpoint.id)):
             responses.append(self.deliverer.deliver(endpoint.id, lease))
         return responses
+
+    def test(self, endpoint: Endpoint) -> Delivery:
+        """Send a test to an endpoint, as the process that sends webhooks does."""
+        return send_test(self.deliverer, endpoint.id)
 
     def run(self, endpoint: Endpoint) -> list[Response | None]:
         self.feed()

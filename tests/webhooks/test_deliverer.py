@@ -12,10 +12,11 @@ import pytest
 from leaseq import webhooks
 from leaseq.webhooks.deliverer import Slots
 from leaseq.webhooks.runner import send_round
+from tests.conftest import Server
 from tests.support.leases import not_none
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, forget_webhooks, sending
 from tests.support.waiting import eventually
-from tests.webhooks.conftest import Hooks, add_hook_with_delivery
+from tests.webhooks.conftest import LOOPBACK, Hooks, add_hook_with_delivery
 
 HOUR = 3_600
 Redirect = tuple[int, dict[str, str], bytes]
@@ -230,19 +231,40 @@ def test_slow_endpoint_does_not_block_another_endpoint(hooks: Hooks, receiver: R
         assert [delivery.state for delivery in hooks.log(stuck_endpoint) if delivery.state == "sending"] == []
 
 
-def test_test_delivery_is_sent_immediately_and_not_retried(hooks: Hooks, receiver: Receiver) -> None:
+def test_test_is_sent_before_other_deliveries_and_once(hooks: Hooks, receiver: Receiver) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     hooks.endpoints.disable(hook.endpoint.id, "it failed")
     receiver.responses.append((500, {}, b"broken"))
-    delivery = hooks.deliverer.test(hook.endpoint.id)
+    delivery = hooks.test(hook.endpoint)
     assert (delivery.type, delivery.state) == ("webhook.test", "failed")
     assert [(attempt.status, attempt.excerpt) for attempt in delivery.tries] == [(500, "broken")]
-    assert hooks.deliverer.test(hook.endpoint.id).state == "delivered"
+    assert hooks.test(hook.endpoint).state == "delivered"
     body = receiver.requests[-1].verify(hook.secret)
     assert (body["type"], body["data"]) == ("webhook.test", {"endpoint": hook.endpoint.id})
     assert len(receiver.requests) == 2, "a test does not send waiting deliveries"
-    with pytest.raises(webhooks.EndpointNotFound):
-        hooks.deliverer.test("wh-none")
+
+
+def test_test_is_sent_by_the_process_that_sends_webhooks(
+    server: Server, receiver: Receiver, hooks: Hooks
+) -> None:
+    """So it succeeds only where deliveries do: with the sender's settings, from the sender's machine."""
+    forget_webhooks(server.redis)
+    new_secret = webhooks.Endpoints(server.client).add(
+        receiver.url, events=["item.*"], queues=[hooks.queue.name], by="ann", allow=LOOPBACK
+    )
+    deliveries = webhooks.Deliveries(server.client)
+    for is_disabled in (False, True):
+        if is_disabled:
+            webhooks.Endpoints(server.client).disable(new_secret.endpoint.id, "to see a test of it")
+        assert deliveries.test(new_secret.endpoint, seconds=0).state == "waiting", "no process takes it"
+        with sending(server.client):
+            assert deliveries.test(new_secret.endpoint).state == "delivered"
+            assert len(receiver.requests) == 2, "the one before it, too"
+        with sending(server.client, allow=""):
+            refused = deliveries.test(new_secret.endpoint)
+        assert (refused.state, refused.tries[0].status) == ("failed", None)
+        assert "LEASEQ_WEBHOOK_ALLOW" in (refused.tries[0].error or "")
+        receiver.requests.clear()
 
 
 def test_log_contains_the_latest_deliveries_of_its_endpoint(hooks: Hooks, receiver: Receiver) -> None:

@@ -54,7 +54,7 @@ def test_example_receiver_accepts_only_signed_requests(hooks: Hooks, name: str, 
         unsigned_response = post(url, {"Content-Type": "application/json"}, b"{}", LOOPBACK)
         assert unsigned_response.status == 400
         hooks.endpoints.rotate(hook.endpoint.id)
-        assert hooks.deliverer.test(hook.endpoint.id).state == "delivered", "the older secret is used as well"
+        assert hooks.test(hook.endpoint).state == "delivered", "the older secret is used as well"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

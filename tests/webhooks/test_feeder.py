@@ -175,7 +175,7 @@ def test_replay_revives_failed_deliveries(hooks: Hooks, receiver: Receiver) -> N
         for state in ("failed", "delivered")
     )
     receiver.responses.append(500)
-    hooks.deliverer.test(hook.endpoint.id)
+    hooks.test(hook.endpoint)
     assert hooks.deliveries.replay(hook.endpoint, failed=True) == 1, "a test is not sent again"
     assert deliver_and_list_ids(hooks, receiver, hook) == [failed_delivery.webhook_id]
     assert hooks.deliveries.get(failed_delivery.id).state == "delivered"
@@ -196,7 +196,7 @@ def test_invalid_replay_is_refused(hooks: Hooks, receiver: Receiver) -> None:
     with pytest.raises(leaseq.Invalid, match="a time, unless"):
         hooks.deliveries.replay(hook.endpoint)
     with pytest.raises(leaseq.Invalid, match="send another test"):
-        hooks.deliveries.replay(hook.endpoint, delivery=hooks.deliverer.test(hook.endpoint.id).id)
+        hooks.deliveries.replay(hook.endpoint, delivery=hooks.test(hook.endpoint).id)
     disabled_endpoint = hooks.endpoints.disable(hook.endpoint.id, "a test")
     with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {hook.endpoint.id}"):
         hooks.deliveries.replay(disabled_endpoint, failed=True)

@@ -18,7 +18,7 @@ def test_old_failed_deliveries_are_purged_hourly(
 ) -> None:
     hook = add_hook_with_delivery(hooks, receiver)
     receiver.responses.append(500)
-    hooks.deliverer.test(hook.endpoint.id)
+    hooks.test(hook.endpoint)
     hooks.clock.tick(31 * 24 * HOUR)
     hooks.deliver(hook.endpoint)
     HourlyPurge(hooks.deliverer)()
@@ -41,7 +41,7 @@ def test_successful_delivery_is_deleted_after_three_days(hooks: Hooks, receiver:
 def test_failed_delivery_is_deleted_after_thirty_days(hooks: Hooks, receiver: Receiver) -> None:
     hook: Any = add_hook_with_delivery(hooks, receiver)
     receiver.responses.append(500)
-    hooks.deliverer.test(hook.endpoint.id)
+    hooks.test(hook.endpoint)
     hooks.clock.tick(29 * 24 * HOUR)
     hooks.deliver(hook.endpoint)
     hooks.deliveries.forget_dead()

@@ -87,7 +87,11 @@ def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  #
 @bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": models_out.Delivery})
 @needs("manager", all_queues=True)
 def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Send `webhook.test` now, and return the receiver's response."""
+    """Have `webhook.test` sent, and return the receiver's response.
+
+    The process that sends webhooks sends it, with its settings, as every event. Its state is `waiting` if no
+    process took it within five seconds: check that one runs.
+    """
     return models_out.Delivery.from_record(access.send_test(path.webhook))
 
 

@@ -73,15 +73,20 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
         file_error=file_error,
         form_values=request.form,
         may_manage_all=state().access.lets_manage_all(person()),
-        disabled_endpoints=_disabled_webhooks(),
+        broken_endpoints=_broken_webhooks(),
     )
 
 
-def _disabled_webhooks() -> list[webhooks.Endpoint]:
-    """Endpoints that failed for too long; only for managers of all queues, who can manage webhooks."""
+def _broken_webhooks() -> list[webhooks.Endpoint]:
+    """Endpoints that are disabled or whose latest tries failed; only for managers of all queues, who can
+    manage webhooks."""
     if not state().access.lets_manage_all(person()):  # guard: webhooks-all
         return []
-    return [endpoint for endpoint in webhooks.Endpoints(state().client).all() if endpoint.disabled_at]
+    return [
+        endpoint
+        for endpoint in webhooks.Endpoints(state().client).all()
+        if endpoint.disabled_at or endpoint.failing_since
+    ]
 
 
 @bp.get("/manage/<q>")

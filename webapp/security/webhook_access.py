@@ -54,5 +54,6 @@ def disable_endpoint(id: str) -> webhooks.Endpoint:
 
 
 def send_test(id: str) -> webhooks.Delivery:
+    endpoint = webhooks.Endpoints(state().client).get(id)
     log_change("webhook.tested", id)
-    return webhooks.Deliverer(state().client, state().settings.webhook_allow).test(id)
+    return webhooks.Deliveries(state().client).test(endpoint)

@@ -11,7 +11,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.leases import not_none
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, sending
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
@@ -19,7 +19,7 @@ Make = Callable[[str], Caller]
 
 
 def test_endpoint_is_created_tested_rotated_disabled_and_removed(
-    manager: Caller, receiver: Receiver, queue: leaseq.Queue
+    manager: Caller, receiver: Receiver, queue: leaseq.Queue, server: Any
 ) -> None:
     queue.configure()
     response = manager(
@@ -32,7 +32,8 @@ def test_endpoint_is_created_tested_rotated_disabled_and_removed(
     assert manager("GET", "/webhooks").json == {"webhooks": [endpoint], "after": None}
     assert (endpoint["created_by"], endpoint["queues"]) == (manager.name, [queue.name])
 
-    delivery = manager("POST", f"/webhooks/{id}/test", json={}).json
+    with sending(server.client):
+        delivery = manager("POST", f"/webhooks/{id}/test", json={}).json
     assert (delivery["state"], delivery["type"], delivery["tries"][0]["status"]) == (
         "delivered",
         "webhook.test",

@@ -13,7 +13,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.leases import not_none
-from tests.support.receiver import Receiver
+from tests.support.receiver import Receiver, sending
 from tests.web.conftest import Browser, Caller
 
 Visit = Callable[[str], Browser]
@@ -98,6 +98,8 @@ def test_delivery_log_shows_attempts_and_replays_delivery(
     assert "<b>broken</b>" not in response.text, "an answer is shown as text"
     assert "next try" in text_of(response)
     assert "Every try failed since" in text_of(response)
+    overview = manager_browser.get("/manage")
+    assert (receiver.url in text_of(overview), "every try failed since" in text_of(overview)) == (True, True)
     (delivery,) = webhooks.Deliveries(server.client).log(endpoint)
     for id, message in ((delivery.id, "this one is still tried"), ("none-such", "none-such")):
         replay_response = manager_browser.post(f"{endpoint_path}/replay", {"delivery": id})
@@ -116,10 +118,17 @@ def test_delivery_log_shows_attempts_and_replays_delivery(
 
 
 def test_endpoint_is_tested_rotated_disabled_enabled_and_removed(
-    manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue
+    manager_browser: Browser,
+    receiver: Receiver,
+    queue: leaseq.Queue,
+    server: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     endpoint_path, secret = add_endpoint(manager_browser, receiver, queue)
-    assert "Test: delivered, 204" in text_of(manager_browser.post(f"{endpoint_path}/test"))
+    with sending(server.client):
+        assert "Test: delivered, 204" in text_of(manager_browser.post(f"{endpoint_path}/test"))
+    monkeypatch.setattr("leaseq.webhooks.deliveries.TAKE_SECONDS", 0)
+    assert "Test: not sent yet." in text_of(manager_browser.post(f"{endpoint_path}/test"))
     response = manager_browser.post(f"{endpoint_path}/rotate")
     assert re.findall(r"whsec_[\w+/=]+", response.text) != [secret]
     assert "The previous secret signs until" in text_of(manager_browser.get(endpoint_path))
@@ -144,10 +153,10 @@ def test_audit_log_describes_endpoint_changes(
 
 
 def test_delivery_queue_is_on_no_page(
-    manager_browser: Browser, sign_in_as: Visit, receiver: Receiver, queue: leaseq.Queue
+    manager_browser: Browser, sign_in_as: Visit, receiver: Receiver, queue: leaseq.Queue, server: Any
 ) -> None:
     endpoint_path, _ = add_endpoint(manager_browser, receiver, queue)
-    manager_browser.post(f"{endpoint_path}/test")
+    webhooks.Deliveries(server.client).add_test(endpoint_path.rpartition("/")[2])
     worker = sign_in_as("worker")
     for response in (
         manager_browser.get("/manage"),
@@ -160,10 +169,10 @@ def test_delivery_queue_is_on_no_page(
 
 
 def test_delivery_queue_is_not_listed_by_rest(
-    manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue, worker: Caller
+    manager_browser: Browser, receiver: Receiver, queue: leaseq.Queue, worker: Caller, server: Any
 ) -> None:
     endpoint_path, _ = add_endpoint(manager_browser, receiver, queue)
-    manager_browser.post(f"{endpoint_path}/test")
+    webhooks.Deliveries(server.client).add_test(endpoint_path.rpartition("/")[2])
     for name, is_listed in ((queue.name, True), (webhooks.QUEUE, False)):
         queues = worker("GET", f"/queues?limit=5&after={name[:-1]}").json["queues"]
         assert (name in [entry["name"] for entry in queues]) == is_listed
