@@ -187,6 +187,14 @@ class Answer:
     attempt: int  # number of the lease among the item's grants, from 1; a correction keeps it
     finished_at: datetime
     late: bool  # given after the lease had expired; also true for late_answers and adopted answers
+    reserved_at: datetime | None = None  # None if nothing recorded it, as for a manager's correction
+
+    @property
+    def seconds(self) -> float | None:
+        """The time from ``reserved_at`` to ``finished_at`` in seconds; None if that is not known."""
+        if self.reserved_at is None:
+            return None
+        return round((self.finished_at - self.reserved_at).total_seconds(), 3)
 
 
 class GivenAnswer(NamedTuple):

@@ -45,6 +45,14 @@ _PAGE = 500
     help="Continue after the cursor in this file, if the file exists, and write the next cursor to it.",
 )
 @click.option("--items", "state", type=click.Choice(STATES), help="Items in this state instead of answers.")
+@click.option(
+    "--raw-cells",
+    is_flag=True,
+    help="In CSV and TSV, no apostrophe before cells that a spreadsheet would run as formulas.",
+)
+@click.option(
+    "--bom", is_flag=True, help="Begin CSV or TSV with a byte order mark, so that Excel reads it as UTF-8."
+)
 @connected
 def export_command(
     client: Client,
@@ -56,6 +64,8 @@ def export_command(
     after: str | None,
     cursor_file: Path | None,
     state: State | None,
+    raw_cells: bool,
+    bom: bool,
     **filters: Any,
 ) -> None:
     """Write a queue's answers, in the order in which they were finished, to FILE or standard output ('-').
@@ -72,13 +82,14 @@ def export_command(
     format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None
     _check(filters, incremental, state)
+    table_options = {"raw_cells": raw_cells, "bom": bom}
     queue = existing_queue(client, name)
     if state:
-        _export_items(queue, state, file, format)
+        _export_items(queue, state, file, format, table_options)
     elif incremental:
-        _export_new(queue, after, cursor_file, file, format)
+        _export_new(queue, after, cursor_file, file, format, table_options)
     else:
-        _export_answers(queue, _answers(queue, **filters), file, format)
+        _export_answers(queue, _answers(queue, **filters), file, format, table_options)
 
 
 _FILTERS = {
@@ -111,10 +122,12 @@ def _answers(
     return queue.answers(with_late=with_late, person=person, since=begin, until=end, late=late)
 
 
-def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:
+def _export_answers(
+    queue: Queue, answers: Iterable[Answer], file: str, format: str, table_options: dict[str, bool]
+) -> None:
     with open_output(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
         rows = _RowCounter(answers, show)
-        transfer.write(rows, stream, format)
+        transfer.write(rows, stream, format, form=queue.policy.form, **table_options)
     _report(file, rows.count, "answer", "answers")
 
 
@@ -129,24 +142,31 @@ def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transf
         raise CommandMisused(f"{file}: {error}") from None
 
 
-def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file: str, format: str) -> None:
+def _export_new(
+    queue: Queue,
+    after: str | None,
+    cursor_file: Path | None,
+    file: str,
+    format: str,
+    table_options: dict[str, bool],
+) -> None:
     """Export the answers since the cursor. The next cursor is output after they are written, so that an
     interrupted run can be repeated and leaves nothing out."""
     answers = _answers_since(queue, after, cursor_file)
     if cursor_file is None:
-        _export_answers(queue, answers, file, format)
+        _export_answers(queue, answers, file, format, table_options)
         click.echo(f"next cursor: {answers.cursor}", err=True)
         return
     with transfer.whole_file(cursor_file) as stream:  # opened first: if that fails, nothing is exported
-        _export_answers(queue, answers, file, format)
+        _export_answers(queue, answers, file, format, table_options)
         stream.write(f"{answers.cursor}\n".encode())
 
 
-def _export_items(queue: Queue, state: State, file: str, format: str) -> None:
+def _export_items(queue: Queue, state: State, file: str, format: str, table_options: dict[str, bool]) -> None:
     total, max_attempts = getattr(queue.stats(), state), queue.policy.max_attempts
     with open_output(file) as stream, writing_bar(file, total, "items") as show:
         rows = _RowCounter(_items(queue, state), show)
-        for piece in transfer.encode_items(rows, format, max_attempts=max_attempts):
+        for piece in transfer.encode_items(rows, format, max_attempts=max_attempts, **table_options):
             stream.write(piece)
     _report(file, rows.count, "item", "items")
 

@@ -242,15 +242,40 @@ def _answer(id: str, payload: Json, block: ParsedGrant) -> Answer:
     grant = block.grant
     assert grant.ended_at is not None  # noqa: S101 - a finished grant has ended
     return Answer(
-        id, payload, block.result, grant.person, grant.token, grant.attempt, grant.ended_at, block.late
+        id,
+        payload,
+        block.result,
+        grant.person,
+        grant.token,
+        grant.attempt,
+        grant.ended_at,
+        block.late,
+        _start(grant, grant.ended_at),
     )
 
 
 def _late_answer(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> Answer:
     line, _, result = text.partition("\n")
     token, person, at = line.split("\t")
-    attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)
-    return Answer(id, payload, json.loads(result), person, int(token), attempt, to_datetime(at), late=True)
+    finished_at = to_datetime(at)
+    grant = next((b.grant for b in blocks if b.grant.token == int(token)), None)
+    return Answer(
+        id,
+        payload,
+        json.loads(result),
+        person,
+        int(token),
+        grant.attempt if grant else 1,
+        finished_at,
+        late=True,
+        reserved_at=_start(grant, finished_at) if grant else None,
+    )
+
+
+def _start(grant: Grant, finished_at: datetime) -> datetime | None:
+    """When the work on an answer began; None if the answer's grant was made together with the answer, by a
+    correction or by restoring it."""
+    return grant.reserved_at if grant.reserved_at < finished_at else None
 
 
 def ineligibility(reply: Sequence[Any]) -> Ineligibility:

@@ -8,20 +8,20 @@
         transfer.check(transfer.read(stream, "csv", id_field="id"))  # read the same rows, import nothing
 
     with transfer.whole_file(Path("answers.csv")) as stream:
-        transfer.write(queue.answers(), stream, "csv")
+        transfer.write(queue.answers(), stream, "csv", form=queue.policy.form)
 
 Everything streams: memory does not grow with the number of rows.
 """
 
 from leaseq.models import NewItem
 from leaseq.transfer.answers_since import BEGINNING, AnswersSince
-from leaseq.transfer.cells import cell
+from leaseq.transfer.cells import cell, unguarded
 from leaseq.transfer.checking import CheckResult, check
 from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.encodings import decoded, gzipped, without_gz
 from leaseq.transfer.files import whole_file
-from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, foreign, format_of
+from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TEXT_TABLES, Format, foreign, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
@@ -38,6 +38,7 @@ __all__ = [
     "DELIMITERS",
     "FORMATS",
     "QUOTES",
+    "TEXT_TABLES",
     "AnswersSince",
     "BadRow",
     "CheckResult",
@@ -68,6 +69,7 @@ __all__ = [
     "rfc3339",
     "splits",
     "time_of",
+    "unguarded",
     "utc_time",
     "whole_file",
     "without_gz",

@@ -8,36 +8,38 @@ or ``result``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from json import JSONEncoder
-from typing import Any
+from typing import Any, TypeVar
 
 from leaseq.models import Json
 
 NESTED = ("payload", "result")
+Cell = TypeVar("Cell")
 
 # A spreadsheet takes a cell that begins with one of these for a formula; the last four are full-width signs.
-_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_RUNS = (*_SIGNS, "\t", "\r", "\n")
+_RUNS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-# A sign after any delimiter: with that delimiter a new cell would begin there. Numbers up to the next such
-# delimiter are excepted.
-_SIGN = f"[{re.escape(''.join(_SIGNS))}]"
-_SPLIT = re.compile(rf"([;,|\t])(?={_SIGN})(?!{_NUMBER.pattern}(?:\1|\Z))")
-_SIGN_BEHIND = re.compile(rf"(?<=[;,|\t]){_SIGN}")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+# With the apostrophes before it: so that one more marks the cell, and one less gives the text again.
+_FORMULA = re.compile(f"'*[{_RUNS}]")
+_GUARDED = re.compile(f"''*[{_RUNS}]")
 
 compact_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Columns:
     """The columns of a table, gathered from its rows. They are in the order of ``fields``; the columns of a
-    flattened object are in its field's place, in the order in which the rows have them."""
+    flattened object are in its field's place: first the questions of ``form``, then others in the order in
+    which the rows have them."""
 
-    def __init__(self, fields: Sequence[str]) -> None:
+    def __init__(self, fields: Sequence[str], form: Json = None) -> None:
         self._columns_by_field: dict[str, dict[str, None]] = {
             name: {} if name in NESTED else {name: None} for name in fields
         }
+        if "result" in self._columns_by_field:
+            self._columns_by_field["result"].update(
+                dict.fromkeys(f"result.{question}" for question in _questions(form))
+            )
 
     def gather(self, shape: Mapping[str, Any]) -> None:
         for name in NESTED:
@@ -51,7 +53,14 @@ class Columns:
         return [column for columns in self._columns_by_field.values() for column in columns]
 
 
-def flat(shape: Mapping[str, Any]) -> dict[str, str]:
+def _questions(form: Json) -> Iterable[str]:
+    """The names of a form's questions, in its order."""
+    ask = form.get("ask") if isinstance(form, dict) else None
+    properties = ask.get("properties") if isinstance(ask, dict) else None
+    return properties if isinstance(properties, dict) else ()
+
+
+def flat(shape: Mapping[str, Any], cell: Callable[[Json], Cell]) -> dict[str, Cell]:
     """The row as a mapping from column names to cells."""
     cells = {name: cell(value) for name, value in shape.items() if name not in NESTED}
     for name in NESTED:
@@ -63,21 +72,25 @@ def flat(shape: Mapping[str, Any]) -> dict[str, str]:
     return cells
 
 
-def cell(value: Json) -> str:
-    """The text of one cell. Text that a spreadsheet would run as a formula is prefixed with an apostrophe."""
+def raw_cell(value: Json) -> str:
+    """The text of one cell: nothing for null, a text itself, and JSON for all other values."""
     if value is None:
         return ""
-    if not isinstance(value, str):
-        return _STRING.sub(_escaped, compact_json(value))
-    text = _SPLIT.sub(r"\1'", value)  # guard: cell-formula-behind
-    if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):  # guard: cell-formula
+    return value if isinstance(value, str) else compact_json(value)
+
+
+def cell(value: Json) -> str:
+    """The text of one cell, guarded: an apostrophe is put before a text that begins with what a spreadsheet
+    runs. A number such as -5 stays as it is. `unguarded` returns the text as it was."""
+    text = raw_cell(value)
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):  # guard: cell-formula
         return "'" + text
     return text
 
 
-def _escaped(string: re.Match[str]) -> str:
-    """A JSON string with signs after a delimiter as ``\\u003d``: an apostrophe would change the value."""
-    return _SIGN_BEHIND.sub(lambda sign: f"\\u{ord(sign[0]):04x}", string[0])
+def unguarded(text: str) -> str:
+    """The text of a cell that `cell` wrote, without the apostrophe of the guard."""
+    return text[1:] if _GUARDED.match(text) else text
 
 
 def _nested_names(name: str, value: Json) -> Iterable[str]:

@@ -9,6 +9,7 @@ from leaseq.errors import Invalid
 
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+TEXT_TABLES: tuple[Format, ...] = ("csv", "tsv")
 
 CONTENT_TYPES: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8; header=present",

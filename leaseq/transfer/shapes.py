@@ -7,7 +7,18 @@ from typing import Any
 from leaseq.models import Answer, Item
 from leaseq.transfer.times import rfc3339
 
-ANSWER_FIELDS = ("id", "payload", "result", "person", "token", "attempt", "finished_at", "late")
+ANSWER_FIELDS = (
+    "id",
+    "payload",
+    "result",
+    "person",
+    "token",
+    "attempt",
+    "finished_at",
+    "late",
+    "reserved_at",
+    "seconds",
+)
 # The fields that an item can be enqueued with, and the other fields of an exported item.
 ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")
 KNOWN_FIELDS = (
@@ -55,4 +66,6 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
         "attempt": answer.attempt,
         "finished_at": rfc3339(answer.finished_at),
         "late": answer.late,
+        "reserved_at": rfc3339(answer.reserved_at) if answer.reserved_at else None,
+        "seconds": answer.seconds,
     }

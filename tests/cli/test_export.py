@@ -31,7 +31,18 @@ def test_answers_are_exported_in_the_order_they_were_finished(
     work(new_queue, 3)
     lines = [json.loads(line) for line in call("export", new_queue.name).stdout.splitlines()]
     assert [line["id"] for line in lines] == ["i0", "i1", "i2"]
-    assert list(lines[0]) == ["id", "payload", "result", "person", "token", "attempt", "finished_at", "late"]
+    assert list(lines[0]) == [
+        "id",
+        "payload",
+        "result",
+        "person",
+        "token",
+        "attempt",
+        "finished_at",
+        "late",
+        "reserved_at",
+        "seconds",
+    ]
     assert lines[1]["payload"] == {"n": 1}
     assert lines[1]["result"] == {"ok": True, "seen": 1}
     assert json.loads(call("export", new_queue.name, "--format", "json").stdout) == lines
@@ -61,6 +72,27 @@ def test_export_is_filtered_by_person_time_and_lateness(call: Call, new_queue: l
     error_result = call("export", new_queue.name, "--from", "yesterday")
     assert (error_result.exit_code, error_result.stdout) == (2, "")
     assert "from: a day such as 2026-11-21" in error_result.stderr
+
+
+def test_raw_cells_and_bom_are_options_of_tables(call: Call, new_queue: leaseq.Queue) -> None:
+    new_queue.configure(form={"ask": {"type": "object", "properties": {"unasked": {}, "note": {}}}})
+    new_queue.enqueue({"n": 1}, id="=x")
+    new_queue.finish(not_none(new_queue.reserve("ann")), {"note": "=1"})
+    guarded, raw = (
+        call("export", new_queue.name, "--format", "csv", *options).stdout
+        for options in ([], ["--raw-cells", "--bom"])
+    )
+    rows = [next(csv.DictReader(text.removeprefix("\ufeff").splitlines())) for text in (guarded, raw)]
+    assert [(row["id"], row["result.note"], row["result.unasked"]) for row in rows] == [
+        ("'=x", "'=1", ""),
+        ("=x", "=1", ""),
+    ]
+    assert (guarded[0], raw[0]) == ("i", "\ufeff")
+    items = call("export", new_queue.name, "--items", "finished", "--format", "csv", "--raw-cells", "--bom")
+    assert items.stdout.startswith("\ufeffid,")
+    assert "\n=x," in items.stdout
+    for option in ("--raw-cells", "--bom"):
+        assert call("export", new_queue.name, "--format", "jsonl", option).exit_code == 2
 
 
 def test_nothing_is_exported_from_a_queue_without_answers(call: Call, new_queue: leaseq.Queue) -> None:

@@ -14,6 +14,7 @@ from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.models import Answer
 from leaseq.transfer import writing
+from leaseq.transfer.cells import compact_json
 from leaseq.transfer.writing import MAX_COLUMNS
 
 AT = datetime(2026, 11, 21, 10, 5, 0, 123_456, tzinfo=UTC)
@@ -26,22 +27,26 @@ SHAPE = {
     "attempt": 2,
     "finished_at": "2026-11-21T10:05:00.123Z",
     "late": False,
+    "reserved_at": "2026-11-21T10:04:17.623Z",
+    "seconds": 42.5,
 }
 
 
 def answer(**changes: Any) -> Answer:
-    fields = {**SHAPE, "finished_at": AT, **changes}
+    start = AT - timedelta(seconds=42.5)
+    fields: dict[str, Any] = {**SHAPE, "finished_at": AT, "reserved_at": start, **changes}
+    del fields["seconds"]
     return Answer(**fields)
 
 
-def write_text(format: str, *answers: Answer) -> str:
+def write_text(format: str, *answers: Answer, **options: Any) -> str:
     stream = io.BytesIO()
-    transfer.write(iter(answers), stream, format)
+    transfer.write(iter(answers), stream, format, **options)
     return stream.getvalue().decode()
 
 
-def table(format: str, *answers: Answer) -> list[list[str]]:
-    text = write_text(format, *answers)
+def table(format: str, *answers: Answer, **options: Any) -> list[list[str]]:
+    text = write_text(format, *answers, **options)
     return list(csv.reader(io.StringIO(text, newline=""), delimiter="," if format == "csv" else "\t"))
 
 
@@ -79,6 +84,8 @@ def test_a_table_flattens_objects_by_one_level(format: str) -> None:
             "attempt",
             "finished_at",
             "late",
+            "reserved_at",
+            "seconds",
         ],
         [
             "i1",
@@ -92,6 +99,8 @@ def test_a_table_flattens_objects_by_one_level(format: str) -> None:
             "2",
             "2026-11-21T10:05:00.123Z",
             "false",
+            "2026-11-21T10:04:17.623Z",
+            "42.5",
         ],
     ]
 
@@ -112,7 +121,35 @@ def test_table_has_the_columns_of_all_its_rows() -> None:
 
 
 def test_table_without_answers_has_a_header() -> None:
-    assert table("csv") == [["id", "person", "token", "attempt", "finished_at", "late"]]
+    fields = ["id", "person", "token", "attempt", "finished_at", "late", "reserved_at", "seconds"]
+    assert table("csv") == [fields]
+
+
+FORM = {
+    "ask": {
+        "type": "object",
+        "properties": {"kind": {"enum": ["a", "b"]}, "note": {"type": "string"}, "why": {"type": "object"}},
+    }
+}
+
+
+@pytest.mark.parametrize("results", [[], [{"note": "x", "old": 1}, {"why": {"n": 1}}], ["plain"]])
+def test_result_columns_are_the_questions_of_the_form_in_its_order(results: list[Any]) -> None:
+    rows = table("csv", *(answer(result=result) for result in results), form=FORM)
+    columns = [name for name in rows[0] if name.startswith("result")]
+    assert columns[:3] == ["result.kind", "result.note", "result.why"]
+    assert columns[3:] == (["result.old"] if len(results) == 2 else ["result"] if results else [])
+
+
+@pytest.mark.parametrize("form", [{}, {"show": []}, {"ask": True}, {"ask": {"type": "object"}}])
+def test_form_without_questions_adds_no_column(form: Any) -> None:
+    assert table("csv", answer(), form=form) == table("csv", answer())
+
+
+def test_start_and_duration_are_empty_if_not_known() -> None:
+    unknown = answer(reserved_at=None)
+    assert json.loads(write_text("jsonl", unknown)) == {**SHAPE, "reserved_at": None, "seconds": None}
+    assert table("csv", unknown)[1][-2:] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +159,7 @@ def test_table_without_answers_has_a_header() -> None:
         ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
         ("-2+3", "'-2+3"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t'=1"),
+        ("\t=1", "'\t=1"),
         ("\tx", "'\tx"),
         ("\r=1", "'\r=1"),
         ("-", "'-"),
@@ -132,23 +169,19 @@ def test_table_without_answers_has_a_header() -> None:
         ("+1.5e-7", "+1.5e-7"),
         ("a=1", "a=1"),
         ("\n=1", "'\n=1"),
-        ("\n- one", "'\n- one"),
         ("＝1+1", "'＝1+1"),
         ("＋1", "'＋1"),
         ("－1", "'－1"),
         ("＠SUM(A1)", "'＠SUM(A1)"),
-        ("a;=1+1", "a;'=1+1"),
-        ("a,+1+1", "a,'+1+1"),
-        ("a|-1+1|@x", "a|'-1+1|'@x"),
-        ("a\t=1", "a\t'=1"),
-        ("a;＝1", "a;'＝1"),
-        ("=1;=2", "'=1;'=2"),
-        ("-1;2", "'-1;2"),
+        ("a;=1+1", "a;=1+1"),
+        ("so, @ann and -- well, -1", "so, @ann and -- well, -1"),
+        ("a\t=1", "a\t=1"),
         ("49.5,-122.3", "49.5,-122.3"),
-        ("1;-2;+3e4", "1;-2;+3e4"),
-        ("1;-2,=3", "1;'-2,'=3"),
-        ("a, =1", "a, =1"),
-        ("a:=1", "a:=1"),
+        ("'=1", "''=1"),
+        ("''-x", "'''-x"),
+        ("'-5", "''-5"),
+        ("'quoted'", "'quoted'"),
+        ("'", "'"),
         ("", ""),
     ],
 )
@@ -160,17 +193,30 @@ def test_spreadsheet_formula_in_a_cell_gets_an_apostrophe(text: str, cell: str) 
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-def test_formula_signs_in_json_of_a_cell_are_escaped(format: str) -> None:
+def test_raw_cells_have_no_apostrophe(format: str) -> None:
+    deep = {"x": "a;=1+1", "k|@y": ["=1", -3]}
+    rows = table(format, answer(payload={"a": "=1+1", "b": "'=1", "deep": deep}, result="@x"), raw_cells=True)
+    assert rows[1][1:3] == ["=1+1", "'=1"]
+    assert (json.loads(rows[1][3]), rows[1][4]) == (deep, "@x")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_json_of_a_cell_is_not_changed(format: str) -> None:
     deep = {"x": "a;=1+1", "k|@y": ["a,+1", "\\;-1", -3, [1, -2]], "z": "a=1"}
-    cell = table(format, answer(payload={"deep": deep}, result=deep))[1][1]
-    assert json.loads(cell) == deep
-    assert cell.startswith('{"x":"a;\\u003d1+1","k|\\u0040y":["a,\\u002b1"')
-    assert [sign for sign in (";=", "|@", ",+", ";-") if sign in cell] == []
-    assert "[1,-2]" in cell
+    assert table(format, answer(payload={"deep": deep}))[1][1] == compact_json(deep)
 
 
-def test_spreadsheet_formula_in_a_field_name_gets_an_apostrophe() -> None:
-    assert table("csv", answer(payload={"a;=1": 1}, result={"b": 2}))[0][1:3] == ["payload.a;'=1", "result.b"]
+@pytest.mark.parametrize("format", ["csv", "tsv"])
+def test_table_begins_with_a_byte_order_mark_by_choice(format: str) -> None:
+    assert write_text(format, answer(), bom=True) == "\ufeff" + write_text(format, answer())
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+@pytest.mark.parametrize("option", ["bom", "raw_cells"])
+def test_options_of_text_tables_are_refused_for_others(format: str, option: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        write_text(format, answer(), **{option: True})
+    assert caught.value.field == option
 
 
 def test_table_with_too_many_columns_is_refused_and_jsonl_suggested() -> None:
@@ -192,7 +238,7 @@ def test_column_limit_of_a_table_is_exact(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_unknown_format_is_refused_at_once() -> None:
     with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
-        transfer.encode(iter(()), "xlsx")
+        transfer.encode(iter(()), "xml")
 
 
 def test_a_stream_of_text_is_refused() -> None:

@@ -67,6 +67,8 @@ _ANSWER = {
     "attempt": 1,
     "finished_at": _LATER,
     "late": False,
+    "reserved_at": _AT,
+    "seconds": 192.357,
 }
 _ITEM = {
     "id": "r-1",
@@ -152,11 +154,12 @@ _DELIVERY = {
 }
 _LINE = (
     '{"id":"r-1","payload":{"text":"Great, but late"},"result":{"stars":4},"person":"alice","token":17,'
-    '"attempt":1,"finished_at":"2026-11-21T10:03:12.480Z","late":false}\n'
+    '"attempt":1,"finished_at":"2026-11-21T10:03:12.480Z","late":false,'
+    '"reserved_at":"2026-11-21T10:00:00.123Z","seconds":192.357}\n'
 )
 _TABLE = (
-    "id,person,token,attempt,finished_at,late,payload.text,result.stars\n"
-    'r-1,alice,17,1,2026-11-21T10:03:12.480Z,false,"Great, but late",4\n'
+    "id,payload.text,result.stars,person,token,attempt,finished_at,late,reserved_at,seconds\n"
+    'r-1,"Great, but late",4,alice,17,1,2026-11-21T10:03:12.480Z,false,2026-11-21T10:00:00.123Z,192.357\n'
 )
 _NEW_ITEM = {
     "payload": _PAYLOAD,

@@ -299,6 +299,11 @@ class AnswersQuery(Query):
     person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
     late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
     with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")
+    raw_cells: bool = Field(
+        False,
+        description="true: in csv and tsv, no apostrophe before what a spreadsheet would run as a formula",
+    )
+    bom: bool = Field(False, description="true: csv and tsv begin with a byte order mark, for Excel")
 
 
 class NewAnswersQuery(Query):

@@ -100,6 +100,8 @@ class Answer(RecordModel):
     attempt: int
     finished_at: Time
     late: bool
+    reserved_at: Time | None = Field(description="When the work on it began; null: not known")
+    seconds: float | None = Field(description="From reserved_at to finished_at")
 
 
 class Grant(RecordModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import render_template, request
 from werkzeug.wrappers import Response
 
-from leaseq import Invalid, transfer
+from leaseq import Invalid, transfer, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.answers_export import streamed_answers
@@ -23,14 +23,18 @@ def export(q: str) -> Response | str | tuple[str, int]:
     if "format" in args:
         try:
             since, until = filter_period(args)
+            format = validation.one_of(args["format"], transfer.FORMATS, "format")
+            is_text_table = format in transfer.TEXT_TABLES  # for other formats there is nothing to choose
             return streamed_answers(
                 queue,
-                transfer.format_of("answers." + args["format"]),
+                format,
                 since=since,
                 until=until,
                 person=args.get("person", "").strip() or None,  # an empty field does not filter
                 late=_late(args.get("late", "")),
                 with_late=args.get("with_late") == "yes",
+                raw_cells=is_text_table and args.get("raw_cells") == "yes",
+                bom=is_text_table and args.get("bom") == "yes",
             )
         except Invalid as error:
             field_error = error

@@ -20,6 +20,8 @@ def streamed_answers(
     person: str | None,
     late: bool | None,
     with_late: bool,
+    raw_cells: bool = False,
+    bom: bool = False,
 ) -> Response:
     """The answers that match the filters; None: any. Raises Invalid with the field, and TooManyOpen."""
     answers = queue.answers(
@@ -29,5 +31,5 @@ def streamed_answers(
         until=until,
         late=late,
     )
-    pieces = transfer.encode(answers, format)
+    pieces = transfer.encode(answers, format, form=queue.policy.form, raw_cells=raw_cells, bom=bom)
     return download(iter(pieces), transfer.CONTENT_TYPES[format], f"{queue.name}.{format}")

@@ -50,3 +50,34 @@ def test_answers_are_filtered_by_person_time_and_lateness(
             )
     with pytest.raises(leaseq.Invalid):
         timed_queue.answers(person="")
+
+
+def test_answer_has_its_start_and_duration(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue_many([leaseq.NewItem(n, id=str(n)) for n in range(2)])
+    lost_lease = take("ann")
+    timed_queue.release("0")
+    lease = take("bob")
+    clock.tick(42.5)
+    timed_queue.finish(lease, "bob's")
+    with pytest.raises(leaseq.LeaseLost):
+        timed_queue.finish(lost_lease, "ann's")
+    answer, late_answer = timed_queue.answers(with_late=True)
+    assert (answer.reserved_at, answer.seconds) == (lease.reserved_at, 42.5)
+    assert (late_answer.reserved_at, late_answer.seconds) == (lost_lease.reserved_at, 42.5)
+    adopted = timed_queue.adopt("0", lost_lease.token).answers[0]
+    assert (adopted.reserved_at, adopted.seconds) == (lost_lease.reserved_at, 42.5)
+
+
+def test_answer_that_nobody_reserved_has_no_start(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed_queue.enqueue(1, id="one")
+    lease = take("ann")
+    clock.tick(9)
+    timed_queue.finish(lease, "wrong")
+    item = timed_queue.correct("one", lease.token, "right", by="meg")
+    given = leaseq.GivenAnswer(99, "ann", '"old"', datetime(2026, 1, 1, tzinfo=UTC), late=False, stands=True)
+    timed_queue.restore(leaseq.NewItem(1, id="two"), [given])
+    for answer in (item.answers[0], timed_queue.get("two").answers[0]):
+        assert (answer.reserved_at, answer.seconds) == (None, None)
+    assert item.late_answers[0].seconds == 9

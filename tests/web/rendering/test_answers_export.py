@@ -93,6 +93,36 @@ def test_page_and_rest_export_same_content_in_every_format(
     assert [row["result.note"] for row in csv.DictReader(table.splitlines())] == ["'=answer 0", "'=answer 2"]
 
 
+def test_raw_cells_and_byte_order_mark_are_chosen_on_page_and_by_rest(
+    manager_browser: Browser, manager: Caller, answered_queue: leaseq.Queue
+) -> None:
+    page = f"/manage/{answered_queue.name}/export?person=ann&bom=yes&raw_cells=yes"
+    table = manager_browser.get(f"{page}&format=csv").data
+    assert table.startswith(b"\xef\xbb\xbf")
+    assert [row["result.note"] for row in csv.DictReader(table.decode("utf-8-sig").splitlines())] == [
+        "=answer 0",
+        "=answer 2",
+    ]
+    path = f"/queues/{answered_queue.name}/answers?person=ann&bom=true&raw_cells=true"
+    assert manager("GET", f"{path}&format=csv").data == table
+    assert manager_browser.get(f"{page}&format=jsonl").text.startswith("{"), "the choice is for tables"
+    assert assert_problem(manager("GET", f"{path}&format=jsonl"), 400, "invalid")["field"] == "raw_cells"
+
+
+def test_table_has_a_column_for_each_question_of_the_form(
+    manager_browser: Browser, answered_queue: leaseq.Queue
+) -> None:
+    properties = {"first": {"type": "string"}, "note": {"type": "string"}, "last": {"type": "integer"}}
+    answered_queue.configure(form={"ask": {"type": "object", "properties": properties}})
+    table = manager_browser.get(f"/manage/{answered_queue.name}/export?format=csv").text
+    header = next(csv.reader(table.splitlines()))
+    assert [name for name in header if name.startswith("result")] == [
+        "result.first",
+        "result.note",
+        "result.last",
+    ]
+
+
 @pytest.mark.parametrize(
     ("filters", "field"),
     [
