@@ -5,7 +5,7 @@ Times are aware ``datetime`` objects in UTC, durations are seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
@@ -76,7 +76,7 @@ class NewItem:
     id: str | None = None  # None: generated, or derived from the request id
     priority: int = 100  # high, normal or low by the policy's bands; a higher band is reserved first
     delay: float = 0  # seconds before it may be reserved
-    requires: tuple[str, ...] = ()  # skills that a person needs
+    requires: Collection[str] = ()  # skills that a person needs
     due: datetime | None = None  # shown, and can be searched for; doesn't affect the order
     max_attempts: int | None = None  # None: the policy's
     at: datetime | None = None  # when it may be reserved, instead of ``delay``; a past time: immediately
@@ -87,7 +87,7 @@ class ItemChanges(TypedDict, total=False):
 
     priority: int  # high, normal or low by the policy's bands; a higher band is reserved first
     due: datetime | None  # None: no due date
-    requires: Sequence[str]  # skills that a person needs
+    requires: Collection[str]  # skills that a person needs
     payload: Json
     delay: float  # seconds from now until it may be reserved; 0: immediately
 
@@ -202,7 +202,7 @@ class GivenAnswer(NamedTuple):
 
     token: int  # the lease's token
     person: str
-    result: str  # as JSON
+    result: Json
     finished_at: datetime
     late: bool  # as in `Answer`
     stands: bool  # False: a late answer, which counts only if a manager adopts it
@@ -213,11 +213,34 @@ class Outcome(NamedTuple):
 
     id: str
     state: State
-    payload: str  # as JSON
+    payload: Json
+    priority: int
+    requires: tuple[str, ...]  # skills that a person needs
+    due: datetime | None
+    answers: tuple[GivenAnswer, ...]
+
+
+class GivenAnswerRow(NamedTuple):
+    """An answer as `Queue.outcome_rows` returns it, for programs that store the exact text of the result."""
+
+    token: int  # the lease's token
+    person: str
+    result: str  # as JSON text
+    finished_at: datetime
+    late: bool  # as in `Answer`
+    stands: bool  # as in `GivenAnswer`
+
+
+class OutcomeRow(NamedTuple):
+    """An `Outcome` as `Queue.outcome_rows` returns it, for programs that store many of them."""
+
+    id: str
+    state: State
+    payload: str  # as JSON text
     priority: int
     requires: str  # the skills, separated by commas
     due: datetime | None
-    answers: tuple[GivenAnswer, ...]
+    answers: tuple[GivenAnswerRow, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,7 +298,7 @@ class PolicyChanges(TypedDict, total=False):
     retry_seconds: float
     retry_max_seconds: float
     holds: int
-    bands: tuple[int, int]
+    bands: tuple[int, int] | list[int]
     renewals: int | None
     share_drafts: bool
     answers: int
@@ -308,7 +308,7 @@ class PolicyChanges(TypedDict, total=False):
     keep_finished_count: int | None
     keep_dead_seconds: float | None
     durable: Durable
-    alerts: tuple[str, ...]
+    alerts: tuple[str, ...] | list[str]
     form: Json
     title: str
     instructions: str

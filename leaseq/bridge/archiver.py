@@ -20,7 +20,7 @@ from leaseq.bridge.rows import AnswerRow, ItemRow
 from leaseq.bridge.tables import answer, bridge
 from leaseq.errors import QueueNotFound
 from leaseq.events import EventKind, EventRow
-from leaseq.models import Outcome, State
+from leaseq.models import OutcomeRow, State
 from leaseq.queue import Queue
 
 FOLLOWER = "bridge"
@@ -73,7 +73,7 @@ class Archiver:
         added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
         foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids) if added_ids else []
         ids = list(settling_ids | dict.fromkeys(foreign_ids))
-        outcomes = dict(zip(ids, queue.outcomes(ids), strict=True))
+        outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
         self._drop_undone_answers(connection, queue, events, outcomes)
         by_id = {id: one for id, one in outcomes.items() if one is not None}
         self._dialect.put_answers(connection, queue.name, list(_answer_rows(by_id.values())))
@@ -92,7 +92,7 @@ class Archiver:
         """Log how many items the queue lacks after it was deleted, or lost, and created again."""
         ids = self._dialect.queued_ids(connection, queue.name)
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
-        missing_count = sum(queue.outcomes(batch).count(None) for batch in batches)
+        missing_count = sum(queue.outcome_rows(batch).count(None) for batch in batches)
         if missing_count:
             log.warning(
                 "queue %s: it was created again, without %d of the items that it had: run `leaseq "
@@ -107,7 +107,7 @@ class Archiver:
         connection: Connection,
         queue: Queue,
         events: Iterable[EventRow],
-        outcomes: dict[str, Outcome | None],
+        outcomes: dict[str, OutcomeRow | None],
     ) -> None:
         """Delete undone answers, except those that have been given again."""
         for event in events:
@@ -118,14 +118,14 @@ class Archiver:
                 clause = (answer.c.queue == queue.name) & (answer.c.id == event.id)
                 connection.execute(delete(answer).where(clause, answer.c.token == event.token))
 
-    def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[Outcome]) -> None:
+    def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         for status in ("queued", "finished", "dead"):
             ids = [one.id for one in outcomes if _STATUS[one.state] == status]
             if ids:
                 self._dialect.set_status(connection, queue, ids, status)
 
 
-def _answer_rows(outcomes: Iterable[Outcome]) -> Iterable[AnswerRow]:
+def _answer_rows(outcomes: Iterable[OutcomeRow]) -> Iterable[AnswerRow]:
     for outcome in outcomes:
         for given_answer in outcome.answers:
             yield AnswerRow(
@@ -139,5 +139,5 @@ def _answer_rows(outcomes: Iterable[Outcome]) -> Iterable[AnswerRow]:
             )
 
 
-def _item_row(outcome: Outcome) -> ItemRow:
+def _item_row(outcome: OutcomeRow) -> ItemRow:
     return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)

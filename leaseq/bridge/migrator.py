@@ -15,7 +15,7 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.rows import ChangeRow, ItemRow
 from leaseq.bridge.tables import change, item
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
-from leaseq.models import ItemChanges, NewItem, Outcome
+from leaseq.models import ItemChanges, NewItem, OutcomeRow
 from leaseq.queue import Queue
 
 BY = "bridge"
@@ -89,7 +89,7 @@ class Migrator:
         """Update items that the queue already had, revive dead ones, and return the finished ones' ids."""
         finished_ids: list[str] = []
         by_id = {one.id: one for one in items}
-        for id, outcome in zip(ids, queue.outcomes(ids), strict=True):
+        for id, outcome in zip(ids, queue.outcome_rows(ids), strict=True):
             if outcome is None:
                 errors[id] = _DUPLICATE_MESSAGE
             elif outcome.state == "finished":
@@ -181,14 +181,14 @@ def _enqueue(queue: Queue, items: Sequence[NewItem], errors: dict[str, str]) -> 
         return _enqueue(queue, items[:half], errors) + _enqueue(queue, items[half:], errors)
 
 
-def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
+def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[OutcomeRow | None]:
     try:
-        return queue.outcomes(ids) if ids else []
+        return queue.outcome_rows(ids) if ids else []
     except QueueNotFound:
         return [None] * len(ids)
 
 
-def _update_item(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str, str]) -> bool:
+def _update_item(queue: Queue, outcome: OutcomeRow, row: ItemRow, errors: dict[str, str]) -> bool:
     """Change an item to match its row. Returns False if the change must wait."""
     if outcome.state not in _WAITING_STATES:
         return outcome.state != "reserved"
@@ -199,7 +199,7 @@ def _update_item(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str,
         return True
 
 
-def _change(queue: Queue, id: str, outcome: Outcome, target: NewItem, errors: dict[str, str]) -> bool:
+def _change(queue: Queue, id: str, outcome: OutcomeRow, target: NewItem, errors: dict[str, str]) -> bool:
     changes: ItemChanges = {}
     if target.priority != outcome.priority:
         changes["priority"] = target.priority

@@ -18,7 +18,7 @@ from leaseq.bridge.migrator import BY, new_item
 from leaseq.bridge.rows import ItemRow
 from leaseq.bridge.tables import answer, bridge, change, event, item
 from leaseq.errors import Invalid
-from leaseq.models import GivenAnswer
+from leaseq.models import GivenAnswerRow
 
 _BATCH = 500
 _MARGIN = 1_000_000  # tokens that may have been granted since the last archived one
@@ -99,7 +99,7 @@ def _restore(connection: Connection, queue: leaseq.Queue, row: ItemRow) -> bool:
     return True
 
 
-def _answers(connection: Connection, queue: str, id: str) -> list[GivenAnswer]:
+def _answers(connection: Connection, queue: str, id: str) -> list[GivenAnswerRow]:
     columns = (answer.c.token, answer.c.person, cast(answer.c.result, Text), answer.c.finished_at)
     rows = connection.execute(
         select(*columns, answer.c.late, answer.c.accepted)
@@ -107,7 +107,7 @@ def _answers(connection: Connection, queue: str, id: str) -> list[GivenAnswer]:
         .order_by(answer.c.finished_at)
     )
     return [
-        GivenAnswer(token, person, result, _time(at), late, stands)
+        GivenAnswerRow(token, person, result, _time(at), late, stands)
         for token, person, result, at, late, stands in rows
     ]
 

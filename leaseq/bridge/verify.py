@@ -14,7 +14,7 @@ from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.tables import answer, item
 from leaseq.errors import QueueNotFound
-from leaseq.models import STATES, Outcome
+from leaseq.models import STATES, OutcomeRow
 
 _BATCH = 250
 _RETRIES = 5  # if the sides differ: they are read one after the other, and the archiver lags a little
@@ -83,7 +83,7 @@ def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str]) -> list[Di
         rows = {row.id: row.status for row in item_rows}
         answers = _answers(connection, queue.name, ids)
     try:
-        outcomes = queue.outcomes(ids)
+        outcomes = queue.outcome_rows(ids)
     except QueueNotFound:
         outcomes = [None] * len(ids)
     differences: list[Difference] = []
@@ -103,7 +103,7 @@ def _answers(connection: Connection, queue: str, ids: Sequence[str]) -> _Answers
     return {(id, token): (person, result) for id, token, person, result in rows}
 
 
-def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) -> str | None:
+def _difference(status: str | None, outcome: OutcomeRow | None, answers: _Answers) -> str | None:
     if status is None:
         return f"is {outcome.state} in the queue, and the database has no row for it" if outcome else None
     if outcome is None:

@@ -20,12 +20,14 @@ from leaseq.models import (
     Answer,
     Ending,
     GivenAnswer,
+    GivenAnswerRow,
     Grant,
     Ineligibility,
     Item,
     Json,
     Lease,
     Outcome,
+    OutcomeRow,
     State,
 )
 
@@ -191,7 +193,16 @@ def item(name: str, parts: Sequence[Any]) -> Item:
     )
 
 
-def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
+def outcome(row: OutcomeRow) -> Outcome:
+    answers = tuple(
+        GivenAnswer(one.token, one.person, json.loads(one.result), one.finished_at, one.late, one.stands)
+        for one in row.answers
+    )
+    skills = tuple(row.requires.split(",")) if row.requires else ()
+    return Outcome(row.id, row.state, json.loads(row.payload), row.priority, skills, row.due, answers)
+
+
+def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
     """Decode the state, the record, the late answers, and the grant of each finished assignment."""
     state, record, late, *grants = (part.decode() for part in parts)
     _, head, payload = parse_record(record)
@@ -199,7 +210,7 @@ def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
     if late:
         answers += map(_late_given_answer, late.split("\n\n"))
     priority, due = int(head.get("p", 100)), head.get("d")
-    return Outcome(
+    return OutcomeRow(
         id,
         cast("State", state),
         payload,
@@ -210,17 +221,17 @@ def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
     )
 
 
-def _given_answer(grant: str) -> GivenAnswer:
+def _given_answer(grant: str) -> GivenAnswerRow:
     claim, ending, result = grant.split("\n", 2)
     token, person, _ = claim.split("\t")
     _, at, late = ending.split(" ")
-    return GivenAnswer(int(token), person, result, to_datetime(at), late == "1", stands=True)
+    return GivenAnswerRow(int(token), person, result, to_datetime(at), late == "1", stands=True)
 
 
-def _late_given_answer(text: str) -> GivenAnswer:
+def _late_given_answer(text: str) -> GivenAnswerRow:
     claim, _, result = text.partition("\n")
     token, person, at = claim.split("\t")
-    return GivenAnswer(int(token), person, result, to_datetime(at), late=True, stands=False)
+    return GivenAnswerRow(int(token), person, result, to_datetime(at), late=True, stands=False)
 
 
 def in_list_by_due(item: Item) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Unpack, overload
 
 from leaseq import validation
@@ -52,7 +52,7 @@ class Consumer(Reserving):
         result: Json,
         *,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Finished: ...
     @overload
@@ -61,7 +61,7 @@ class Consumer(Reserving):
         *,
         result: Json,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Finished: ...
@@ -71,7 +71,7 @@ class Consumer(Reserving):
         result: Json = ...,
         *,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Finished:
@@ -100,7 +100,7 @@ class Consumer(Reserving):
         self,
         reserve_replies: Sequence[Sequence[Any]],
         person: str,
-        skills: Sequence[str],
+        skills: Collection[str],
         request: str | None,
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
@@ -139,7 +139,7 @@ class Consumer(Reserving):
         *,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Abandoned: ...
     @overload
@@ -149,7 +149,7 @@ class Consumer(Reserving):
         reason: str | None = None,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Abandoned: ...
@@ -160,7 +160,7 @@ class Consumer(Reserving):
         *,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Abandoned:
@@ -186,7 +186,7 @@ class Consumer(Reserving):
         *,
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Failed: ...
     @overload
@@ -196,7 +196,7 @@ class Consumer(Reserving):
         error: str = "",
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Failed: ...
@@ -207,7 +207,7 @@ class Consumer(Reserving):
         *,
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Failed:
@@ -249,7 +249,7 @@ class Consumer(Reserving):
         reply = self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, parts) for parts in reply.rest]
 
-    def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
+    def why_nothing(self, person: str, skills: Collection[str] = ()) -> WhyNothing:
         """Why a reserve would return nothing now: the queue is empty or paused, others hold all items, or the
         person is not eligible for those that wait."""
         reply = self._commands.why_nothing(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
-from leaseq.models import Outcome
+from leaseq.models import Outcome, OutcomeRow
 from leaseq.queue.base import Base
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
@@ -40,18 +40,22 @@ class Following(Base):
         """Remove a follower: nothing is kept for it from then on."""
         self._commands.unfollow(_follower(name))
 
-    def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
-        """The state and the answers of many items; None for each that doesn't exist. Payloads and results are
-        JSON texts, as the server stores them."""
+    def outcomes(self, ids: Iterable[str]) -> list[Outcome | None]:
+        """The state and the answers of many items; None for each that doesn't exist."""
+        return [row and codec.outcome(row) for row in self.outcome_rows(ids)]
+
+    def outcome_rows(self, ids: Iterable[str]) -> list[OutcomeRow | None]:
+        """Like `outcomes`, but payloads and results are JSON texts, exactly as the server has them: for
+        programs that store them."""
         item_ids = [validation.item_id(id, "ids") for id in ids]
-        outcomes: list[Outcome | None] = []
-        while len(outcomes) < len(item_ids):
-            batch = item_ids[len(outcomes) : len(outcomes) + _BATCH]
+        rows: list[OutcomeRow | None] = []
+        while len(rows) < len(item_ids):
+            batch = item_ids[len(rows) : len(rows) + _BATCH]
             reply = self._commands.outcomes(batch)
-            outcomes += [
-                parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
+            rows += [
+                parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]
-        return outcomes
+        return rows
 
 
 def _follower(name: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ class Producer(Base):
         priority: int = 100,
         delay: float = 0,
         at: datetime | None = None,
-        requires: Sequence[str] = (),
+        requires: Collection[str] = (),
         due: datetime | None = None,
         max_attempts: int | None = None,
         request_id: str | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from leaseq import validation
 from leaseq.engine import ids
@@ -52,7 +52,7 @@ class _Place:
 
 
 def reserve_first(
-    queues: Sequence[Queue], person: str, skills: Sequence[str], wait: float, stop: threading.Event
+    queues: Sequence[Queue], person: str, skills: Collection[str], wait: float, stop: threading.Event
 ) -> Lease | None:
     """Reserve an item from the first of the queues that has one for this person; wait up to ``wait`` seconds
     for one, in line in all of the queues at the same time. All queues must have the same client.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection
 from contextlib import suppress
 
 from leaseq import validation
@@ -21,7 +21,7 @@ class Reserving(Base):
         self,
         person: str,
         *,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         wait: float = 0,
         stop: threading.Event | None = None,
         request_id: str | None = None,

@@ -7,15 +7,18 @@ from collections.abc import Iterable
 from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
-from leaseq.models import GivenAnswer, NewItem
+from leaseq.models import GivenAnswer, GivenAnswerRow, NewItem
 from leaseq.policy import Policy
 from leaseq.queue.base import Base
 
 
 class Restoring(Base):
-    def restore(self, item: NewItem, answers: Iterable[GivenAnswer] = (), *, by: str | None = None) -> bool:
+    def restore(
+        self, item: NewItem, answers: Iterable[GivenAnswer | GivenAnswerRow] = (), *, by: str | None = None
+    ) -> bool:
         """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
-        again. Returns False if the queue has the item.
+        again. ``answers``: as `outcomes` or `outcome_rows` return them. Returns False if the queue has the
+        item.
 
         For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.
@@ -39,12 +42,20 @@ class Restoring(Base):
             self._create(Policy())
 
 
-def _words(answer: GivenAnswer) -> tuple[str, ...]:
+def _words(answer: GivenAnswer | GivenAnswerRow) -> tuple[str, ...]:
     return (
         validation.person_name(answer.person),
         str(validation.integer(answer.token, "token", 1, 2**53)),
         str(codec.microseconds(answer.finished_at)),
         "1" if answer.late else "0",
         "1" if answer.stands else "0",
-        answer.result,
+        _result(answer),
     )
+
+
+def _result(answer: GivenAnswer | GivenAnswerRow) -> str:
+    """The result as JSON text; that of a row is kept exactly."""
+    if not isinstance(answer, GivenAnswerRow):
+        return validation.dump_json(answer.result, "result")
+    validation.load_json(answer.result, "result")
+    return answer.result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -69,7 +68,7 @@ def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[E
     type = type_of(event)
     if type in ("alert.raised", "alert.resolved"):
         return {"queue": queue, **_alert(event.detail)}
-    payload = json.loads(outcome.payload) if outcome else None
+    payload = outcome.payload if outcome else None
     data = {"queue": queue, "id": event.id, "payload": payload}
     if type in ("item.finished", "item.late"):
         return {**data, **_answer(event, outcome)}
@@ -88,7 +87,7 @@ def _answer(event: Event, outcome: Outcome | None) -> Json:
         at = rfc3339(event.at)
         return {"result": None, "person": person, "token": event.token, "finished_at": at, "late": late}
     return {
-        "result": json.loads(answer.result),
+        "result": answer.result,
         "person": answer.person,
         "token": answer.token,
         "finished_at": rfc3339(answer.finished_at),

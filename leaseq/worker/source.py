@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from leaseq.errors import QueueNotFound, ServerRefused, ServerUnavailable
 from leaseq.models import Lease
@@ -61,7 +61,9 @@ class Source:
             self._slot_count += 1
             return True
 
-    def reserve(self, skills: Sequence[str], wait: float, stop: threading.Event) -> tuple[Lease | None, bool]:
+    def reserve(
+        self, skills: Collection[str], wait: float, stop: threading.Event
+    ) -> tuple[Lease | None, bool]:
         """Return a lease, and whether it is new to the worker: a person who holds as many items as allowed
         gets one of those leases again.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from leaseq.errors import ServerRefused, ServerUnavailable
@@ -25,7 +25,7 @@ class Taker:
         sources: Sequence[Source],
         *,
         round_robin: bool,
-        skills: Sequence[str],
+        skills: Collection[str],
         retry: Retry,
         stop: threading.Event,
         give_back: Callable[[Source, Lease], object],

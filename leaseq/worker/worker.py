@@ -7,7 +7,7 @@ import inspect
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -77,7 +77,7 @@ class Worker:
         order: Order = "turn",
         by: str | Mapping[str, str] | None = None,
         retry: bool | Mapping[str, bool] = True,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         grace: float = 30,
     ) -> None:
         self._client = copy_for_worker(check_client(client))

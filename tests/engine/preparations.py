@@ -14,7 +14,7 @@ from leaseq.backup.queue_lines import write_queue
 from tests.conftest import Clock
 
 RESULT = {"label": "good"}
-ANSWER = leaseq.GivenAnswer(77, "eve", "1", datetime(2026, 1, 1, tzinfo=UTC), late=False, stands=True)
+ANSWER = leaseq.GivenAnswer(77, "eve", 1, datetime(2026, 1, 1, tzinfo=UTC), late=False, stands=True)
 
 
 def no_preparation(queue: leaseq.Queue) -> None:

@@ -38,7 +38,7 @@ def export(queue: leaseq.Queue) -> Exporter:
 
 
 def restore_answer(queue: leaseq.Queue, id: str, token: int, at: datetime) -> None:
-    queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", "1", at, False, True)])
+    queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", 1, at, False, True)])
 
 
 def finish(queue: leaseq.Queue, id: str, person: str = "ann") -> int:

@@ -39,6 +39,31 @@ def changed_items(queue: leaseq.Queue, typed_changes: leaseq.ItemChanges) -> Non
     queue.change("r-1", max_attempts=3)  # type: ignore[call-arg]
 
 
+def skills_in_any_collection(queue: leaseq.Queue, client: leaseq.Client, skills: set[str]) -> None:
+    new_items = [leaseq.NewItem({}, requires=["fr"]), leaseq.NewItem({}, requires=skills)]
+    queue.enqueue_many(new_items)
+    queue.enqueue({}, requires=skills)
+    queue.change("r-1", requires=skills)
+    assert_type(queue.reserve("ann", skills=skills), leaseq.Lease | None)
+    queue.why_nothing("ann", frozenset(skills))
+    leaseq.Worker(client, {"reviews": lambda lease: lease.id}, person="bot", skills=skills)
+    leaseq.NewItem({}, requires=5)  # type: ignore[arg-type]
+    queue.reserve("ann", skills=[7])  # type: ignore[list-item]
+
+
+def policy_from_lists(queue: leaseq.Queue) -> None:
+    queue.configure(bands=[50, 150], alerts=["waiting>500"])
+    assert_type(queue.policy.alerts, tuple[str, ...])
+
+
+def outcomes_of_items(queue: leaseq.Queue, ids: set[str]) -> None:
+    assert_type(queue.outcomes(ids), list[leaseq.Outcome | None])
+    assert_type(queue.outcome_rows(ids), list[leaseq.OutcomeRow | None])
+    queue.restore(
+        leaseq.NewItem({}, "r-1"), [answer for row in queue.outcomes(ids) if row for answer in row.answers]
+    )
+
+
 def leases(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     assert_type(queue.reserve("ann", wait=20), leaseq.Lease | None)
     assert_type(queue.renew(lease), leaseq.Lease)

@@ -6,7 +6,7 @@ Made of leaseq/queue/consumer.py by ``python -m tests.meta.asynchronous``; not t
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Unpack, overload
 
 from leaseq import validation
@@ -58,7 +58,7 @@ class Consumer(Reserving):
         result: Json,
         *,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Finished: ...
 
@@ -68,7 +68,7 @@ class Consumer(Reserving):
         *,
         result: Json,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Finished: ...
@@ -79,7 +79,7 @@ class Consumer(Reserving):
         result: Json = ...,
         *,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Finished:
@@ -110,7 +110,7 @@ class Consumer(Reserving):
         self,
         reserve_replies: Sequence[Sequence[Any]],
         person: str,
-        skills: Sequence[str],
+        skills: Collection[str],
         request: str | None,
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
@@ -151,7 +151,7 @@ class Consumer(Reserving):
         *,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Abandoned: ...
 
@@ -162,7 +162,7 @@ class Consumer(Reserving):
         reason: str | None = None,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Abandoned: ...
@@ -174,7 +174,7 @@ class Consumer(Reserving):
         *,
         again: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Abandoned:
@@ -200,7 +200,7 @@ class Consumer(Reserving):
         *,
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
     ) -> Failed: ...
 
@@ -211,7 +211,7 @@ class Consumer(Reserving):
         error: str = "",
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Failed: ...
@@ -223,7 +223,7 @@ class Consumer(Reserving):
         *,
         retry: bool = True,
         then_reserve: bool = False,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         request_id: str | None = None,
         **parts: object,
     ) -> Failed:
@@ -267,7 +267,7 @@ class Consumer(Reserving):
         reply = await self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, parts) for parts in reply.rest]
 
-    async def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
+    async def why_nothing(self, person: str, skills: Collection[str] = ()) -> WhyNothing:
         """Why a reserve would return nothing now: the queue is empty or paused, others hold all items, or the
         person is not eligible for those that wait."""
         reply = await self._commands.why_nothing(

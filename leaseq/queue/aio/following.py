@@ -5,11 +5,11 @@ Made of leaseq/queue/following.py by ``python -m tests.meta.asynchronous``; not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from leaseq import validation
 from leaseq.engine import arguments, codec
-from leaseq.models import Outcome
+from leaseq.models import Outcome, OutcomeRow
 from leaseq.queue.aio.base import Base
 from leaseq.queue.following import _BATCH, _ENTRY_END, _follower
 
@@ -40,15 +40,19 @@ class Following(Base):
         """Remove a follower: nothing is kept for it from then on."""
         await self._commands.unfollow(_follower(name))
 
-    async def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
-        """The state and the answers of many items; None for each that doesn't exist. Payloads and results are
-        JSON texts, as the server stores them."""
+    async def outcomes(self, ids: Iterable[str]) -> list[Outcome | None]:
+        """The state and the answers of many items; None for each that doesn't exist."""
+        return [row and codec.outcome(row) for row in await self.outcome_rows(ids)]
+
+    async def outcome_rows(self, ids: Iterable[str]) -> list[OutcomeRow | None]:
+        """Like `outcomes`, but payloads and results are JSON texts, exactly as the server has them: for
+        programs that store them."""
         item_ids = [validation.item_id(id, "ids") for id in ids]
-        outcomes: list[Outcome | None] = []
-        while len(outcomes) < len(item_ids):
-            batch = item_ids[len(outcomes) : len(outcomes) + _BATCH]
+        rows: list[OutcomeRow | None] = []
+        while len(rows) < len(item_ids):
+            batch = item_ids[len(rows) : len(rows) + _BATCH]
             reply = await self._commands.outcomes(batch)
-            outcomes += [
-                parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
+            rows += [
+                parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]
-        return outcomes
+        return rows

@@ -5,7 +5,7 @@ Made of leaseq/queue/producer.py by ``python -m tests.meta.asynchronous``; not t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from leaseq import validation
@@ -29,7 +29,7 @@ class Producer(Base):
         priority: int = 100,
         delay: float = 0,
         at: datetime | None = None,
-        requires: Sequence[str] = (),
+        requires: Collection[str] = (),
         due: datetime | None = None,
         max_attempts: int | None = None,
         request_id: str | None = None,

@@ -6,7 +6,7 @@ Made of leaseq/queue/reserving.py by ``python -m tests.meta.asynchronous``; not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection
 from contextlib import suppress
 
 from leaseq import validation
@@ -25,7 +25,7 @@ class Reserving(Base):
         self,
         person: str,
         *,
-        skills: Sequence[str] = (),
+        skills: Collection[str] = (),
         wait: float = 0,
         stop: asyncio.Event | None = None,
         request_id: str | None = None,

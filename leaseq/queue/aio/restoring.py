@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from leaseq import validation
 from leaseq.engine import arguments
 from leaseq.errors import Invalid
-from leaseq.models import GivenAnswer, NewItem
+from leaseq.models import GivenAnswer, GivenAnswerRow, NewItem
 from leaseq.policy import Policy
 from leaseq.queue.aio.base import Base
 from leaseq.queue.restoring import _words
@@ -18,10 +18,11 @@ from leaseq.queue.restoring import _words
 
 class Restoring(Base):
     async def restore(
-        self, item: NewItem, answers: Iterable[GivenAnswer] = (), *, by: str | None = None
+        self, item: NewItem, answers: Iterable[GivenAnswer | GivenAnswerRow] = (), *, by: str | None = None
     ) -> bool:
         """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
-        again. Returns False if the queue has the item.
+        again. ``answers``: as `outcomes` or `outcome_rows` return them. Returns False if the queue has the
+        item.
 
         For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.

@@ -63,6 +63,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "follow": lambda queue: queue.follow("archive"),
     "unfollow": lambda queue: queue.unfollow("archive"),
     "outcomes": lambda queue: queue.outcomes(["one"]),
+    "outcome_rows": lambda queue: queue.outcome_rows(["one"]),
     "restore": lambda queue: queue.restore(leaseq.NewItem({}, "three")),
     "raise_tokens": lambda queue: queue.raise_tokens(9),
     "dump": lambda queue: queue._commands.dump(()),

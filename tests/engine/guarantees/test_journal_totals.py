@@ -142,7 +142,7 @@ class JournalTotals(RuleBasedStateMachine):
         item = leaseq.NewItem({}, id=id, requires=("fr",) if fr else ())
         finished_at = datetime.fromtimestamp(self.clock() / 1e6 - 9, UTC)
         answers = [
-            leaseq.GivenAnswer(self.tokens - n, name, "1", finished_at, late, stands=not late or n == 1)
+            leaseq.GivenAnswer(self.tokens - n, name, 1, finished_at, late, stands=not late or n == 1)
             for n, name in enumerate(people, 1)
         ]
         self.queue.restore(item, answers)

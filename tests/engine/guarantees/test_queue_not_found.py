@@ -63,6 +63,7 @@ def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
         "event_rows": leaseq.Queue.event_rows,
         "unfollow": lambda q: q.unfollow("archive"),
         "outcomes": lambda q: q.outcomes(["one"]),
+        "outcome_rows": lambda q: q.outcome_rows(["one"]),
     }
 
 

@@ -147,16 +147,15 @@ def test_outcomes_return_state_and_answers_of_items(timed_queue: leaseq.Queue, c
     assert (finished_item.state, held_item.state, waiting_item.state) == ("finished", "reserved", "inbound")
     answer = timed_queue.get("done").answers[0]
     assert [
-        (a.token, a.person, json.loads(a.result), a.finished_at, a.late, a.stands)
-        for a in finished_item.answers
+        (a.token, a.person, a.result, a.finished_at, a.late, a.stands) for a in finished_item.answers
     ] == [(answer.token, "ann", {"v": "done"}, answer.finished_at, False, True)]
-    assert (json.loads(held_item.payload), held_item.priority, held_item.due) == (
+    assert (held_item.payload, held_item.priority, held_item.due) == (
         {"é": 1},
         7,
         timed_queue.get("held").due,
     )
     assert lease.id == "held"
-    assert (waiting_item.requires, waiting_item.answers) == ("fr,legal", ())
+    assert (waiting_item.requires, waiting_item.answers) == (("fr", "legal"), ())
 
 
 def test_outcomes_include_late_answers_and_answers_of_every_person(
@@ -178,6 +177,21 @@ def test_outcomes_include_late_answers_and_answers_of_every_person(
         ("cid", False, True),
         ("ann", True, False),
     ]
+
+
+def test_outcome_rows_have_stored_text(timed_queue: leaseq.Queue) -> None:
+    finish(timed_queue, "done")
+    timed_queue.enqueue({"é": [1, None]}, id="waits", requires=["legal", "fr"])
+    finished_row, no_row, waiting_row = timed_queue.outcome_rows(["done", "none", "waits"])
+    assert no_row is None
+    finished_item, waiting_item = not_none(finished_row), not_none(waiting_row)
+    assert [one.result for one in finished_item.answers] == ['{"v":"done"}']
+    assert (waiting_item.payload, waiting_item.requires) == ('{"é":[1,null]}', "fr,legal")
+    for row, outcome in zip(
+        (finished_item, waiting_item), timed_queue.outcomes(["done", "waits"]), strict=True
+    ):
+        assert outcome is not None
+        assert (outcome[:2], outcome.due) == (row[:2], row.due)
 
 
 def test_outcomes_of_300_large_items_are_complete(timed_queue: leaseq.Queue) -> None:

@@ -3,20 +3,19 @@ higher than all that were granted before the loss."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
 import leaseq
-from leaseq import GivenAnswer, NewItem
+from leaseq import GivenAnswer, GivenAnswerRow, NewItem
 from tests.support.leases import not_none
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 
 
 def given_answer(person: str, token: int, *, late: bool = False, stands: bool = True) -> GivenAnswer:
-    return GivenAnswer(token, person, json.dumps({"by": person}), AT, late, stands)
+    return GivenAnswer(token, person, {"by": person}, AT, late, stands)
 
 
 def test_restored_item_is_inbound_with_all_its_fields(timed_queue: leaseq.Queue) -> None:
@@ -84,6 +83,25 @@ def test_raise_tokens_refuses_invalid_token(timed_queue: leaseq.Queue, token: ob
         timed_queue.raise_tokens(token)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("result", [{"v": [1.0, "é", None]}, "text", True])
+def test_answers_of_outcomes_can_be_restored(timed_queue: leaseq.Queue, result: leaseq.Json) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.finish(not_none(timed_queue.reserve("ann")), result)
+    outcome, row = not_none(timed_queue.outcomes(["one"])[0]), not_none(timed_queue.outcome_rows(["one"])[0])
+    for answers in (outcome.answers, row.answers):
+        timed_queue.remove("one")
+        assert timed_queue.restore(NewItem({}, "one"), answers)
+        assert not_none(timed_queue.outcomes(["one"])[0]).answers == outcome.answers
+
+
+def test_exact_text_of_result_is_restored(timed_queue: leaseq.Queue) -> None:
+    text = '{"b": 1.50,  "a": 1e2}'
+    timed_queue.configure(answers=2)
+    timed_queue.restore(NewItem({}, "one"), [GivenAnswerRow(5, "ann", text, AT, late=False, stands=True)])
+    assert [one.result for one in not_none(timed_queue.outcome_rows(["one"])[0]).answers] == [text]
+
+
 @pytest.mark.parametrize(
     ("item", "answer", "field"),
     [
@@ -91,10 +109,12 @@ def test_raise_tokens_refuses_invalid_token(timed_queue: leaseq.Queue, token: ob
         (NewItem(1, "one", priority=-1), given_answer("ann", 1), "priority"),
         (NewItem(1, "one"), given_answer("", 1), "person"),
         (NewItem(1, "one"), given_answer("ann", 0), "token"),
+        (NewItem(1, "one"), GivenAnswer(1, "ann", object(), AT, late=False, stands=True), "result"),
+        (NewItem(1, "one"), GivenAnswerRow(1, "ann", "no JSON", AT, late=False, stands=True), "result"),
     ],
 )
 def test_invalid_restore_is_refused_and_creates_nothing(
-    timed_queue: leaseq.Queue, item: NewItem, answer: GivenAnswer, field: str
+    timed_queue: leaseq.Queue, item: NewItem, answer: GivenAnswer | GivenAnswerRow, field: str
 ) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         timed_queue.restore(item, [answer])

@@ -56,7 +56,7 @@ def finish(queue: leaseq.Queue, id: str) -> tuple[str, int]:
 
 def test_pages_splitting_equal_times_return_each_answer_once(poll: Poller, queue: leaseq.Queue) -> None:
     for token, id in enumerate(["m", "z", "k", "b", "x"], 1):
-        queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", "1", THEN, False, True)])
+        queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", 1, THEN, False, True)])
     poll.query["limit"] = "2"
     pages = [poll.call() for _ in range(4)]
     assert [[one["id"] for one in page.json["answers"]] for page in pages] == [

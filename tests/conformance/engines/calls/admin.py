@@ -116,7 +116,7 @@ def correct(scene: Scene) -> None:
 
 def restore(scene: Scene) -> None:
     finished_at = datetime(2026, 1, 1, tzinfo=UTC)
-    given_answer = leaseq.GivenAnswer(7, "ann", "1", finished_at, late=False, stands=True)
+    given_answer = leaseq.GivenAnswer(7, "ann", 1, finished_at, late=False, stands=True)
     assert scene.queue.restore(leaseq.NewItem({}, "lost"), [given_answer])
     assert not scene.other.restore(leaseq.NewItem({}, "lost"))
     assert [answer.person for answer in scene.other.get("lost").answers] == ["ann"]

@@ -123,10 +123,18 @@ def outcomes(scene: Scene) -> None:
     scene.queue.finish(scene.take(), {"label": "good"})
     first, no_outcome, waiting_outcome = scene.other.outcomes(["0", "no-such", "1"])
     assert first is not None
-    assert [(one.person, one.result) for one in first.answers] == [("ann", '{"label":"good"}')]
+    assert [(one.person, one.result) for one in first.answers] == [("ann", {"label": "good"})]
     assert no_outcome is None
     assert waiting_outcome is not None
     assert waiting_outcome.state == "inbound"
+
+
+def outcome_rows(scene: Scene) -> None:
+    scene.queue.finish(scene.take(), {"label": "good"})
+    first, no_row = scene.other.outcome_rows(["0", "no-such"])
+    assert first is not None
+    assert [(one.person, one.result) for one in first.answers] == [("ann", '{"label":"good"}')]
+    assert no_row is None
 
 
 def policy(scene: Scene) -> None:
@@ -166,6 +174,7 @@ CALLS = (
     unfollow,
     event_rows,
     outcomes,
+    outcome_rows,
     policy,
     find_policy,
     exists,
