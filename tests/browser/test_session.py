@@ -8,6 +8,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, check_accessibility
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
+from tests.support.waiting import eventually
 
 
 def test_answer_is_sent_after_signing_in_again_on_same_page(
@@ -57,3 +58,28 @@ def test_answer_is_not_sent_as_another_person_who_signed_in(
     expect(dialog).to_be_visible()
     assert queue.get("m1").answers == ()
     assert queue.get("m1").late_answers == ()
+
+
+def test_disabled_person_is_told_so_and_keeps_what_they_typed(
+    tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    """Signing in again would not help, so they are not asked to."""
+    fill_queue(queue, TRIAGE)
+    begin(tab, person, queue)
+    tab.keyboard.press("1")
+    tab.keyboard.press("q")
+    tab.get_by_label("Note").fill("not lost")
+    accounts.change(person, by="test", disabled=True)
+    tab.keyboard.press("Control+Enter")
+    expect(tab.locator("#submit-error")).to_contain_text("Your account is disabled.")
+    expect(tab.get_by_role("dialog", name="You are signed out")).to_be_hidden()
+    expect(tab.get_by_label("Note")).to_have_value("not lost")
+    assert queue.get("m1").answers == ()
+    accounts.change(person, by="test", disabled=False)
+    tab.keyboard.press("Control+Enter")
+    dialog = tab.get_by_role("dialog", name="You are signed out")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    tab.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    eventually(lambda: queue.get("m1").late_answers)
+    assert queue.get("m1").late_answers[0].result["note"] == "not lost"

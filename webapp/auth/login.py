@@ -9,6 +9,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
+from leaseq import Invalid
 from leaseq.webapp.auth.session import (
     SignInMethod,
     address,
@@ -30,7 +31,10 @@ def login() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return login_page(target)
     name = request.form.get("name", "").strip()
-    account = authenticate_by_password(name)
+    try:
+        account = authenticate_by_password(name)
+    except Invalid as error:
+        return login_page(target, name, str(error)), 403
     if account is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
     return continue_sign_in(account, SignInMethod("password", target))

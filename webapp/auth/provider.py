@@ -124,9 +124,8 @@ def link_provider() -> str | Response | tuple[str, int]:
     method, account = sign_in
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=account.name, error=None)
-    if (
-        authenticate_by_password(account.name, "password after the identity provider") is None
-    ):  # guard: password-of-linked
+    how = "password after the identity provider"
+    if authenticate_by_password(account.name, how) is None:  # guard: password-of-linked
         error = _("That is not the leaseq password of %(name)s.", name=account.name)
         return render_template("auth/link_provider.html", name=account.name, error=error), 401
     return continue_sign_in(account, replace(method, how="identity provider, password", proved_at=None))

@@ -18,7 +18,7 @@ from leaseq import Invalid
 from leaseq.webapp.auth.notices import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
-from leaseq.webapp.security.authorization import Visitor
+from leaseq.webapp.security.authorization import Visitor, disabled_text
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
@@ -156,7 +156,7 @@ def complete_sign_in(account: Person, method: SignInMethod) -> Response:
 
 def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     """The person, if the form has their password, else None. Failures are counted under the account's own
-    spelling of the name."""
+    spelling of the name. Raises Invalid if the person is disabled: who knows the password may know that."""
     account = accounts().find(name)
     counters = password_counters(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
@@ -164,9 +164,11 @@ def authenticate_by_password(name: str, how: str = "password") -> Person | None:
         raise _too_many_tries(
             refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again.")
         )
-    account = accounts().verify(name, request.form.get("password", ""))
-    if account is None:
+    account = accounts().person_of_password(name, request.form.get("password", ""))
+    if account is None or account.disabled:
         accounts().sign_ins.log_failure(name, how, address())  # guard: failed-in-log
+        if account is not None:
+            raise Invalid("name", "somebody with an account that is not disabled", disabled_text())
         return None
     accounts().attempts.uncount(counters)
     return account

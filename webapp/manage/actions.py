@@ -114,7 +114,7 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
     except Invalid as error:
         if before is None:  # the id is malformed
             return RefusedItem(id, id, in_words(error))
-        reason = _wrong_state(move, before) if error.field == "id" else in_words(error)
+        reason = _wrong_state(queue, move, id) if error.field == "id" else in_words(error)
         return RefusedItem(id, item_title(before.payload, id), reason)
     if before != after:
         return None
@@ -147,10 +147,17 @@ def ids_in_words(ids: Sequence[str]) -> str:
     return text if len(ids) <= 10 else f"{text} + {len(ids) - 10}"
 
 
-def _wrong_state(move: Move, item: leaseq.Item) -> str:
-    if move == "assign":
-        return str(_("it is not waiting, it is %(state)s", state=state_word(item.state)))
-    return _unchanged(move, item)
+def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
+    """Why an item was in no state for the action, by its state now: it may have changed since it was read."""
+    try:
+        item = queue.get(id)
+    except ItemNotFound:
+        return str(_("it no longer exists"))
+    if move != "assign":
+        return _unchanged(move, item)
+    if item.state in ("inbound", "scheduled"):
+        return str(_("somebody else just changed it: try again"))
+    return str(_("it is not waiting, it is %(state)s", state=state_word(item.state)))
 
 
 def _unchanged(move: Move, item: leaseq.Item) -> str:

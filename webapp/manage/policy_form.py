@@ -28,6 +28,7 @@ from leaseq.policy_fields import (
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)?\s*")
+_PLAIN_NUMBER = re.compile(r"\s*[\d.]+\s*")
 _DEFAULTS = Policy()
 
 
@@ -110,8 +111,7 @@ class Setting:
 
     def join(self, text: str, unit: str) -> str:
         """Join an input's text and its unit. A text with its own units, like 1 h 30 min, stays as it is."""
-        text = text.strip()
-        return f"{text} {unit}" if unit in self.units and re.fullmatch(r"[\d.]+", text) else text
+        return f"{text.strip()} {unit}" if unit in self.units and _PLAIN_NUMBER.fullmatch(text) else text
 
     def write(self, policy: Policy) -> str:
         """The policy field's value as text."""

@@ -25,6 +25,7 @@ from leaseq.webapp.manage.titles import warn_of_lookalike
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.typed import lines_of
 
 Texts = Mapping[str, str]
 
@@ -55,7 +56,7 @@ def save_settings(q: str) -> Response | tuple[str, int]:
 
 
 def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
-    typed, texts = _typed_texts(), texts_of(policy)
+    typed, texts = _typed_texts(), {name: lines_of(text) for name, text in texts_of(policy).items()}
     before = {**texts, **_texts_before()}
     changes = {name: text for name, text in typed.items() if text != before.get(name) and name in texts}
     others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
@@ -160,7 +161,7 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
 
 def _typed_texts() -> dict[str, str]:
     """The page's input. An unticked box sends nothing, so that its absence counts as empty."""
-    form = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
+    form = {name: lines_of(text) for name, text in request.form.items()}
     texts = {
         one.name: one.join(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
         for one in SETTINGS
@@ -174,7 +175,7 @@ def _typed_texts() -> dict[str, str]:
 def _texts_before() -> dict[str, str]:
     """The settings when the page was rendered."""
     return {
-        name.removeprefix("was."): text.replace("\r\n", "\n")
+        name.removeprefix("was."): lines_of(text)
         for name, text in request.form.items()
         if name.startswith("was.")
     }

@@ -7,7 +7,6 @@ and the policy before and after, so that a new route is logged without further c
 from __future__ import annotations
 
 import logging
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +16,8 @@ from werkzeug.exceptions import HTTPException
 
 import leaseq
 from leaseq import LeaseqError, Policy
+from leaseq.policy import FIELDS
+from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.security.authorization import need_of
@@ -79,7 +80,7 @@ def log_change(what: str, about: str, detail: str = "") -> None:
 def detail_changes(changes: leaseq.ItemChanges) -> None:
     """Add an item's new values to the entry of this request; for a payload, only that it changed."""
     g.item_changes = [
-        name if name == "payload" else f"{name}: {_short(_plain(value))}"
+        name if name == "payload" else f"{name}: {_short(_plain(value)) or 'none'}"
         for name, value in sorted(changes.items())
     ]
 
@@ -87,6 +88,8 @@ def detail_changes(changes: leaseq.ItemChanges) -> None:
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
+    if value is None:
+        return "none"
     return ", ".join(value) if isinstance(value, list | tuple) else value
 
 
@@ -158,16 +161,31 @@ def _changes() -> list[str]:
     if before is None or after is None:
         return []
     return [
-        _change(field.name, getattr(before, field.name), getattr(after, field.name))
-        for field in fields(Policy)
-        if getattr(before, field.name) != getattr(after, field.name)
+        _change(field, getattr(before, name), getattr(after, name))
+        for name, field in FIELDS.items()
+        if getattr(before, name) != getattr(after, name)
     ]
 
 
-def _change(name: str, before: Any, after: Any) -> str:
-    if name == "form":
-        return f"form: {'; '.join(form_changes(before, after))}"
-    return f"{name}: {_short(before)} → {_short(after)}"
+def _change(field: Field, before: Any, after: Any) -> str:
+    """A change of a policy field, as the settings page names it and its values."""
+    label = field.description.label
+    if isinstance(field.kind, Form):
+        return f"{label}: {'; '.join(form_changes(before, after))}"
+    return f"{label}: {_value_text(field, before)} → {_value_text(field, after)}"
+
+
+def _value_text(field: Field, value: Any) -> str:
+    if value is None:
+        return field.description.none or "none"
+    match field.kind:
+        case Boolean():
+            return "on" if value else "off"
+        case Seconds():
+            return f"{value:g} s"
+        case Bands() | Alerts():
+            return " ".join(map(str, value)) or "none"
+    return _short(value) or "empty"
 
 
 def _policy(queue: str | None) -> Policy | None:

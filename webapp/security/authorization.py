@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import flask_login
 from flask import Flask, Request, Response, g, redirect, request, session, url_for
+from flask_babel import gettext as _
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
@@ -281,7 +282,14 @@ def bearer_token(header: str) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
+def disabled_text() -> str:
+    return str(_("Your account is disabled. Ask an admin to enable it."))
+
+
 def _ask_to_sign_in() -> Response:
+    cookie = session.get("_user_id")
+    if isinstance(cookie, str) and accounts().sessions.is_of_disabled_person(cookie):
+        raise Forbidden(disabled_text())
     if in_api():
         header = request.headers.get("Authorization")
         if header is not None:
@@ -289,7 +297,9 @@ def _ask_to_sign_in() -> Response:
                 raise Unauthorized(
                     "the Authorization header has no token: send `Authorization: Bearer <token>`"
                 )
-            raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
+            raise Unauthorized(
+                "this token is not valid: it is mistyped, was revoked, has expired, or its person is disabled"
+            )
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     page = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
     sign_in = url_for("auth.login", next=page)

@@ -69,7 +69,10 @@ def fail(q: str, id: str) -> Page:
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
-    return _next_page(queue, id, token, "fail" if result.retry_at else "fail for good", "broken", result.next)
+    act: Act = "fail" if result.retry_at else "fail for good"
+    # The item's other assignments died with it, so this can't be undone.
+    is_final = act == "fail for good" and queue.policy.answers > 1
+    return _next_page(queue, id, token, act, "broken", result.next, is_final=is_final)
 
 
 def _wants_next() -> bool:
@@ -78,14 +81,24 @@ def _wants_next() -> bool:
 
 
 def _next_page(
-    queue: leaseq.Queue, id: str, token: int, act: Act, outcome: How, next_lease: leaseq.Lease | None
+    queue: leaseq.Queue,
+    id: str,
+    token: int,
+    act: Act,
+    outcome: How,
+    next_lease: leaseq.Lease | None,
+    *,
+    is_final: bool = False,
 ) -> Page:
-    """The next item, or the page without one, with an undo of the act."""
+    """The next item, or the page without one, with an undo of the act unless it ``is_final``."""
     today = state().activity.today_from(extra_reply(), person().name, queue.name)
     today += count(queue.name, outcome, id, token)
     if next_lease is not None and next_lease.id == id:
         forget_act()
         flash(_("Nothing else waits for you: here it is again."))
+    elif is_final:
+        forget_act()
+        flash(_("Thank you, the problem is noted. Your manager will look at the item."))
     else:
         remember_act(queue.name, id, token, act)
     if next_lease is not None and wants_fragment():

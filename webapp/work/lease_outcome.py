@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -24,6 +24,11 @@ ENDINGS: dict[str, How] = {
 }
 
 
+Obstacle = Literal["renewals", "holds"]
+"""Why a lease that ran out can't be renewed: it was renewed as often as the policy allows, or the person
+holds as many items as it allows."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeaseEnd:
     """How a lease ended, as shown to its holder."""
@@ -31,7 +36,8 @@ class LeaseEnd:
     how: How | None  # how the lease ended; None: the item no longer exists
     at: datetime | None = None  # when it ended
     state: leaseq.State | None = None  # the item's current state
-    is_free: bool = False  # not granted to anybody since, so that the person may take it back
+    is_free: bool = False  # not granted to anybody since: an answer counts
+    obstacle: Obstacle | None = None  # why the person can't take it back, if it is free
     has_late_answer: bool = False  # their answer came too late and is kept for the manager
     new_lease: leaseq.Lease | None = None  # they hold the item again, or still
     answer_kind: Literal["first", "late"] | None = None  # of their answer, if it is one of the item's answers
@@ -42,7 +48,13 @@ NO_ITEM = LeaseEnd(None)
 
 
 def lease_end_of(
-    item: leaseq.Item, token: int, name: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
+    item: leaseq.Item,
+    token: int,
+    name: str,
+    leases: Sequence[leaseq.Lease],
+    policy: leaseq.Policy,
+    *,
+    refused: bool = False,
 ) -> LeaseEnd | None:
     """How this grant ended; None if it was not theirs, which they may not read.
 
@@ -54,18 +66,34 @@ def lease_end_of(
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
     ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
     is_untouched = grant.how == "held" or (item.state == "inbound" and _is_latest_grant(item, token))
-    is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
+    is_free = (
+        ending == "ran out" and is_untouched and not refused and new_lease is None and _is_theirs(item, name)
+    )
     answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
     return LeaseEnd(
         ending,
         at,
         _state_for(item, name, new_lease),
         is_free,
+        _obstacle(grant, len(leases), policy) if is_free else None,
         has_late_answer=any((one.token, one.person) == (token, name) for one in item.late_answers),
         new_lease=new_lease,
         answer_kind=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
     )
+
+
+def _is_theirs(item: leaseq.Item, name: str) -> bool:
+    """Whether this person may have an item of one assignment: not if it is assigned to somebody else."""
+    return not item.assigned_to or name in item.assigned_to or bool(item.answers)
+
+
+def _obstacle(grant: leaseq.Grant, held_count: int, policy: leaseq.Policy) -> Obstacle | None:
+    if policy.renewals is not None and grant.renewals >= policy.renewals:
+        return "renewals"
+    if grant.how != "held" and held_count >= policy.holds:  # one that nobody returned yet is still theirs
+        return "holds"
+    return None
 
 
 def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> leaseq.State:

@@ -13,6 +13,7 @@ from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
 from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, lease_queue, person, state
 from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.form_view import form_view_of
@@ -64,7 +65,9 @@ def renew(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        message = _("The time for this item can't be extended again: %(limit)s.", limit=error.limit)
+        message = in_words(error)
+        if error.field == "renewals":
+            message = _("The time for this item can't be extended again: %(limit)s.", limit=error.limit)
         return show_errors(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
@@ -97,14 +100,14 @@ def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
         if not error.deleted:
             raise
         return render_template("work/queue_gone.html"), 404
-    lease_end = None
+    lease_end, policy = None, queue.policy
     with suppress(ItemNotFound):
-        lease_end = lease_end_of(queue.get(id), token, name, queue.mine(name))
+        lease_end = lease_end_of(queue.get(id), token, name, queue.mine(name), policy)
     fragment = render_template(
         "work/lease_outcome.html",
         queue=queue,
         urls=urls_of(item_url(q, id)),
         lease_end=lease_end or NO_ITEM,
-        keys=form_view_of(queue.policy.form).keys,
+        keys=form_view_of(policy.form).keys,
     )
     return fragment if lease_end else (fragment, 404)

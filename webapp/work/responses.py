@@ -107,7 +107,7 @@ def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]
     )
     if lease is None:
         item = queue.get(id)
-        lease_end = lease_end_of(item, token, name, leases)
+        lease_end = lease_end_of(item, token, name, leases, policy)
         if lease_end is None:
             raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # without a lease there is no field for it
@@ -125,7 +125,7 @@ def show_outcome(
     view = ItemView(queue, policy, id, token, typed, leases=leases, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):
         return render_item(view), 404
-    lease_end = lease_end_of(error.item, token, name, leases, refused=refused)
+    lease_end = lease_end_of(error.item, token, name, leases, policy, refused=refused)
     if lease_end is None:
         return render_item(view), 404
     lease_end = replace(lease_end, has_late_answer=error.answer_kept)

@@ -157,8 +157,10 @@ def test_disabled_person_loses_session_and_token_immediately(
     person = sign_in_as("worker")
     token = accounts.create_token(person.name, "test", by="test")
     accounts.change(person.name, by="test", disabled=True)
-    assert person.get("/account").status_code == 303
-    assert person.sign_in().status_code == 401
+    for response in (person.get("/account"), person.sign_in()):
+        assert (response.status_code, "Your account is disabled." in response.text) == (403, True)
+    wrong = person.post("/login", {"name": person.name, "password": "not the password"})
+    assert (wrong.status_code, "disabled" in wrong.text) == (401, False), "only who knows it may know"
     header = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/api/v1/queues", headers=header).status_code == 401
     accounts.change(person.name, by="test", disabled=False)

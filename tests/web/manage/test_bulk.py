@@ -72,6 +72,22 @@ def test_bulk_action_changes_selected_items_after_confirmation(
     assert all(id in entry.detail for id in ids)
 
 
+def test_refusal_names_state_of_item_at_the_time_of_the_action(
+    manager_browser: Browser, mixed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody gets the item after the action has read that it waits."""
+    assign = leaseq.Queue.assign
+
+    def assign_too_late(queue: leaseq.Queue, id: str, person: str, **options: Any) -> leaseq.Item:
+        assert not_none(queue.reserve("quick")).id == id
+        return assign(queue, id, person, **options)
+
+    monkeypatch.setattr(leaseq.Queue, "assign", assign_too_late)
+    question = ask(manager_browser, mixed_queue, "assign", "state=inbound", id="wait-2")
+    page = do(manager_browser, mixed_queue, question.text, person=manager_browser.name)
+    assert "wait-2 : it is not waiting, it is in work" in text_of(page.text)
+
+
 @pytest.mark.parametrize("move", ["release", "remove"])
 def test_bulk_action_refuses_malformed_id_and_changes_others(
     manager_browser: Browser, mixed_queue: leaseq.Queue, move: str

@@ -29,6 +29,20 @@ def test_saving_unchanged_settings_changes_nothing(
     assert len(form_queue.journal()) == events
 
 
+@pytest.mark.parametrize("text", ["Be kind\n", "  Be kind", "Be kind\r\nand quick\r\n"])
+def test_saving_a_setting_changes_no_text_that_nobody_changed(
+    manager_browser: Browser, form_queue: leaseq.Queue, text: str
+) -> None:
+    form_queue.configure(instructions=text)
+    events = form_queue.journal(limit=1_000)
+    fields = settings_fields(manager_browser, form_queue)
+    save(manager_browser, form_queue, fields, renewals="3")
+    assert (form_queue.policy.instructions, form_queue.policy.renewals) == (text, 3)
+    (event,) = form_queue.journal(limit=1_000)[len(events) :]
+    assert "instructions" not in str(event)
+    assert "Somebody else" not in manager_browser.get(f"/manage/{form_queue.name}").text
+
+
 def test_each_setting_is_saved(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     changes = {
         "title": "Other",

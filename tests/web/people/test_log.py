@@ -12,6 +12,7 @@ from flask import Flask
 
 import leaseq
 import leaseq.webapp.store.accounts
+from leaseq.policy import FIELDS
 from leaseq.webapp.people.log import WORDS
 from leaseq.webapp.security.audit_log import CHANGES, SILENT
 from leaseq.webapp.security.authorization import need_of
@@ -99,7 +100,7 @@ def test_manager_changes_by_page_and_rest_are_logged(
     assert entries.pop(0) == (
         "item.changed",
         f"{form_queue.name} / two",
-        "due: None, payload, priority: 10, requires: fr, de",
+        "due: none, payload, priority: 10, requires: fr, de",
     )
     assert [entry[:2] for entry in entries] == [
         ("item.assigned", f"{form_queue.name} / one"),
@@ -107,8 +108,8 @@ def test_manager_changes_by_page_and_rest_are_logged(
         ("queue.set", form_queue.name),
     ]
     assert "reason: lunch" in entries[1][2]
-    assert "lease_seconds: 60.0 → 30.0" in entries[2][2] or "lease_seconds: 60 → 30" in entries[2][2]
-    assert "instructions:  → xxx" in entries[2][2]
+    assert f"{FIELDS['lease_seconds'].description.label}: 60 s → 30 s" in entries[2][2]
+    assert f"{FIELDS['instructions'].description.label}: empty → xxx" in entries[2][2]
     assert len(entries[2][2]) < 300
     manager_browser = sign_in_as("manager")
     manager_browser.post(f"/manage/{form_queue.name}/resume", page="/account")

@@ -46,7 +46,7 @@ def test_activity_is_listed_by_queue_and_by_day(
     today.flush()
 
     text = main_text(worker_browser.get("/day").text)
-    assert "1 done today, in 45 s at work: 41 s each." in text
+    assert "1 done today, 41 s each. At work for 45 s in all." in text
     assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in text
     assert "a-queue-that-is-gone 0 – – – 0 1" in text
     assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", text), text

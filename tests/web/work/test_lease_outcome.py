@@ -58,6 +58,31 @@ def test_expired_item_that_nobody_holds_can_be_taken_back(
     assert queue.mine(worker_browser.name)[0].token == lease.token
 
 
+def test_taking_back_is_offered_only_if_it_can_work(expirable_queue: Any, worker_browser: Browser) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
+    expire()
+    queue.clear()
+    url = f"/q/{queue.name}/items/{lease.id}/outcome"
+
+    def offer() -> bool:
+        return "Take it back" in worker_browser.get(f"{url}?token={lease.token}").text
+
+    assert offer()
+    queue.configure(renewals=0)
+    assert not offer()
+    queue.configure(renewals=None)
+    queue.enqueue({"text": "urgent"}, id="urgent", priority=1)
+    assert not_none(queue.reserve(worker_browser.name)).id == "urgent"
+    assert not offer(), "they hold as many as they may"
+    response = send(queue, worker_browser, lease, "renew", back="yes", **ANSWER)
+    assert response.status_code == 422
+    queue.configure(holds=2)
+    assert offer()
+    queue.assign(lease.id, "somebody else")
+    assert not offer()
+
+
 def test_report_after_expiry_is_refused_and_its_text_kept(
     expirable_queue: Any, worker_browser: Browser
 ) -> None:

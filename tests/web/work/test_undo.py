@@ -272,3 +272,17 @@ def test_undo_with_token_that_is_prefix_of_newer_token_is_refused(
     undo(form_queue, worker_browser, last_lease)
     undo(form_queue, worker_browser, first_lease)
     assert "can no longer be undone" in html.unescape(worker_browser.get(path(form_queue)).text)
+
+
+@pytest.mark.parametrize(("answers", "is_offered"), [(1, True), (2, False)])
+def test_undo_of_final_report_is_offered_only_if_it_can_work(
+    form_queue: leaseq.Queue, worker_browser: Browser, answers: int, is_offered: bool
+) -> None:
+    """With several answers, the item's other parts failed with it, and would stay so."""
+    form_queue.configure(max_attempts=1, answers=answers)
+    lease = take(form_queue, worker_browser)
+    send(form_queue, worker_browser, lease, "fail", error="torn")
+    assert form_queue.get(lease.id).state == "dead"
+    page = worker_browser.get(path(form_queue)).text
+    assert "the problem is noted" in page
+    assert (f'action="{path(form_queue, "items", lease.id, "undo")}"' in page) == is_offered

@@ -1,10 +1,12 @@
 // A page may stay open while its session ends and another begins, for example in another tab.
 
-// `session`: the person now signed in, with their CSRF token; else `problem`: "signed-out" or "unavailable".
-async function requestSession() {
+// `session`: the person now signed in, with their CSRF token; else `problem`: "signed-out", "disabled" (their account)
+// or "unavailable".
+export async function requestSession() {
   try {
     const response = await fetch(document.body.dataset.sessionUrl, { redirect: "manual" });
     if (response.type === "opaqueredirect") return { problem: "signed-out" };
+    if (response.status === 403) return { problem: "disabled" };
     return response.ok ? { session: await response.json() } : { problem: "unavailable" };
   } catch {
     return { problem: "unavailable" };
@@ -24,15 +26,18 @@ export async function checkSession(form) {
   return problem ?? "";
 }
 
-// Sets the current session's CSRF token in the page's forms. False if the page's person is not signed in.
-export async function renewCsrfTokens() {
-  const session = await fetchSession();
+// Sets the session's CSRF token in the page's forms. False if it is not of the page's person.
+function setCsrfTokens(session) {
   if (session?.person !== document.body.dataset.person) return false;
   const roots = [document, ...[...document.querySelectorAll("template")].map((template) => template.content)];
   for (const root of roots) {
     for (const input of root.querySelectorAll("[name=csrf_token]")) input.value = session.csrf;
   }
   return true;
+}
+
+export async function renewCsrfTokens() {
+  setCsrfTokens(await fetchSession());
 }
 
 export class SignedOutError extends Error {}
@@ -44,6 +49,8 @@ export async function post(url, makeBody) {
     const response = await fetch(url, { method: "POST", body: makeBody(), redirect: "manual" });
     const isSignedOut = response.type === "opaqueredirect";
     if (!isSignedOut && (response.status !== 403 || isRenewed)) return response;
-    if (isRenewed || !(await renewCsrfTokens())) throw new SignedOutError();
+    const { session, problem } = await requestSession();
+    if (problem === "disabled") return response;
+    if (isRenewed || !setCsrfTokens(session)) throw new SignedOutError();
   }
 }

@@ -1,7 +1,7 @@
 // Sends the form and swaps in the response. What can't be sent now is sent again later: the same token makes
 // that safe.
 import { replaceItemView } from "./item-view.js";
-import { fetchSession } from "../shared/session.js";
+import { requestSession } from "../shared/session.js";
 import { signIn } from "./sign-in.js";
 import { replaceThread } from "./thread.js";
 import { cancelResend, deleteCopy, findUnsent } from "./local-copies.js";
@@ -56,7 +56,11 @@ async function postWithRetries(view, url, body, isAnswer) {
     }
     if (result.kind === "signed-out" || (result.kind === "forbidden" && !isRenewed)) {
       isRenewed = true;
-      const session = await fetchSession();
+      const { session, problem } = await requestSession();
+      if (problem === "disabled" && result.kind === "forbidden") {
+        cancelResend(view.key);
+        return showRefusal(view, result.html, isAnswer);
+      }
       const csrfToken = session?.person === view.person ? session.csrf : await signIn(view.person);
       if (csrfToken === null) return;
       setCsrfToken(csrfToken);

@@ -144,11 +144,17 @@ class Accounts(ProviderSignIn):
     def verify(self, name: str, password: str) -> Person | None:
         """The person, if the password is right and they may sign in, else None. A failure takes as long as a
         success."""
+        person = self.person_of_password(name, password)
+        return person if person is not None and not person.disabled else None
+
+    def person_of_password(self, name: str, password: str) -> Person | None:
+        """The person, disabled or not, if the password is right, else None. A failure takes as long as a
+        success."""
         record = self._people.find(name)
         # guard: disabled-costs-a-hash
         if not self._passwords.matches(password, record.password if record else None):
             return None
-        if record is None or record.password is None or record.disabled:
+        if record is None or record.password is None:
             return None
         new_hash = self._passwords.rehashed(password, record.password)
         if new_hash is not None:

@@ -82,6 +82,17 @@ class Sessions(Store):
                 self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
         return person, replies
 
+    def is_of_disabled_person(self, cookie: str) -> bool:
+        """Whether the cookie is of a session of a person who has been disabled since it began."""
+        claim = _SessionCookie.read(cookie)
+        if claim is None:
+            return False
+        raw, session = self._client.ask(
+            ("HGET", keys.PEOPLE, claim.name), ("GET", keys.session(digest(claim.secret)))
+        )
+        owner = (session or b"").decode().partition(" ")[2]
+        return raw is not None and owner == claim.name and Record.load(raw).disabled
+
     def end(self, cookie: str) -> None:
         claim = _SessionCookie.read(cookie)
         if claim is not None:
