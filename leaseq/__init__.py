@@ -7,7 +7,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from leaseq import aio, form, validation
+    from leaseq import aio, checkpoints, form, validation
     from leaseq.engine.client import Client, connect
     from leaseq.errors import (
         Invalid,
@@ -122,6 +122,7 @@ __all__ = [
     "Worker",
     "WorkerStats",
     "aio",
+    "checkpoints",
     "connect",
     "form",
     "queues",
@@ -140,7 +141,7 @@ if not TYPE_CHECKING:  # a type checker would accept any name
     def __getattr__(name: str) -> object:
         if name not in __all__ and name != "__version__":
             raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
-        if name in ("aio", "form", "validation"):
+        if name in ("aio", "checkpoints", "form", "validation"):
             return _import_module(f"leaseq.{name}")
         if name == "__version__":
             return _version("leaseq")

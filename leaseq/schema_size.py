@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SUBSCHEMAS = 5_000
@@ -85,6 +86,7 @@ def _total(
     for _ in range(levels):
         counts: dict[int, int] = {}
         for number in order:
+            checkpoint()
             node = nodes[number]
             total = 1 + node.times * sum(counts[one] for one in node.same_value)
             total += add(deeper_counts[one] for one in node.each_member)
@@ -102,6 +104,7 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
     nodes = {id(root): _Node()}
     unvisited = [root]
     while unvisited:
+        checkpoint()
         schema = unvisited.pop()
         node = nodes[id(schema)]
         # guard: unevaluated-times
@@ -144,7 +147,7 @@ class _References:
         self._by_id: dict[str, Any] = {"": root}  # by $id, and by $id#anchor
         self._dynamic_anchors: dict[str, list[Any]] = {}
         unvisited: list[tuple[Any, str]] = [(root, "")]
-        for value, base in unvisited:
+        for value, base in with_checkpoints(unvisited):
             inner = self._register(value, base) if isinstance(value, dict) else base
             unvisited += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
 

@@ -15,6 +15,7 @@ from json.encoder import JSONEncoder
 from typing import Any, NoReturn, TypeVar
 
 from leaseq import names
+from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 
@@ -209,7 +210,7 @@ def check_depth(value: Json, field: str) -> None:
     level: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
         children: list[Any] = []
-        for node in level:
+        for node in with_checkpoints(level):
             if isinstance(node, dict):
                 children += node.values()
             elif isinstance(node, list | tuple):
@@ -224,7 +225,7 @@ def check_depth(value: Json, field: str) -> None:
 
 def _check_keys(levels: Sequence[Any], field: str) -> None:
     """Refuse keys that are not text: the encoder turns them into text, and two could become equal."""
-    for level in levels:
+    for level in with_checkpoints(levels):
         if isinstance(level, dict):
             for key in level:
                 if not isinstance(key, str):
@@ -245,7 +246,7 @@ def _check_integers(text: str, value: Json, field: str) -> None:
 def _containers(value: Json) -> list[Any]:
     """Every object and array in a value, beginning with itself."""
     containers = [value] if isinstance(value, _CONTAINERS) else []
-    for node in containers:
+    for node in with_checkpoints(containers):
         containers += [child for child in _children(node) if isinstance(child, _CONTAINERS)]
     return containers
 
@@ -265,12 +266,14 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _parse_int(digits: str) -> int:
+    checkpoint()
     if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:  # guard: integer-digits
         raise _RefusedJson(_INTEGERS)
     return int(digits)
 
 
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    checkpoint()
     members = dict(pairs)
     if len(members) != len(pairs):  # guard: json-twice
         keys: set[str] = set()

@@ -9,8 +9,10 @@ from leaseq.webapp.manage import simulating
 from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.slow_clients import SlowClients
+from leaseq.webapp.serving.time_slices import init_time_slices
 from leaseq.webapp.store.accounts import Passwords
 
+init_time_slices()
 app = create_app(passwords=Passwords(run=gevent.get_hub().threadpool.apply))
 with app.app_context():
     document_bytes()  # built during a burst, with its many objects, it would delay all other requests

@@ -10,6 +10,7 @@ from functools import partial
 from typing import get_args
 
 from leaseq import validation
+from leaseq.checkpoints import with_checkpoints
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
 from leaseq.events import Event, EventRow, History
@@ -95,7 +96,7 @@ class Inspection(Base):
             max_entries = min(max_items - len(items), _PAGE)
             reply = self._commands.items(state, max_entries, min(look - scanned, _LOOK), place, criteria)
             count, row_and_shelf, score, last_member, *entries = reply.rest
-            batch = [codec.item(item_id.decode(), parts) for item_id, _, parts in entries]
+            batch = [codec.item(item_id.decode(), parts) for item_id, _, parts in with_checkpoints(entries)]
             items += map(codec.in_list_by_due, batch) if state == "due" else batch
             scanned += int(count)
             cursor = codec.cursor(row_and_shelf, score, last_member)
@@ -177,7 +178,7 @@ class Inspection(Base):
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
         max_events = validation.integer(limit, "limit", 1, 10_000)
         rows = self._event_rows(after, max_events, min(max_events + 1, _ENTRIES))
-        return [codec.event(row) for row in rows[:max_events]]
+        return [codec.event(row) for row in with_checkpoints(rows[:max_events])]
 
     def event_rows(self, after: str | None = None, limit: int = 10_000) -> list[EventRow]:
         """Like `journal`, but undecoded, in a third of the time: for programs that store events. Always ends
@@ -189,7 +190,7 @@ class Inspection(Base):
         while True:
             entry, seen_count = arguments.journal_cursor(rows[-1].cursor if rows else after)
             entries = self._commands.journal(entry, batch_size).rest
-            for name, fields in entries:
+            for name, fields in with_checkpoints(entries):
                 events = codec.event_rows(name, fields)
                 rows += events[seen_count:] if str(events[0].position) == entry else events
                 if len(rows) >= max_rows:
@@ -205,7 +206,7 @@ class Inspection(Base):
         while True:
             entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
             entries = self._commands.journal(entry, max_entries, "back").rest
-            for name, fields in entries:
+            for name, fields in with_checkpoints(entries):
                 entry_events = codec.events(name, fields)
                 events += reversed(
                     entry_events[:count]
@@ -239,7 +240,7 @@ class Inspection(Base):
     def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """The number of entries scanned, the entry to continue with, and the item's events in them."""
         scanned, next_entry, *entries = self._commands.history(start, look, id).rest
-        entry_events = [event for entry in entries for event in codec.events(*entry)]
+        entry_events = [event for entry in with_checkpoints(entries) for event in codec.events(*entry)]
         return int(scanned), next_entry.decode(), [event for event in entry_events if event.id == id]
 
 

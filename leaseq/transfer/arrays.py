@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from leaseq.checkpoints import checkpoint
 from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.rows import BadRow
 
@@ -84,6 +85,7 @@ class _Splitter:
 
     def _end_of_element(self) -> bytes:
         while True:
+            checkpoint()
             end = self._step()
             if end:
                 return end

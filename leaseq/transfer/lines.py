@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from leaseq.checkpoints import checkpoint
 from leaseq.errors import Invalid
 from leaseq.validation import MAX_JSON_BYTES
 
@@ -37,6 +38,7 @@ def lines(stream: BinaryIO) -> Iterator[Line]:
     """Yield each line of ``stream``, without a byte order mark at the very beginning."""
     number = 0
     while data := stream.readline(MAX_ROW_BYTES):
+        checkpoint()
         number += 1
         if number == 1:
             data = data.removeprefix(BOM)
@@ -50,6 +52,7 @@ def _skip_line(stream: BinaryIO) -> int:
     """Read to the end of the line; returns the number of double quotes read."""
     quotes = 0
     while data := stream.readline(MAX_ROW_BYTES):
+        checkpoint()
         quotes += data.count(b'"')
         if data.endswith(b"\n"):
             break

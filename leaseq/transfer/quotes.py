@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
+from leaseq.checkpoints import with_checkpoints
 from leaseq.transfer.lines import Line
 
 Quotes: TypeAlias = Literal["auto", "double", "none"]
@@ -52,7 +53,7 @@ def detect_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
                 mode.quotes, mode.unquoted, mode.open_quote_line = "none", 0, line.number
                 break
         spool.seek(0)
-        for number, data in enumerate(spool, first.number):
+        for number, data in enumerate(with_checkpoints(spool), first.number):
             is_too_long = number in too_long_numbers
             yield Line(
                 number,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from leaseq import validation
+from leaseq.checkpoints import checkpoint
 from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
@@ -40,6 +41,7 @@ class Rows(Iterator[NewItem | BadRow]):
         return self._table.head if self._table else None
 
     def __next__(self) -> NewItem | BadRow:
+        checkpoint()
         row = next(self._rows)
         if isinstance(row, BadRow):
             return row

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
 from leaseq import validation
+from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item, Json
 from leaseq.transfer.cells import Columns, cell, compact_json, flat, raw_cell
@@ -112,7 +113,7 @@ def _table(
         writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")
         writer.writerow({name: text_of(name) for name in names})
         yield (BOM if options.bom else b"") + buffer.getvalue().encode()
-        for record in spool:
+        for record in with_checkpoints(spool):
             buffer.seek(0)
             buffer.truncate()
             writer.writerow(flat(json.loads(record), text_of))
@@ -121,7 +122,7 @@ def _table(
 
 def _spool_rows(shapes: Iterable[dict[str, Any]], columns: Columns, spool: IO[bytes]) -> list[str]:
     """Write every row to ``spool``, rewind it, and return the names of all columns."""
-    for shape in shapes:
+    for shape in with_checkpoints(shapes):
         columns.gather(shape)
         if len(columns) > MAX_COLUMNS:
             raise Invalid(

@@ -16,6 +16,7 @@ from werkzeug.exceptions import RequestTimeout
 from werkzeug.wsgi import ClosingIterator
 
 from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
+from leaseq.webapp.serving.time_slices import end_slice_when_over, in_slices
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -49,8 +50,6 @@ class TimedBody(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         data = self._piece(min(len(buffer), PIECE))
-        if len(data) == PIECE:
-            gevent.sleep(0)  # serves others, even if all of a large body has arrived
         buffer[: len(data)] = data
         return len(data)
 
@@ -58,6 +57,7 @@ class TimedBody(io.RawIOBase):
         slot_release = self._slots.release_temporarily() if self._environ.get(HOLDS_SLOT) else nullcontext()
         with slot_release, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
             data: bytes = self._body.read(size)
+        end_slice_when_over()  # even if all of a large body has arrived
         return data
 
 
@@ -84,7 +84,7 @@ class SlowClients:
 
 def _in_pieces(response: Iterable[bytes]) -> Iterator[bytes]:
     """The response in pieces that a slow client can read in time, since the limit is on a whole write."""
-    for piece in response:
+    for piece in in_slices(response):
         if len(piece) <= WRITE:
             yield piece
         else:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterable, Callable, Collection, Iterable, Seque
 from datetime import datetime
 
 from leaseq import validation
+from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.engine import arguments, digest, ids, replies
 from leaseq.engine.aio.iterables import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
@@ -89,13 +90,14 @@ class Producer(Base):
         async def send() -> None:
             nonlocal added, size, chunk, rows, places
             result = await self._enqueue(rows, caller_request, chunk)
-            for place in result.differing_places:
+            for place in with_checkpoints(result.differing_places):
                 row = rows[3 * place - 3 : 3 * place]
                 if on_conflict and await self._differs(row):
                     on_conflict(Conflict(places[place - 1], row[0]))
             added, chunk, rows, places, size = (added + result.added, chunk + 1, [], [], 0)
 
         async for item in each(items):
+            checkpoint()
             try:
                 row = _row(item, make_id, total)
             except Invalid as error:

@@ -1,0 +1,45 @@
+"""Time slices: a request that works for long lets others run now and then.
+
+All requests of a web process run in one thread, and gevent changes from one to another only where one waits.
+A loop over many rows waits for nothing, so it calls `end_slice_when_over` each time round, as the library's
+long loops do at their checkpoints. docs/decisions/0033-time-slices.md has the figures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextvars import ContextVar
+
+import gevent
+
+from leaseq import checkpoints
+
+SLICE_SECONDS = 0.01
+
+in_slices = checkpoints.with_checkpoints
+"""Yields the same items, and lets other requests run before one of them if a slice is over."""
+
+_slice_began: ContextVar[float] = ContextVar("slice_began", default=0.0)
+
+
+def init_time_slices() -> None:
+    """Let the library's long loops run in slices, too."""
+    checkpoints.set_hook(end_slice_when_over)
+
+
+def end_slice_when_over() -> None:
+    """Let other requests run, if this one has run for a slice. Outside gevent, do nothing."""
+    if time.monotonic() - _slice_began.get() < SLICE_SECONDS:
+        return
+    if isinstance(gevent.getcurrent(), gevent.Greenlet):
+        gevent.sleep(0)
+    _slice_began.set(time.monotonic())
+
+
+def join_in_slices(pieces: Iterable[str]) -> str:
+    """Join the pieces of a page, which are rendered one by one, or those of a macro, which are a list."""
+    if isinstance(pieces, list):
+        end_slice_when_over()
+        return "".join(pieces)
+    return "".join(in_slices(pieces))
