@@ -91,10 +91,10 @@ class Bands(Kind):
     def check(self, value: Any, name: str) -> tuple[int, int]:
         limit = "two whole numbers, the first no larger than the second"
         if not isinstance(value, list | tuple) or len(value) != 2:
-            raise Invalid(name, limit)
+            raise validation.refusal(name, limit, value)
         low, high = (validation.integer(v, name, self.minimum, self.maximum) for v in value)
         if low > high:
-            raise Invalid(name, limit)
+            raise validation.refusal(name, limit, value)
         return low, high
 
     def dump(self, value: Any) -> str:
@@ -111,9 +111,7 @@ class Bands(Kind):
 @dataclass(frozen=True, slots=True)
 class Boolean(Kind):
     def check(self, value: Any, name: str) -> bool:
-        if not isinstance(value, bool):
-            raise Invalid(name, "true or false")
-        return value
+        return validation.boolean(value, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class OneOf(Kind):
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise Invalid(name, "one of " + ", ".join(self.choices))
+            raise validation.refusal(name, "one of " + ", ".join(self.choices), value)
         return value
 
     @property
@@ -179,7 +177,7 @@ class Alerts(Kind):
 
     def check(self, value: Any, name: str) -> tuple[str, ...]:
         if not isinstance(value, list | tuple):
-            raise Invalid(name, "a list of rules such as waiting>500")
+            raise validation.refusal(name, "a list of rules such as waiting>500", value)
         limits: dict[str, int] = {}
         for rule in value:
             measure, limit = self._parsed(rule, name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from json.encoder import JSONEncoder
 from typing import Any, NoReturn, TypeVar
@@ -59,9 +60,27 @@ _encode = _encoder()
 
 def refusal(field: str, limit: str, value: object) -> Invalid:
     """An Invalid whose message also shows the refused value."""
-    value_text = repr(value)
-    value_text = value_text if len(value_text) <= _MAX_SHOWN else f"{value_text[: _MAX_SHOWN - 1]}…"
-    return Invalid(field, limit, f"{field}: {limit}; this is {value_text}")
+    return Invalid(field, limit, f"{field}: {limit}; this is {described(value)}")
+
+
+def described(value: object) -> str:
+    """A value in an error: with its type as in JSON, and with the name of a character that can't be seen."""
+    text = repr(value)
+    text = text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+    match value:
+        case None | True | False:
+            return {None: "null", True: "true", False: "false"}[value]
+        case int() | float():
+            return f"the number {text}"
+        case list() | tuple():
+            return f"the array {text}"
+        case dict():
+            return f"the object {text}"
+        case str() if not value.isprintable():
+            unseen = next(character for character in value if not character.isprintable())
+            name = unicodedata.name(unseen, "")
+            return f"{text}, with U+{ord(unseen):04X}{f' ({name})' if name else ''}"
+    return text
 
 
 def queue_name(name: object) -> str:
@@ -73,7 +92,7 @@ def queue_name(name: object) -> str:
 def item_id(value: object, field: str = "id") -> str:
     # guard: id-length
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
-        raise Invalid(field, f"1 to {MAX_ID} printable characters")
+        raise refusal(field, f"1 to {MAX_ID} printable characters", value)
     if is_dot_segment(value):
         raise Invalid(field, "an id other than '.' and '..', which a URL can't contain")
     return _check_unicode(value, field)
@@ -86,7 +105,7 @@ def is_dot_segment(value: str) -> bool:
 
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
-        raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
+        raise refusal(field, f"1 to {MAX_PERSON} printable characters", value)
     _check_visible(value, field)  # guard: visible-person
     return _check_unicode(value, field)
 
@@ -101,7 +120,7 @@ def label(value: object, field: str, max_length: int) -> str:
 def text(value: object, field: str, max_length: int = MAX_TEXT) -> str:
     """Free text from a person: a reason, an error."""
     if not isinstance(value, str) or len(value) > max_length:
-        raise Invalid(field, f"text of at most {max_length:,} characters")
+        raise refusal(field, f"text of at most {max_length:,} characters", value)
     return _check_unicode(value, field)
 
 
@@ -115,7 +134,7 @@ def one_of(value: object, choices: Sequence[Text], field: str) -> Text:
     for choice in choices:
         if value == choice:
             return choice
-    raise Invalid(field, "one of " + ", ".join(choices))
+    raise refusal(field, "one of " + ", ".join(choices), value)
 
 
 def as_integer(value: object) -> object:
@@ -134,16 +153,23 @@ def number(value: object, field: str, minimum: float, maximum: float) -> float:
     return value
 
 
+def boolean(value: object, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise refusal(field, "true or false", value)
+    return value
+
+
 def skills(value: object, field: str = "skills") -> tuple[str, ...]:
     """The skills, sorted and without duplicates. Raises Invalid."""
     if value == ():
         return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise Invalid(field, "a list of skills")
+        raise refusal(field, "a list of skills", value)
     values = list(value)
     skill_names = sorted(set(values)) if all(isinstance(s, str) for s in values) else values
     if len(skill_names) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in skill_names):
-        raise Invalid(field, f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -")
+        limit = f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -"
+        raise refusal(field, limit, values)
     return tuple(skill_names)
 
 

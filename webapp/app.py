@@ -15,6 +15,7 @@ import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
 from leaseq.webapp.api.negotiation import init_negotiation
 from leaseq.webapp.api.openapi import share_problems, show_roles
+from leaseq.webapp.api.packed_body import init_packed_bodies
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
@@ -107,6 +108,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_i18n(app)
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)
+    init_packed_bodies(app)
     init_authorization(app)
     init_rate_limits(app, client, settings.rate_limit)
     init_audit_log(app)

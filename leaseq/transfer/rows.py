@@ -15,6 +15,7 @@ from leaseq.suggestions import did_you_mean
 from leaseq.transfer.shapes import ITEM_FIELDS, KNOWN_FIELDS
 
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts")
+_ENVELOPE = f"{{{', '.join(name if name == 'payload' else f'{name}?' for name in ENVELOPE_FIELDS)}}}"
 
 
 Remedy: TypeAlias = Literal["quotes", "delimiter", "encoding"]
@@ -83,6 +84,8 @@ def identity(row: dict[str, Json], id_field: str) -> str:
     id = row[id_field]
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
+    if not isinstance(id, str):
+        raise validation.refusal(id_field, "text or a whole number", id)
     return validation.item_id(id, id_field)
 
 
@@ -96,16 +99,14 @@ def from_export(value: Json) -> NewItem:
 def from_envelope(value: Json) -> NewItem:
     """A new item in the form that REST accepts: an object with payload, id, priority and so on."""
     if not isinstance(value, dict):
-        raise Invalid(
-            "item", "an object {payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}"
-        )
+        raise validation.refusal("item", f"an object {_ENVELOPE}", value)
     unknown_names = sorted(set(value) - set(ENVELOPE_FIELDS))
+    if "payload" not in value:
+        raise Invalid("payload", _no_payload(unknown_names))
     if unknown_names:
         suggestion = did_you_mean(unknown_names[0], ENVELOPE_FIELDS)
         limit = f"a field of a new item: {', '.join(ENVELOPE_FIELDS)}"
         raise Invalid(unknown_names[0], f"{limit}; {suggestion}" if suggestion else limit)
-    if "payload" not in value:
-        raise Invalid("payload", "is required")
     fields = {name: part for name, part in value.items() if part is not None or name == "payload"}
     for name in {"due", "at"} & set(fields):
         fields[name] = utc_time(fields[name], name)
@@ -114,6 +115,19 @@ def from_envelope(value: Json) -> NewItem:
     for name in {"priority", "max_attempts"} & set(fields):
         fields[name] = validation.as_integer(fields[name])
     return checked_item(NewItem(**fields))
+
+
+def _no_payload(unknown_names: list[str]) -> str:
+    """What is wrong with an item without a payload: most often, the payload itself was sent as the item."""
+    if not unknown_names:
+        return "is required"
+    near = did_you_mean(unknown_names[0], ("payload",))
+    if near:
+        return f"is required; {unknown_names[0]!r} is not a field of a new item, {near}"
+    are = "is not a field" if len(unknown_names) == 1 else "are not fields"
+    shown = ", ".join(map(repr, unknown_names[:5])) + (" and others" if len(unknown_names) > 5 else "")
+    wrapped = ", ".join(f'"{name}": …' for name in unknown_names[:5])
+    return f'is required, and {shown} {are} of a new item: wrap the payload, {{"payload": {{{wrapped}}}}}'
 
 
 def checked_item(item: NewItem) -> NewItem:

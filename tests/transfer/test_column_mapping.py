@@ -72,11 +72,14 @@ def test_payload_is_the_whole_row_if_no_columns_are_mapped_to_it() -> None:
     [
         ({"how": "high"}, "how: a whole number from 0 to 1,000,000; this is 'high'"),
         ({"how": "-1"}, "how: a whole number from 0 to 1,000,000; this is '-1'"),
-        ({"how": True}, "how: a whole number from 0 to 1,000,000; this is True"),
+        ({"how": True}, "how: a whole number from 0 to 1,000,000; this is true"),
         ({"by": "soon"}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is 'soon'"),
-        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is 3"),
-        ({"for": "No Good!"}, "for: at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -"),
-        ({"nr": ""}, "nr: 1 to 200 printable characters"),
+        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is the number 3"),
+        (
+            {"for": "N!"},
+            "for: at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -; this is the array ['N!']",
+        ),
+        ({"nr": ""}, "nr: 1 to 200 printable characters; this is ''"),
     ],
 )
 def test_invalid_cell_is_reported_with_its_row(row: dict[str, object], message: str) -> None:

@@ -239,7 +239,7 @@ def test_json_file_other_than_one_array_is_reported(
 
 def test_bad_row_of_several_lines_is_reported_at_its_first_line() -> None:
     (bad_row,) = bad_rows(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
-    assert bad_row == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
+    assert bad_row == (2, "id: 1 to 200 printable characters; this is '' (lines 2 to 3 are left out)")
 
 
 @pytest.mark.parametrize("take", [lambda text: transfer.read(text, "csv"), transfer.decoded])

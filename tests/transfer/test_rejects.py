@@ -118,7 +118,7 @@ def test_corrected_rows_are_imported_without_line_and_reason() -> None:
     for format in ("jsonl", "json"):
         data = b'{"id":true}\n{"id":}\n' if format == "jsonl" else b'[{"id":true},\n{"id":}]'
         lines = rejects_of(data, format, mapping=BY_ID)
-        corrected_data = lines.replace(b"true", b'"1"').replace(b":}", b":2}")
+        corrected_data = lines.replace(b'"id":true', b'"id":"1"').replace(b":}", b":2}")
         assert payloads(read(corrected_data, format, mapping=BY_ID)) == [{"id": "1"}, {"id": 2}]
 
 

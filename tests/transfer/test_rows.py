@@ -26,14 +26,36 @@ def test_id_is_read_from_a_field_and_the_row_stays_unchanged() -> None:
     [
         (b'{"b":1}', "id: a field 'a', which this row does not have"),
         (b"[1]", "id: an object with a field 'a'"),
-        (b'{"a":""}', "a: 1 to 200 printable characters"),
-        (b'{"a":"x\\ny"}', "a: 1 to 200 printable characters"),
-        (b'{"a":true}', "a: 1 to 200 printable characters"),
-        (b'{"a":1.5}', "a: 1 to 200 printable characters"),
+        (b'{"a":""}', "a: 1 to 200 printable characters; this is ''"),
+        (b'{"a":"x\\ny"}', "a: 1 to 200 printable characters; this is 'x\\ny', with U+000A"),
+        (
+            b'{"a":"x\\u00a0"}',
+            "a: 1 to 200 printable characters; this is 'x\\xa0', with U+00A0 (NO-BREAK SPACE)",
+        ),
+        (b'{"a":true}', "a: text or a whole number; this is true"),
+        (b'{"a":1.0}', "a: text or a whole number; this is the number 1.0"),
+        (b'{"a":null}', "a: text or a whole number; this is null"),
+        (b'{"a":[1]}', "a: text or a whole number; this is the array [1]"),
     ],
 )
 def test_a_row_without_a_usable_id_is_bad(row: bytes, message: str) -> None:
     assert bad_rows(read(row, "jsonl", id_field="a")) == [(1, message)]
+
+
+@pytest.mark.parametrize(
+    ("row", "parts"),
+    [
+        (b'{"text":"Great"}', ["payload: is required", "'text' is not a field", '{"payload": {"text": …}}']),
+        (b'{"payloads":1}', ["payload: is required", "did you mean payload?"]),
+        (b'{"id":"a"}', ["payload: is required"]),
+        (b'{"payload":1,"prio":2}', ["prio: ", "did you mean priority?"]),
+        (b'{"payload":1,"id":42}', ["id: ", "the number 42"]),
+        (b"[1]", ["item: ", "the array [1]"]),
+    ],
+)
+def test_bad_envelope_names_what_is_unknown_and_what_is_missing(row: bytes, parts: list[str]) -> None:
+    ((_, message),) = bad_rows(read(row, "jsonl", envelope=True))
+    assert [part for part in parts if part not in message] == []
 
 
 def test_missing_id_column_is_reported_once() -> None:

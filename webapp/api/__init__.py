@@ -60,6 +60,7 @@ bp = APIBlueprint(
             headers.RETRY_AFTER,
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
+        "414": problem_reply("`too-large`: the address, with its query, is over 4,094 bytes"),
         "415": problem_reply("`unsupported-media-type`"),
         "429": problem_reply(
             "`too-many-requests`: this token or person sends too many requests, or has too many open",
@@ -82,10 +83,12 @@ from leaseq.webapp.api.negotiation import (  # noqa: E402
     drop_content_type,
     refuse_other_kinds,
     refuse_repeated_parameters,
+    refuse_unknown_parameters,
 )
 from leaseq.webapp.api.pagination import link_next_page  # noqa: E402
 
 bp.before_request(refuse_repeated_parameters)
+bp.before_request(refuse_unknown_parameters)
 bp.before_request(refuse_other_kinds)
 init_keys(bp)
 bp.after_request(link_next_page)

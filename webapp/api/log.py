@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from leaseq import validation
 from leaseq.webapp.api import bp
 from leaseq.webapp.api.account_models import LogEntry, LogEntryList, LogQuery
 from leaseq.webapp.api.pagination import list_response
@@ -20,5 +21,6 @@ def list_log(query: LogQuery) -> dict[str, Any]:
 
     The log keeps the latest 50,000 changes and the latest 50,000 sign-ins.
     """
-    page = accounts().log.page(after=query.after, limit=query.limit, person=query.person, kind=query.kind)
+    person = None if query.person is None else validation.person_name(query.person)
+    page = accounts().log.page(after=query.after, limit=query.limit, person=person, kind=query.kind)
     return list_response("entries", [LogEntry.from_record(one) for one in page.entries], page.after)

@@ -18,6 +18,7 @@ from leaseq.webapp.api.models_in import (
     RemoveRequest,
     ReviveRequest,
 )
+from leaseq.webapp.api.negotiation import accepted_format
 from leaseq.webapp.api.pagination import LateQuery, list_response
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
@@ -118,7 +119,8 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
     `with_late` adds the late answers that were kept, but not accepted.
     """
     since, until = period_of(query.since, query.until)
-    criteria = {**query.model_dump(), "since": since, "until": until}
+    format = accepted_format(query.format, ("jsonl", "json", "csv", "tsv"))
+    criteria = {**query.model_dump(), "since": since, "until": until, "format": format}
     return streamed_answers(existing_queue(path.q), **criteria)
 
 

@@ -284,8 +284,8 @@ class EventsQuery(Query):
 
 
 class AnswersQuery(Query):
-    format: Literal["jsonl", "json", "csv", "tsv"] = Field(
-        "jsonl", description="The format of the answers, default jsonl"
+    format: Literal["jsonl", "json", "csv", "tsv"] | None = Field(
+        None, description="The format of the answers, by default the one that `Accept` prefers, else jsonl"
     )
     since: str | None = Field(
         None, alias="from", description="Finished at or after this" + MOMENT_TEXT, json_schema_extra=MOMENT

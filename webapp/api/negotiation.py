@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.operation import Operation
 from werkzeug.exceptions import MethodNotAllowed, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
+from leaseq.suggestions import did_you_mean
+from leaseq.transfer import CONTENT_TYPES, Format
 from leaseq.webapp.security.authorization import in_api
 from leaseq.webapp.serving.problem import Problem
 
@@ -97,15 +101,50 @@ def refuse_repeated_parameters() -> None:
             raise Invalid(name, f"one value; the query has {len(values)}")
 
 
-def refuse_other_kinds() -> None:
-    """Respond 406 if the caller accepts none of the call's content types, before the call does anything."""
-    if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*") or request.url_rule is None:
+def refuse_unknown_parameters() -> None:
+    """Refuse query parameters that the call does not have: nobody notices that they do nothing."""
+    if not request.query_string or request.url_rule is None:
         return
-    path_item = current_app.extensions[_PATHS].get(template(request.url_rule))
-    operation = getattr(path_item, "get" if request.method == "HEAD" else request.method.lower(), None)
+    operation = _operation()
     if operation is None:
         return
-    responses = [answer for status, answer in operation.responses.items() if status < "300"]
+    names = [one.name for one in operation.parameters or () if one.param_in == "query"]
+    unknown = next((name for name in request.args if name not in names), None)
+    if unknown is not None:
+        hint = f"they are {', '.join(names)}" if names else "it has none"
+        raise Invalid(unknown, f"is not a parameter of this call; {did_you_mean(unknown, names, hint)}")
+
+
+def accepted_format(chosen: Format | None, formats: Sequence[Format]) -> Format:
+    """The format of a response: the one that the query chooses, else the one that the Accept header prefers,
+    else the first. Raises NotAcceptable if the Accept header excludes it."""
+    offered = [chosen] if chosen else formats
+    by_kind = {CONTENT_TYPES[format].partition(";")[0]: format for format in offered}
+    if request.environ.get("HTTP_ACCEPT") in (None, ""):
+        return offered[0]
+    kind = request.accept_mimetypes.best_match(by_kind)
+    if kind is None:
+        raise NotAcceptable(
+            f"this call returns {' or '.join(by_kind)} here, which the Accept header does not accept"
+        )
+    return by_kind[kind]
+
+
+def _operation() -> Operation | None:
+    """The description of this call."""
+    path_item = current_app.extensions[_PATHS].get(template(request.url_rule)) if request.url_rule else None
+    method = "get" if request.method == "HEAD" else request.method.lower()
+    return getattr(path_item, method, None)
+
+
+def refuse_other_kinds() -> None:
+    """Respond 406 if the caller accepts none of the call's content types, before the call does anything."""
+    if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*"):
+        return
+    operation = _operation()
+    if operation is None:
+        return
+    responses = [answer for status, answer in (operation.responses or {}).items() if status < "300"]
     kinds = [kind for answer in responses for kind in answer.content or ()]
     if kinds and not any(request.accept_mimetypes[kind] for kind in kinds):
         raise NotAcceptable(

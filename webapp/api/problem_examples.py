@@ -103,4 +103,5 @@ def problems() -> dict[str, Any]:
 
 def codes(status: str) -> list[str]:
     """The codes that a problem of this status may have."""
-    return [one.code for one in _PROBLEMS if str(one.status) == status]
+    like = "413" if status == "414" else status  # both are too large
+    return [one.code for one in _PROBLEMS if str(one.status) == like]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, get_args
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from leaseq import Invalid
+from leaseq import Invalid, validation
 from leaseq.suggestions import did_you_mean
 
 _KINDS = {
@@ -23,9 +23,6 @@ _KINDS = {
 }
 """The expected kind, by the first word of Pydantic's error code."""
 
-_SENT_KINDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text"}
-_SENT_KINDS |= {list: "an array", dict: "an object"}
-
 
 class RequestModel(BaseModel):
     @classmethod
@@ -38,12 +35,20 @@ class RequestModel(BaseModel):
 
 
 def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(map(str, first["loc"])) or "body"
-    return Invalid(field, _limit(model, dict(first)))
+    """The first fault, as an error. A required field that is missing comes before others, and is named
+    together with one that is unknown: that one may be a misspelling of it."""
+    faults: list[Any] = error.errors(include_url=False)
+    first = next((one for one in faults if one["type"] == "missing"), faults[0])
+    field, limit = ".".join(map(str, first["loc"])) or "body", _limit(model, first)
+    unknown = next((one for one in faults if one["type"] == "extra_forbidden"), None)
+    if first["type"] == "missing" and unknown is not None:
+        limit += f"; {'.'.join(map(str, unknown['loc']))} {_limit(model, unknown)}"
+    if first["type"] in ("missing", "extra_forbidden", "value_error"):
+        return Invalid(field, limit)
+    return validation.refusal(field, limit, first["input"])
 
 
-def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
+def _limit(model: type[BaseModel], error: Mapping[str, Any]) -> str:
     code, loc, context = str(error["type"]), error["loc"], error.get("ctx", {})
     fields = _fields(model, loc[:-1])
     match code:
@@ -65,12 +70,11 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
             return f"text that matches {context['pattern']}"
     within = _range_text(fields, loc)
     if code in ("greater_than_equal", "less_than_equal"):
-        return f"a number{within}; this is {str(error['input'])[:40]}"
+        return f"a number{within}"
     wanted_kind = _KINDS.get(code.partition("_")[0])
     if wanted_kind is None:
         return str(error["msg"][0].lower() + error["msg"][1:])
-    sent_kind = _SENT_KINDS.get(type(error["input"]), "none") if code.endswith("_type") else "none"
-    return f"{wanted_kind}{within}; this is {sent_kind}"
+    return f"{wanted_kind}{within}"
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:

@@ -12,7 +12,6 @@ from typing import Any, Unpack, overload
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.arguments import LeaseParts
-from leaseq.errors import Invalid
 from leaseq.models import Abandoned, Failed, Finished, Json, Lease, WhyNothing
 from leaseq.queue.aio.reserving import Reserving
 from leaseq.queue.consumer import UNDO_SECONDS
@@ -184,8 +183,7 @@ class Consumer(Reserving):
         False: this person never gets it again.
         """
         key = arguments.lease_key(self.name, lease, parts)
-        if not isinstance(again, bool):
-            raise Invalid("again", "true or false")
+        validation.boolean(again, "again")
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(reason, "reason")
@@ -231,8 +229,7 @@ class Consumer(Reserving):
         used up (``retry_at`` is None then). ``retry`` False: it is dead immediately, even if attempts are
         left. ``then_reserve``: as for ``finish``."""
         key = arguments.lease_key(self.name, lease, parts)
-        if not isinstance(retry, bool):
-            raise Invalid("retry", "true or false")
+        validation.boolean(retry, "retry")
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(error, "error")

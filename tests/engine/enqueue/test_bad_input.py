@@ -123,3 +123,26 @@ def test_error_shows_refused_value(timed_queue: leaseq.Queue, fields: dict[str, 
 def test_error_shows_refused_queue_name(timed_queue: leaseq.Queue, server: Server) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^queue: 1 to 64 characters .*; this is 'My Queue'$"):
         leaseq.Queue(server.client, "My Queue")
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"id": 42}, "the number 42"),
+        ({"id": 1.0}, "the number 1.0"),
+        ({"id": True}, "true"),
+        ({"id": {"a": 1}}, "the object {'a': 1}"),
+        ({"id": "r-1\u00a0"}, "'r-1\\xa0', with U+00A0 (NO-BREAK SPACE)"),
+        ({"priority": "1"}, "'1'"),
+        ({"priority": None}, "null"),
+        ({"requires": 5}, "the number 5"),
+        ({"max_attempts": 2.5}, "the number 2.5"),
+    ],
+)
+def test_refusal_shows_the_value_and_its_type(
+    queue: leaseq.Queue, fields: dict[str, Any], shown: str
+) -> None:
+    with pytest.raises(leaseq.Invalid) as caught:
+        queue.enqueue(1, **fields)
+    assert caught.value.field == next(iter(fields))
+    assert str(caught.value).endswith(f"; this is {shown}")

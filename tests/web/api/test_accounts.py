@@ -81,5 +81,7 @@ def test_audit_log_is_paged_latest_first(admin: Caller, worker: Caller) -> None:
     assert admin("GET", next_path).json["entries"][0]["detail"] == "team: – → a"
     for cursor in ("0-0", "0-0s"):
         assert admin("GET", f"/log?after={cursor}").json == {"entries": [], "after": None}
+    assert admin("GET", "/log?after=00-0").json == {"entries": [], "after": None}
     assert assert_problem(admin("GET", "/log?after=x"), 400, "invalid")["field"] == "after"
+    assert assert_problem(admin("GET", "/log?person=%C2%9B"), 400, "invalid")["field"] == "person"
     assert_problem(worker("GET", "/log"), 403, "forbidden")

@@ -135,10 +135,10 @@ def test_invalid_field_value_is_refused(
     ("name", "change", "limit"),
     [
         ("put queue", {"lease_second": 60}, "is not a field of this request; did you mean lease_seconds?"),
-        ("put queue", {"lease_seconds": "60"}, "a number from 0.1 to 604,800; this is text"),
-        ("put queue", {"title": None}, "text; this is null"),
-        ("put queue", {"share_drafts": "yes"}, "true or false; this is text"),
-        ("put queue", {"bands": 7}, "an array; this is a number"),
+        ("put queue", {"lease_seconds": "60"}, "a number from 0.1 to 604,800"),
+        ("put queue", {"title": None}, "text"),
+        ("put queue", {"share_drafts": "yes"}, "true or false"),
+        ("put queue", {"bands": 7}, "an array"),
         ("put queue", {"durable": "disk"}, "one of 'server', 'fsync', 'replica', 'majority'"),
         (
             "put item",
@@ -148,7 +148,7 @@ def test_invalid_field_value_is_refused(
                 "did you mean priority?"
             ),
         ),
-        ("finish", {"token": 0}, "a number from 1 to 9,007,199,254,740,992; this is 0"),
+        ("finish", {"token": 0}, "a number from 1 to 9,007,199,254,740,992"),
         ("finish", {"tokens": 1}, "is not a field of this request; did you mean token?"),
         ("pause", {"xyz": 1}, "is not a field of this request; they are reason"),
         ("put person", {"role": "boss"}, "one of 'worker', 'manager', 'admin'"),
@@ -161,17 +161,75 @@ def test_refusal_states_limit_of_body_field(
     response = call(role, method, path.format(q=form_queue.name), json={**valid_body, **change})
     refusal = assert_problem(response, 400, "invalid")
     assert refusal["limit"] == limit
-    assert refusal["detail"] == f"{refusal['field']}: {limit}"
+    assert refusal["detail"].startswith(f"{refusal['field']}: {limit}")
     assert refusal["field"].split(".")[0] in change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "shown"),
+    [
+        ("put queue", {"lease_seconds": "60"}, "'60'"),
+        ("put queue", {"title": None}, "null"),
+        ("put queue", {"share_drafts": 1}, "the number 1"),
+        ("put queue", {"bands": {"a": 1}}, "the object {'a': 1}"),
+        ("put item", {"id": 42}, "the number 42"),
+        ("put item", {"id": 1.0}, "the number 1.0"),
+        ("put item", {"id": True}, "true"),
+        ("put item", {"id": ["a"]}, "the array ['a']"),
+        ("put item", {"id": "r-1\u00a0"}, "U+00A0 (NO-BREAK SPACE)"),
+        ("put item", {"id": "r\u200b1"}, "U+200B (ZERO WIDTH SPACE)"),
+        ("put item", {"priority": "soon"}, "'soon'"),
+        ("put item", {"due": 1795255392}, "the number 1795255392"),
+        ("put item", {"requires": "fr"}, "'fr'"),
+        ("put item", {"requires": [1]}, "the array [1]"),
+        ("finish", {"token": 0}, "the number 0"),
+        ("fail", {"error": 7}, "the number 7"),
+        ("assign", {"person": None}, "null"),
+    ],
+)
+def test_refusal_shows_the_value_and_its_type(
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, shown: str
+) -> None:
+    role, method, path, valid_body = CALLS[name]
+    response = call(role, method, path.format(q=form_queue.name), json={**valid_body, **change})
+    refusal = assert_problem(response, 400, "invalid")
+    assert refusal["field"] == next(iter(change))
+    assert refusal["detail"].endswith(f"this is {shown}") or f", with {shown}" in refusal["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "missing", "unknown"),
+    [
+        (
+            "put item",
+            {"text": "Great", "n": 1},
+            "payload",
+            ["'text'", "'n'", '{"payload": {"n": …, "text": …}}'],
+        ),
+        ("put item", {"payloads": 1}, "payload", ["'payloads'", "did you mean payload?"]),
+        ("finish", {"tokn": 1, "result": {}}, "token", ["tokn", "did you mean token?"]),
+        ("fail", {"token": 1, "eror": "x"}, "error", ["eror", "did you mean error?"]),
+    ],
+)
+def test_unknown_field_is_named_with_the_missing_one(
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str, body: Any, missing: str, unknown: list[str]
+) -> None:
+    role, method, path, _ = CALLS[name]
+    with assert_unchanged(form_queue):
+        response = call(role, method, path.format(q=form_queue.name), json=body)
+    refusal = assert_problem(response, 400, "invalid")
+    assert refusal["field"] == missing
+    assert refusal["limit"].startswith("is required")
+    assert [part for part in unknown if part not in refusal["detail"]] == []
 
 
 @pytest.mark.parametrize(
     ("query", "limit"),
     [
-        ("limit=none", "a whole number from 1 to 1,000; this is none"),
-        ("limit=1001", "a number from 1 to 1,000; this is 1001"),
+        ("limit=none", "a whole number from 1 to 1,000"),
+        ("limit=1001", "a number from 1 to 1,000"),
         ("state=gone", "one of 'inbound', 'reserved', 'scheduled', 'finished', 'dead'"),
-        ("limits=5", "is not a field of this request; did you mean limit?"),
+        ("limits=5", "is not a parameter of this call; did you mean limit?"),
         ("", "is required"),
     ],
 )
@@ -223,3 +281,22 @@ def test_invalid_idempotency_key_is_refused(
             headers = {"Idempotency-Key": key}
             response = call(role, method, path.format(q=form_queue.name), json=valid_body, headers=headers)
             assert assert_problem(response, 400, "invalid")["field"] == "Idempotency-Key"
+
+
+def test_every_call_refuses_an_unknown_query_parameter(
+    form_queue: leaseq.Queue, call: Callable[..., Any], app: Any
+) -> None:
+    paths = call("worker", "GET", "/openapi.json").json["paths"]
+    operations = [
+        (method, path) for path, item in paths.items() for method in ("get", "put", "post", "patch", "delete")
+        if method in item
+    ]  # fmt: skip
+    assert len(operations) > 60
+    with assert_unchanged(form_queue):
+        for method, path in operations:
+            url = path.removeprefix("/api/v1").format(
+                q=form_queue.name, id="one", name="table worker", token="t", webhook="w", invitation="i"
+            )
+            response = call("admin", method.upper(), f"{url}?nonsense=1", json={})
+            refusal = assert_problem(response, 400, "invalid")
+            assert (path, refusal["field"]) == (path, "nonsense")

@@ -87,7 +87,9 @@ class Log(Store):
         """The latest entries of both streams before the cursor. If two have the same id, the sign-in comes
         first."""
         id, is_sign_in = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
-        if id == "0-0":  # the server refuses an interval that ends before the first id
+        if id and not any(
+            map(int, id.split("-"))
+        ):  # the server refuses an interval that ends before the first id
             return []
         maximum = f"({id}" if id else "+"
         with self._client.translating():
