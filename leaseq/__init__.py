@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Page,
         State,
         Stats,
+        WaitingRow,
         WhyNothing,
     )
     from leaseq.persons import Erased, PersonItem
@@ -118,6 +119,7 @@ __all__ = [
     "State",
     "Stats",
     "TooLarge",
+    "WaitingRow",
     "WhyNothing",
     "Worker",
     "WorkerStats",

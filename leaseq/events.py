@@ -18,6 +18,7 @@ EventKind = Literal[
     "enqueued",
     "due",
     "assigned",
+    "unassigned",
     "changed",
     "reserved",
     "renewed",

@@ -44,7 +44,7 @@ LeaseOutcome = Literal[Ending, "assigned"]
 NothingReason = Literal["empty", "held", "not-eligible", "paused"]
 """Why a reserve would return nothing."""
 
-AlertName = Literal["waiting", "oldest", "dead", "idle", "bridge", "webhooks"]
+AlertName = Literal["waiting", "oldest", "dead", "idle", "unreachable", "bridge", "webhooks"]
 """What an alert measures: see the policy field ``alerts`` in docs/policy.md."""
 
 CounterName = Literal[
@@ -303,6 +303,15 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingRow:
+    """The waiting items that the same people may have: those with these skills, or one person."""
+
+    requires: tuple[str, ...]  # the skills, all of which a person needs; empty: none, or `person` is set
+    person: str | None  # the only person who may have them
+    waiting: int  # how many wait; with several answers, each assignment counts
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     inbound: int
     reserved: int
@@ -315,6 +324,7 @@ class Stats:
     paused: str | None  # the reason for the pause ("" if none was given); None: not paused
     counters: Mapping[CounterName, int] = field(default_factory=dict)
     alerts: tuple[Alert, ...] = ()  # the alerts that are raised now
+    unreachable: int | None = None  # waiting items that nobody may have; None: not measured lately
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,7 @@ class Policy:
                 "oldest": N_("seconds for which the oldest item has waited"),
                 "dead": N_("seconds since an item failed"),
                 "idle": N_("seconds for which items waited and nobody held one, except in a pause"),
+                "unreachable": N_("waiting items that nobody may have"),
                 "bridge": N_("seconds by which the SQL bridge is behind"),
                 "webhooks": N_("seconds by which the webhooks are behind"),
             }

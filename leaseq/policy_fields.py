@@ -165,7 +165,7 @@ class Form(Kind):
 
 
 MAX_ALERT_LIMIT = 999_999_999
-_LIMIT = "[1-9][0-9]{0,8}"  # 1 to MAX_ALERT_LIMIT
+_LIMIT = "(?:0|[1-9][0-9]{0,8})"  # 0 to MAX_ALERT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Alerts(Kind):
         measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
         match = re.fullmatch(_LIMIT, digits)
         if measure not in self.measures or match is None:
-            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 1 to {MAX_ALERT_LIMIT:,}"
+            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 0 to {MAX_ALERT_LIMIT:,}"
             raise Invalid(name, f"rules such as waiting>500: {limit}; this is {str(rule)[:40]!r}")
         return measure, int(digits)
 
@@ -206,7 +206,7 @@ class Alerts(Kind):
     @property
     def limits(self) -> str:
         meanings = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
-        return f"{meanings}. 1 to {MAX_ALERT_LIMIT:,} each"
+        return f"{meanings}. 0 to {MAX_ALERT_LIMIT:,} each"
 
 
 Storage = Literal["status", "rule", "text"]

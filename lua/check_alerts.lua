@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
 --[[ Applies the rules of the policy field `alerts`: raises an alert if the measure is above its limit, and
-resolves it if the measure is below 80 % of the limit, or if the rule is gone. The reply of clear says for
+resolves it if the measure is below 80 % of the limit or 0, or if the rule is gone. The reply of clear says for
 which queues to call this. Two concurrent calls do no harm: each alert is raised once and resolved once.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:inbound  3 leaseq:{q}:reserved
        4 leaseq:{q}:dead      5 leaseq:{q}:journal
-ARGV   1 the time in microseconds, or ''
+ARGV   1 the time in microseconds, or ''   2 how many waiting items nobody may have, or '' if the caller does not
+       know: then the rules about it are left as they are
 REPLY  {'ok'}   {'no-queue'} ]]
 --- @include alerts
 --- @include inbound
@@ -15,7 +16,7 @@ if refusal then return refusal end
 local rules_json, raised_text, idle_text = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
 local rule_list, old_alerts = alerts.rules(rules_json or ''), alerts.parse(raised_text or '')
 local waiting_count, oldest_time = inbound.sum()
-local SECOND = 1000000
+local SECOND, unreachable_count = 1000000, tonumber(ARGV[2])
 
 -- Since when items have been waiting while nobody holds one, from the field `idle`; nil if that is not the
 -- case. A paused queue is not idle: nobody can get its items.
@@ -45,6 +46,7 @@ local measures = { -- in microseconds; for `waiting`, a million for each item
     return death_time and queue.now - death_time or 0
   end,
   idle = function() return idle_since and queue.now - idle_since or 0 end,
+  unreachable = unreachable_count and function() return unreachable_count * SECOND end,
   bridge = function() return reading_lag('bridge') end,
   webhooks = function() return reading_lag('webhooks') end,
 }
@@ -57,7 +59,7 @@ local new_alerts = {}
 for _, rule in ipairs(rule_list) do
   local alert, measure = alerts.find(old_alerts, rule), measures[rule.measure]
   local value, limit = measure and measure() or 0, rule.limit * SECOND
-  if alert and measure and value * 10 < limit * 8 then
+  if alert and measure and (value * 10 < limit * 8 or value == 0) then
     journal.note('alert.resolved', '', '', '', detail(rule, math.floor(value / SECOND)))
   elseif alert then
     new_alerts[#new_alerts + 1] = alert -- also by a rule of a newer version
@@ -81,6 +83,7 @@ if raised_text and text == '' then
 elseif text ~= (raised_text or '') then
   redis.call('HSET', keys.ledger, 'raised', text)
 end
+if unreachable_count then redis.call('HSET', keys.ledger, 'unreachable', unreachable_count .. ' ' .. stamp(queue.now)) end
 if idle_text and not idle_record then
   redis.call('HDEL', keys.ledger, 'idle')
 elseif idle_record and idle_record ~= idle_text then

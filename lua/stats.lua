@@ -6,9 +6,11 @@ KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
        the pause's reason as JSON or nil, how many are overdue, how many calls wait for an item,
-       the raised alerts (lib/alerts.lua) or nil, counter, …}
+       the raised alerts (lib/alerts.lua) or nil, how many items nobody may have or nil if that was not measured
+       lately, counter, …}
        {'no-queue'} ]]
 --- @include inbound
+local UNREACHABLE_SECONDS = 600 -- how long that figure counts
 
 -- The number of waiters. A killed one counts for a few more seconds, then no longer, even if it is still in
 -- the line.
@@ -31,12 +33,15 @@ end
 reply[7] = oldest_time < math.huge and stamp(math.max(queue.now - oldest_time, 0))
 reply[9] = redis.call('ZCOUNT', keys.due, '-inf', '(' .. stamp(queue.now))
 reply[10] = count_waiters()
-reply[8], reply[11] = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised'))
+local unreachable
+reply[8], reply[11], unreachable = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised', 'unreachable'))
+local count, time = string.match(unreachable or '', '^(%d+) (%d+)$')
+reply[12] = time ~= nil and queue.now - time <= UNREACHABLE_SECONDS * 1000000 and count
 local counters = {}
 for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end
 local counts = counters[1] and redis.call('HMGET', keys.ledger, unpack(counters)) or {}
 for i, count in ipairs(counts) do
   local word = ARGV[i + 1]
-  reply[11 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
+  reply[12 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
 end
 return reply

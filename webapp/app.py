@@ -21,6 +21,7 @@ from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
+from leaseq.webapp.reachability import UnreachableRow, unreachable_rows
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
@@ -85,14 +86,19 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
     http_metrics, slots = HttpMetrics(), RequestSlots(settings.threads)
-    threads = Threads(client)
+    threads, access = Threads(client), QueueAccess(client)
+    accounts = Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400)
+
+    def find_unreachable(queue: leaseq.Queue) -> list[UnreachableRow]:
+        return unreachable_rows(queue, access.get(queue.name), accounts.people)
+
     app.extensions[EXTENSION] = State(
         settings,
         client,
-        Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400),
+        accounts,
         slots,
         Waits(),
-        LiveUpdates(Snapshots(threads)),
+        LiveUpdates(Snapshots(threads, find_unreachable)),
         Activity(client, zone=settings.zone),
         http_metrics,
         IdempotencyStore(client),
@@ -101,7 +107,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Simulations(client),
         ListSettingsStore(client),
         Samples(client),
-        QueueAccess(client),
+        access,
         Breaks(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )

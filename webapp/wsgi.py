@@ -21,6 +21,6 @@ app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[m
 shutdown.on_shutdown(_state.waits.close)
 shutdown.on_shutdown(_state.live.close)
 shutdown.on_shutdown(simulating.stop_all)
-_sampler = Sampler(_state.client, _state.samples)
+_sampler = Sampler(_state.client, _state.samples, _state.accounts, _state.access)
 _sampler.start()
 shutdown.on_shutdown(_sampler.close)

@@ -34,6 +34,7 @@ HEADINGS = (
     "finished",
     "dead",
     "oldest item",
+    "unreachable",
     "paused",
     "alerts",
 )
@@ -129,13 +130,14 @@ def _rows(stats: StatsAndErrors) -> list[tuple[str, ...]]:
             name,
             *(f"{getattr(queue_stats, column):,}" for column in COLUMNS[:5]),
             _duration(queue_stats.oldest_inbound_seconds),
+            "-" if queue_stats.unreachable is None else f"{queue_stats.unreachable:,}",
             "" if queue_stats.paused is None else queue_stats.paused or "yes",
             alerts_text(queue_stats),
         )
         for name, queue_stats in by_queue.items()
     ]
     unreadable_rows = [
-        (name, *("-" for _ in COLUMNS), unreadable_note(error), "") for name, error in errors.items()
+        (name, *("-" for _ in COLUMNS), "-", unreadable_note(error), "") for name, error in errors.items()
     ]
     return sorted(rows + unreadable_rows)
 

@@ -29,6 +29,7 @@ from leaseq.models import (
     Outcome,
     OutcomeRow,
     State,
+    WaitingRow,
 )
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -287,6 +288,14 @@ def _start(grant: Grant, finished_at: datetime) -> datetime | None:
     """When the work on an answer began; None if the answer's grant was made together with the answer, by a
     correction or by restoring it."""
     return grant.reserved_at if grant.reserved_at < finished_at else None
+
+
+def waiting_row(row: bytes, count: int) -> WaitingRow:
+    """Decode a row's name, as in ``lua/lib/shelves.lua``, and how many wait in it."""
+    name = row.decode()
+    if name.startswith("@"):
+        return WaitingRow((), name[1:], count)
+    return WaitingRow(tuple(name.split("+")) if name else (), None, count)
 
 
 def ineligibility(reply: Sequence[Any]) -> Ineligibility:

@@ -158,8 +158,9 @@ class Commands:
     def clear(self, limit: int) -> Reply:
         return self._run("clear", (str(limit),))
 
-    def check_alerts(self) -> Reply:
-        return self._run("check_alerts", ())
+    def check_alerts(self, unreachable: str = "") -> Reply:
+        """Apply the rules. ``unreachable``: how many waiting items nobody may have; '' if not known."""
+        return self._run("check_alerts", (unreachable,))
 
     def revive(self, id: str, by: str) -> Reply:
         return self._run("revive", (id, by))
@@ -169,6 +170,13 @@ class Commands:
 
     def assign(self, id: str, by: str, person: str) -> Reply:
         return self._run("assign", (id, by, person))
+
+    def unassign(self, id: str, by: str, person: str) -> Reply:
+        """Take an assignment to a person back. ``person``: '' for everybody's."""
+        return self._run("unassign", (id, by, person))
+
+    def unassign_person(self, person: str, by: str, limit: int) -> Reply:
+        return self._run("unassign_person", (person, by, str(limit)))
 
     def change(self, id: str, by: str, request: str, fields: Sequence[str]) -> Reply:
         """Change an item. ``fields``: from `arguments.changes`."""
@@ -244,6 +252,9 @@ class Commands:
 
     def stats(self, counters: Sequence[str]) -> Reply:
         return self._run("stats", tuple(counters))
+
+    def waiting_rows(self, step: str, count: int) -> Reply:
+        return self._run("waiting_rows", (step, str(count)))
 
     def history(self, start: str, look: int, id: str) -> Reply:
         return self._run("history", (start, str(look), id))

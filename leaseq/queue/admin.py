@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal, Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
+from leaseq.models import STATES, Cleared, Filter, Item, ItemChanges, Json, State
 from leaseq.queue.inspection import Inspection
 
 _MOVES = 40  # items moved by one call: about a millisecond of the server's time
 _LOOK = 250  # items read by one call
+_LATER_STATES: tuple[State, ...] = ("scheduled", "dead")  # from which items come back to inbound
 OnRemoved = Callable[[str], object]
 
 
@@ -34,6 +36,13 @@ class Admin(Inspection):
         if counts[5]:
             self._commands.check_alerts()
         return Cleared(returned, released, died, has_more, forgotten)
+
+    def check_alerts(self, *, unreachable: int) -> None:
+        """Apply the policy's ``alerts`` with a figure that only the caller knows: how many waiting items
+        nobody may have (`waiting_rows` says who may have them). `stats` returns it for ten minutes. The web
+        app calls this every minute; `clear` applies all other rules."""
+        count = validation.integer(unreachable, "unreachable", 0, 2**53)
+        self._commands.check_alerts(str(count))
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop handing out items. Held items may still be finished."""
@@ -128,6 +137,30 @@ class Admin(Inspection):
         """
         assignee = validation.person_name(person)
         return self._item(self._commands.assign(validation.item_id(id), arguments.author(by), assignee), id)
+
+    def unassign(self, id: str, *, by: str | None = None) -> Item:
+        """Let anybody have an item again that is assigned to somebody. If it waits, it goes to the front of
+        the queue; who holds it keeps it. An item that is assigned to nobody is not changed."""
+        return self._item(self._commands.unassign(validation.item_id(id), arguments.author(by), ""), id)
+
+    def unassign_all(self, person: str, *, by: str | None = None) -> int:
+        """Let anybody have what is assigned to a person, in whatever state; returns the number of items."""
+        assignee, author = validation.person_name(person), arguments.author(by)
+        count, has_more = 0, True
+        while has_more:
+            reply = self._commands.unassign_person(assignee, author, _MOVES)
+            count += int(reply.rest[0])
+            has_more = bool(reply.rest[1])
+        where = Filter(person=assignee, outcome="assigned")
+        ids: set[str] = set()  # with several answers, an item is listed once for each assignment
+        for state in _LATER_STATES:
+            for item in self._walk(state, _LOOK, where):
+                ids.add(item.id)
+        for id in ids:
+            with suppress(ItemNotFound):
+                self._commands.unassign(id, author, assignee)
+                count += 1
+        return count
 
     def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
         """Change an item that is inbound, scheduled or dead; fields that are not named stay as they are.

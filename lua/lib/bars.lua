@@ -39,6 +39,19 @@ function bars.assign(id, person)
   if not bars.is_assigned(text, person) then redis.call('HSET', keys.bars, id, text .. '@' .. person .. '\t') end
 end
 
+-- Takes back that it was assigned to a person.
+function bars.unassign(id, person)
+  local text = bars.read(id)
+  local first, last = string.find(text, '\t@' .. person .. '\t', 1, true)
+  if not first then return end
+  text = cut(text, first, last)
+  if text ~= '\t' then
+    redis.call('HSET', keys.bars, id, text)
+  else
+    redis.call('HDEL', keys.bars, id)
+  end
+end
+
 -- Replaces a person's name; nothing is assigned to the new name. Returns whether the person had a sign.
 function bars.rename(id, person, to)
   local text, new_text, is_named = bars.read(id), '\t', false

@@ -74,7 +74,7 @@ def test_create_of_existing_queue_is_refused(call: Call, queue_name: str) -> Non
         ["--unknown", "1"],
         ["--title", "x" * 300],
         ["--alerts", "waiting"],
-        ["--alerts", "waiting>0"],
+        ["--alerts", "waiting>00"],
         ["--alerts", "late>5"],
         ["--alerts", "waiting>5 waiting>6"],
     ],

@@ -152,6 +152,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("revive an item with several answers", wholly_dead_item, "revive", lambda q, _: q.revive("a").state),
     ("reserve an assigned item", assigned_item, "reserve", reserve),
     ("assign to another person", assigned_item, "assign", lambda q, _: q.assign("b", "bob").assigned_to),
+    ("unassign", assigned_item, "unassign", lambda q, _: q.unassign("b").assigned_to),
+    ("unassign all", assigned_item, "unassign_person", lambda q, _: (q.unassign_all("ann"), 1)[1]),
     ("assign a scheduled item", scheduled_item, "assign", lambda q, _: q.assign("z", "bob").assigned_to),
     (
         "enqueue with skills",

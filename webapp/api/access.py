@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from leaseq.webapp.api import bp
+from leaseq.webapp.api.headers import UNASSIGNED
 from leaseq.webapp.api.models_in import PERSON, SKILLS, Body, QueuePath
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs
@@ -52,11 +53,16 @@ def get_access(path: QueuePath) -> dict[str, Any]:
 
 @bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
 @needs("manager")
-def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
-    """Set who may work on a queue, and who may manage it. You must still be allowed to manage it."""
+def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Set who may work on a queue, and who may manage it. You must still be allowed to manage it.
+
+    Anybody may have what was assigned to people who may no longer work on it: `X-Leaseq-Unassigned` says how
+    many items.
+    """
     queue = existing_queue(path.q).name
     access = Access(_group("work", body.work), _group("manage", body.manage))
-    return _serialize(change_access(queue, lambda _: access))
+    change = change_access(queue, lambda _: access)
+    return _serialize(change.access), 200, {UNASSIGNED: str(change.unassigned)}
 
 
 def _group(name: str, group: AccessGroup | None) -> Group | None:

@@ -14,13 +14,19 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import worker_name
 
 TAGS: list[Any] = [{"name": "items"}]
-_LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+_LOG_KINDS = {
+    "release": "released",
+    "assign": "assigned",
+    "unassign": "unassigned",
+    "revive": "revived",
+    "remove": "removed",
+}
 
 
 @bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": models_out.BulkResult})
 @needs("manager")
 def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
-    """Release, assign, revive or remove up to 1,000 items, named by their ids.
+    """Release, assign, unassign, revive or remove up to 1,000 items, named by their ids.
 
     Each item is changed separately. With `unless`, items that somebody has finished are not removed.
     `refused` lists the items that were not changed, with the `code` and `detail` that the call for the
@@ -60,6 +66,8 @@ def _do(queue: Queue, body: BulkRequest, id: str, assignee: str) -> None:
         queue.release(id, by=by)
     elif body.action == "assign":
         queue.assign(id, assignee, by=by)
+    elif body.action == "unassign":
+        queue.unassign(id, by=by)
     elif body.action == "revive":
         queue.revive(id, by=by)
     else:

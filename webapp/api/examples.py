@@ -118,6 +118,7 @@ _STATS = {
     "paused": None,
     "counters": {"enqueued": 49272, "reserved": 42210, "finished": 41003, "late": 3, "died": 6},
     "alerts": [_ALERT],
+    "unreachable": 0,
 }
 _EVENT = {
     "cursor": "1795255200123.0",
@@ -211,6 +212,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_Q}/bulk": {
         "release": {"action": "release", "ids": ["r-1", "r-2"]},
         "assign": {"action": "assign", "ids": ["r-3"], "person": "alice"},
+        "to anybody": {"action": "unassign", "ids": ["r-3"]},
     },
     f"POST {_Q}/remove": {"all": {"state": "dead"}, "some": {"state": "inbound", "person": "alice"}},
     f"POST {_Q}/clear": {"clear": {}},
@@ -259,6 +261,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
     f"POST {_I}/release": _WAITING_ITEM,
     f"PATCH {_I}": {**_WAITING_ITEM, "priority": 10, "due": "2026-11-24T17:00:00.000Z"},
     f"POST {_I}/assign": {**_WAITING_ITEM, "assigned_to": ["alice"]},
+    f"DELETE {_I}/assignment": _WAITING_ITEM,
     f"POST {_Q}/revive": {"revived": 12, "more": False},
     f"POST {_Q}/bulk": {
         "done": 1,

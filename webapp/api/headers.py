@@ -9,6 +9,7 @@ from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 
 LAST_EVENT_ID = "Last-Event-ID"
 ERASED_AS = "X-Leaseq-Erased-As"
+UNASSIGNED = "X-Leaseq-Unassigned"
 Headers = dict[str, Any]
 
 TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
@@ -16,6 +17,13 @@ TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
 
 ETAG: Headers = {
     "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
+}
+UNASSIGNED_COUNT: Headers = {
+    UNASSIGNED: {
+        "description": "How many items that were assigned to people who may no longer work on their queue "
+        "anybody may have now",
+        "schema": {"type": "integer"},
+    },
 }
 LINK: Headers = {
     "Link": {
@@ -79,6 +87,8 @@ RESPONSE_HEADERS: dict[str, Headers] = {
             "schema": {"type": "string"},
         },
     },
+    "PUT /people/{name}": UNASSIGNED_COUNT,
+    "PUT /queues/{q}/access": UNASSIGNED_COUNT,
     "GET /queues/{q}": ETAG,
     "PUT /queues/{q}": ETAG,
     **dict.fromkeys(

@@ -143,6 +143,16 @@ def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     return models_out.Item.from_record(queue.assign(path.id, assignee, by=person().name))
 
 
+@bp.delete("/queues/<q>/items/<name:id>/assignment", tags=TAGS, responses={"200": models_out.Item})
+@needs("manager")
+def unassign(path: ItemPath) -> dict[str, Any]:
+    """Let anybody have an item again that is assigned to somebody. The person who holds it keeps it.
+
+    If it waits, it goes to the front of its priority. An item that is assigned to nobody is not changed.
+    """
+    return models_out.Item.from_record(existing_queue(path.q).unassign(path.id, by=person().name))
+
+
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:

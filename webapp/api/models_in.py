@@ -212,7 +212,9 @@ class CorrectRequest(Body):
 
 
 class BulkRequest(Body):
-    action: Literal["release", "assign", "revive", "remove"] = Field(description="What to do with each item")
+    action: Literal["release", "assign", "unassign", "revive", "remove"] = Field(
+        description="What to do with each item"
+    )
     ids: list[str] = Field(
         description="The items' ids",
         json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},

@@ -173,6 +173,10 @@ class Stats(Counts):
     paused: str | None = Field(description="The reason for the pause, '' if there is none; null: not paused")
     counters: dict[str, int]
     alerts: list[Alert] = Field(description="The alerts that are raised now")
+    unreachable: int | None = Field(
+        description="Waiting items that nobody can take: assigned to somebody who may not work on the "
+        "queue, or with skills that nobody has who may; null: not counted lately"
+    )
 
 
 class Queue(BaseModel):

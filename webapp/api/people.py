@@ -8,7 +8,7 @@ from flask import Response, url_for
 
 from leaseq.webapp.api import bp
 from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonExport, PersonList
-from leaseq.webapp.api.headers import ERASED_AS
+from leaseq.webapp.api.headers import ERASED_AS, UNASSIGNED
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
 from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
@@ -17,6 +17,7 @@ from leaseq.webapp.rendering.download import download
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.erasing import erase
 from leaseq.webapp.serving.json_request import JSON
+from leaseq.webapp.store.person_changes import PersonChange, change_person
 from leaseq.webapp.store.person_export import person_document
 
 TAGS: list[Any] = [{"name": "people"}]
@@ -52,11 +53,13 @@ def export_person(path: PersonPath) -> Response:
 
 @bp.put("/people/<name:name>", tags=TAGS, responses={"200": Person, "201": Person})
 @needs("admin")
-def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int]:
+def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Add a person, or change one.
 
     A new person has no password: create a password link for them, or a token.
-    A person who is disabled is signed out everywhere, and their tokens stop working.
+    A person who is disabled is signed out everywhere, their tokens stop working, and their leases end.
+    Anybody may have what was assigned to them where they may no longer work: `X-Leaseq-Unassigned` says how
+    many items.
     """
     by = person().name
     if accounts().find(path.name) is None:
@@ -64,12 +67,19 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
             path.name, by=by, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
         )
         if not body.disabled:
-            return Person.from_record(account), 201
-        return Person.from_record(accounts().change(account.name, by=by, disabled=True)), 201
-    account = accounts().change(
-        path.name, by=by, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
-    )
-    return Person.from_record(account), 200
+            return Person.from_record(account), 201, {UNASSIGNED: "0"}
+        change, status = _change(account.name, disabled=True), 201
+    else:
+        change, status = _change(path.name, **_changes(body)), 200
+    return Person.from_record(change.person), status, {UNASSIGNED: str(change.unassigned)}
+
+
+def _changes(body: PersonChanges) -> dict[str, Any]:
+    return {"role": body.role, "skills": body.skills, "team": body.team, "disabled": body.disabled}
+
+
+def _change(name: str, **changes: Any) -> PersonChange:
+    return change_person(state().client, accounts(), state().access, name, by=person().name, **changes)
 
 
 @bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})

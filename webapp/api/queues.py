@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, request
@@ -15,7 +16,8 @@ from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import serialize_queue
-from leaseq.webapp.context import existing_queue, person, queue_names, state
+from leaseq.webapp.context import accounts, existing_queue, person, queue_names, state
+from leaseq.webapp.reachability import count_unreachable, unreachable_rows
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.deleting import delete_queue
 from leaseq.webapp.serving.problem import Problem
@@ -117,5 +119,8 @@ def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:
 @bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
-    """Read the counts of the five states, and the counters since the queue was created."""
-    return models_out.Stats.from_record(existing_queue(path.q).stats())
+    """Read the counts of the five states, how many waiting items nobody can take, and the counters since the
+    queue was created."""
+    queue = existing_queue(path.q)
+    rows = unreachable_rows(queue, state().access.get(queue.name), accounts().people)
+    return models_out.Stats.from_record(replace(queue.stats(), unreachable=count_unreachable(rows)))

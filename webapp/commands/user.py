@@ -101,14 +101,19 @@ def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool)
 @click.argument("name")
 @connected
 def disable(client: Client, name: str) -> None:
-    """Disable a person: their sessions end and their tokens stop working."""
+    """Disable a person: their sessions end, their tokens stop working, and anybody may have what they held
+    and what was assigned to them."""
+    from leaseq.webapp.store.person_changes import change_person
+    from leaseq.webapp.store.queue_access import QueueAccess
+
     accounts = accounts_of(client)
-    accounts.get(name)
     try:
-        accounts.change(name, by=BY, disabled=True)
+        changed = change_person(client, accounts, QueueAccess(client), name, by=BY, disabled=True)
     except Invalid as error:
         raise CommandFailed(str(error)) from None
     click.echo(f"{name} is disabled", err=True)
+    if changed.unassigned:
+        click.echo(f"items that were assigned to them, for anybody now: {changed.unassigned}", err=True)
 
 
 @user.command(epilog="Example: leaseq user enable alice")

@@ -12,6 +12,7 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
 from leaseq.webapp.manage import bp
+from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
 from leaseq.webapp.store.queue_access import Access, Group, group_of
@@ -31,10 +32,11 @@ def change_queue_access(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
         queue_access = Access(*(_group(name) for name in _RIGHTS))
-        change_access(q, lambda _: queue_access)
+        changed = change_access(q, lambda _: queue_access)
     except Invalid as error:
         return _page(queue, request.form, error), 400
     flash(_("Saved."))
+    flash_unassigned(changed.unassigned)
     return redirect(url_for("manage.access", q=q), 303)
 
 

@@ -18,20 +18,26 @@ from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
 from leaseq.webapp.security.audit_log import log_change
 
-Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
+Move: TypeAlias = Literal["release", "assign", "unassign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
 _MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
-    "inbound": ("assign", "remove"),
-    "reserved": ("release", "remove"),
-    "scheduled": ("assign", "remove"),
+    "inbound": ("assign", "unassign", "remove"),
+    "reserved": ("release", "unassign", "remove"),
+    "scheduled": ("assign", "unassign", "remove"),
     "finished": ("remove",),
     "dead": ("revive", "remove"),
-    "due": ("release", "assign", "remove"),
+    "due": ("release", "assign", "unassign", "remove"),
     "any": ("release", "revive", "remove"),
 }
 _STATE_BY_MOVE: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
-_LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+_LOG_KINDS = {
+    "release": "released",
+    "assign": "assigned",
+    "unassign": "unassigned",
+    "revive": "revived",
+    "remove": "removed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,7 @@ def name_of(move: Move) -> str:
     words: dict[Move, str] = {
         "release": _("Release"),
         "assign": _("Assign"),
+        "unassign": _("Let anybody have them"),
         "revive": _("Hand out again"),
         "remove": _("Remove"),
     }
@@ -74,6 +81,10 @@ def meaning_of(move: Move) -> str:
         "assign": _(
             "Only this person gets them, before other items of their priority, until they give them back."
         ),
+        "unassign": _(
+            "They are no longer for one person only: anybody with the right skills can get them, before "
+            "other items of their priority. Those who hold one keep it."
+        ),
         "revive": _(
             "They wait again with all their attempts. People who chose “Not for me” may get them again. "
             "This can't be undone."
@@ -88,6 +99,7 @@ def outcome_text(move: Move, count: int) -> str:
     words: dict[Move, str] = {
         "release": ngettext("%(num)s is released and waiting.", "%(num)s are released and waiting.", count),
         "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
+        "unassign": ngettext("Anybody can get %(num)s now.", "Anybody can get %(num)s now.", count),
         "revive": ngettext("%(num)s is waiting again.", "%(num)s are waiting again.", count),
         "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
     }
@@ -105,6 +117,8 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
         before = queue.get(id)
         if move == "release":
             after = queue.release(id, by=by)
+        elif move == "unassign":
+            after = queue.unassign(id, by=by)
         elif move == "revive":
             after = queue.revive(id, by=by)
         else:
@@ -165,6 +179,7 @@ def _unchanged(move: Move, item: leaseq.Item) -> str:
         "release": _("nobody holds it"),
         "revive": _("it has not failed, it is %(state)s", state=state_word(item.state)),
         "assign": _("they already have it"),
+        "unassign": _("it is assigned to nobody"),
         "remove": _("it no longer exists"),
     }
     return words[move]

@@ -139,6 +139,8 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
         raise Invalid("id", f"at most {MAX_CHOSEN} items at once, or all items of a search")
     began = request.form.get("began")
     move = validation.one_of(request.form.get("move"), MOVES, "move")
+    if move == "assign" and "anybody" in request.form:
+        move = "unassign"
     search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
     all = request.form.get("which") == "all"
     return BulkRequest(

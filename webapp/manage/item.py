@@ -119,6 +119,15 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     return redirect_to_item(q, id)
 
 
+@bp.post("/manage/<q>/items/<name:id>/unassign")
+@needs("manager")
+def unassign(q: str, id: str) -> Response:
+    """Let anybody have the item again."""
+    existing_queue(q).unassign(id, by=person().name)
+    flash(_("Anybody can get it now."))
+    return redirect_to_item(q, id)
+
+
 @bp.post("/manage/<q>/items/<name:id>/change")
 @needs("manager")
 def change(q: str, id: str) -> Response | tuple[str, int]:

@@ -166,7 +166,7 @@ class Setting:
                 return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
             case Alerts(measures):
                 meanings = "; ".join(f"{name}: {gettext(meaning)}" for name, meaning in measures.items())
-                ends = {"least": format_decimal(1), "most": format_decimal(MAX_ALERT_LIMIT)}
+                ends = {"least": format_decimal(0), "most": format_decimal(MAX_ALERT_LIMIT)}
                 return f"{meanings}. " + str(gettext("%(least)s to %(most)s each.", **ends))
         return ""
 

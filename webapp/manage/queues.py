@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from flask import flash, redirect, request, url_for
 from flask_babel import gettext as _
+from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid, webhooks
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq import Invalid, validation, webhooks
+from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.titles import warn_of_lookalike
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.store.person_changes import unassign_all
 
 
 @bp.post("/manage")
@@ -48,6 +50,16 @@ def pause(q: str) -> Response:
 def resume(q: str) -> Response:
     existing_queue(q).resume(by=person().name)
     flash(_("The queue is resumed."))
+    return redirect(url_for("manage.one_queue", q=q), 303)
+
+
+@bp.post("/manage/<q>/unassign")
+@needs("manager")
+def unassign_person(q: str) -> Response:
+    """Let anybody have what is assigned to one person."""
+    name = validation.person_name(request.form.get("person", ""))
+    count = unassign_all(accounts(), existing_queue(q), name, by=person().name)
+    flash(ngettext("Anybody can get %(num)s item now.", "Anybody can get %(num)s items now.", count))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 

@@ -47,6 +47,7 @@ _STATES_AND_ICONS: dict[str, tuple[str, str]] = {
     "died": ("dead", "alert"),
     "due": ("inbound", "clock"),
     "assigned": ("inbound", "person"),
+    "unassigned": ("inbound", "person"),
 }
 """The resulting state and the icon, by how a lease ended or by a journal event's kind."""
 
@@ -124,6 +125,7 @@ def _event_text(event: Event) -> str | None:
     by = event.person or _("a program")
     words: dict[str, str] = {
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
+        "unassigned": _("%(by)s let anybody have it, not only %(whom)s", by=by, whom=event.detail),
         "changed": _("%(by)s changed it: %(what)s", by=by, what=_changes_text(event)),
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s handed it out again", by=by),

@@ -33,6 +33,7 @@ class QueueCollector:
     def collect(self) -> Iterator[Metric]:
         items = GaugeMetricFamily("leaseq_items", "Items, by state.", labels=["queue", "state"])
         overdue = _gauge("leaseq_overdue_items", "Items past their due date, neither finished nor dead.")
+        unreachable = _gauge("leaseq_unreachable_items", "Waiting items that nobody can take.")
         waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
         oldest = _gauge(
             "leaseq_oldest_inbound_seconds", "How long the oldest item has waited; 0 if none waits."
@@ -48,6 +49,8 @@ class QueueCollector:
             for one in STATES:
                 items.add_metric([name, one], getattr(stats, one))
             overdue.add_metric([name], stats.overdue)
+            if stats.unreachable is not None:
+                unreachable.add_metric([name], stats.unreachable)
             waiting.add_metric([name], stats.waiting)
             oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
             paused.add_metric([name], stats.paused is not None)
@@ -56,7 +59,7 @@ class QueueCollector:
                 alerts.add_metric([name, alert], alert in alert_names)
             for move, count in stats.counters.items():
                 moves.add_metric([name, move], count)
-        yield from (items, overdue, waiting, oldest, paused, alerts, moves, unreadable)
+        yield from (items, overdue, unreachable, waiting, oldest, paused, alerts, moves, unreadable)
 
 
 class ServerCollector:

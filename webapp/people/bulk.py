@@ -21,6 +21,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.person_changes import change_person
 from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
@@ -189,7 +190,16 @@ def _enable(names: Sequence[str]) -> Outcome:
 def _update(
     name: str, *, skills: Sequence[str] | None = None, team: str | None = None, disabled: bool | None = None
 ) -> None:
-    accounts().change(name, by=person().name, skills=skills, team=team, disabled=disabled)
+    change_person(
+        state().client,
+        accounts(),
+        state().access,
+        name,
+        by=person().name,
+        skills=skills,
+        team=team,
+        disabled=disabled,
+    )
 
 
 def _typed_value(field: str) -> str:

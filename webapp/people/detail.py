@@ -17,11 +17,13 @@ from leaseq.webapp.auth.session import require_recent_proof, revoke_tokens_if_as
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.people.roster import Roster
+from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.day_figures import DayFigures
+from leaseq.webapp.store.person_changes import change_person
 
 DAYS = 30
 
@@ -101,7 +103,10 @@ def _back(name: str) -> Response:
 @needs("admin")
 def change(name: str) -> Response | tuple[str, int]:
     try:
-        accounts().change(
+        changed = change_person(
+            state().client,
+            accounts(),
+            state().access,
             name,
             by=person().name,
             role=request.form.get("role") or None,
@@ -111,6 +116,7 @@ def change(name: str) -> Response | tuple[str, int]:
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400
     flash(_("Saved."))
+    flash_unassigned(changed.unassigned)
     return _back(name)
 
 
@@ -119,7 +125,9 @@ def change(name: str) -> Response | tuple[str, int]:
 def disable(name: str) -> Response | tuple[str, int]:
     count = len(accounts().held_by(name))
     try:
-        accounts().change(name, by=person().name, disabled=True)
+        changed = change_person(
+            state().client, accounts(), state().access, name, by=person().name, disabled=True
+        )
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400
     flash(_("%(name)s can no longer sign in.", name=name))
@@ -131,6 +139,7 @@ def disable(name: str) -> Response | tuple[str, int]:
                 count,
             )
         )
+    flash_unassigned(changed.unassigned)
     return _back(name)
 
 

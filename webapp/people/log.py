@@ -65,6 +65,7 @@ WORDS = {
     "item.revived": _("handed out an item again"),
     "item.released": _("released an item"),
     "item.assigned": _("assigned an item"),
+    "item.unassigned": _("let anybody have what was assigned"),
     "item.removed": _("removed an item"),
     "item.adopted": _("accepted a late answer"),
     "item.reopened": _("reopened an item"),

@@ -1,5 +1,5 @@
-"""What needs a manager's attention: questions, reports and notes, failed, unwanted and overdue items, and
-late answers."""
+"""What needs a manager's attention: items that nobody can take, questions, reports and notes, failed,
+unwanted and overdue items, and late answers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import title_of
+from leaseq.webapp.reachability import UnreachableRow, count_unreachable
 from leaseq.webapp.reports import question_row, reports_on, title_fields, waiting_reports
 from leaseq.webapp.store.threads import Threads
 
@@ -27,16 +28,24 @@ _WORDS = 300  # characters of a person's text
 _REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
+FindUnreachable = Callable[[leaseq.Queue], list[UnreachableRow]]
 
 
 class Attention:
     """The lists that need attention. Each is reread only if an event may have changed it, except the
-    questions, for which there are no events."""
+    questions and what nobody can take, for which there are no events."""
 
     def __init__(
-        self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
+        self,
+        queue: leaseq.Queue,
+        threads: Threads,
+        find_unreachable: FindUnreachable,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._queue = queue
+        self._find_unreachable = find_unreachable
+        self._unreachable_count = 0
         self._threads = threads
         self._clock = clock
         self._cache: dict[str, tuple[float, Any, Rows]] = {}  # time, state of the list, rows
@@ -70,7 +79,12 @@ class Attention:
         if failed_count or abandoned_count:
             report_rows = self._cached("reports", report_state, self._find_reports)
         question_rows = self._cached("questions", self._clock(), self._find_questions)
+        unreachable_rows: Rows = []
+        if stats.inbound:
+            unreachable_rows = self._cached("unreachable", self._clock(), self._list_unreachable)
         return {
+            "unreachable": unreachable_rows,
+            "unreachable_count": self._unreachable_count if unreachable_rows else 0,
             "questions": question_rows,
             "question_count": self._question_count,
             "reports": report_rows[:SHOWN],
@@ -139,6 +153,21 @@ class Attention:
             self._threads.settle(self._queue.name, id)
         self._question_count = self._threads.count_unanswered(self._queue.name)
         return [question_row(one, title, _WORDS) for one in questions if (title := titles[one.id])]
+
+    def _list_unreachable(self) -> Rows:
+        rows = self._find_unreachable(self._queue)
+        self._unreachable_count = count_unreachable(rows)
+        return [
+            {
+                "key": f"{row.reason} {row.person or ' '.join(row.requires)}",
+                "why": row.reason,
+                "whom": row.person or ", ".join(row.requires),
+                "person": row.person,
+                "skill": row.requires[0] if row.requires else None,
+                "count": row.waiting,
+            }
+            for row in rows[:SHOWN]
+        ]
 
     def _find_overdue(self) -> Rows:
         items = self._queue.by_due(limit=SHOWN).items

@@ -11,7 +11,7 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
-from leaseq.webapp.realtime.attention import Attention
+from leaseq.webapp.realtime.attention import Attention, FindUnreachable
 from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute
 from leaseq.webapp.realtime.sparkline import spark
 from leaseq.webapp.store.threads import Threads
@@ -35,7 +35,12 @@ class Snapshot:
     """The figures of one queue, thread-safe; it reads the queue at most once a second."""
 
     def __init__(
-        self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
+        self,
+        queue: leaseq.Queue,
+        threads: Threads,
+        find_unreachable: FindUnreachable,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._queue = queue
         self._clock = clock
@@ -47,7 +52,7 @@ class Snapshot:
         self._has_held_changed = False
         self._cursor: str | None = None
         self._rates: RateCounter | None = None
-        self._attention = Attention(queue, threads, clock=clock)
+        self._attention = Attention(queue, threads, find_unreachable, clock=clock)
         self.used_at = clock()
 
     def figures(self) -> dict[str, Any]:
@@ -171,8 +176,9 @@ class Snapshot:
 class Snapshots:
     """One `Snapshot` for each queue that is, or just was, watched."""
 
-    def __init__(self, threads: Threads) -> None:
+    def __init__(self, threads: Threads, find_unreachable: FindUnreachable) -> None:
         self._threads = threads
+        self._find_unreachable = find_unreachable
         self._lock = threading.Lock()
         self._snapshots: dict[str, Snapshot] = {}
 
@@ -181,7 +187,9 @@ class Snapshots:
         with self._lock:
             for name in [name for name, one in self._snapshots.items() if now - one.used_at > _KEPT_SECONDS]:
                 del self._snapshots[name]
-            return self._snapshots.setdefault(queue.name, Snapshot(queue, self._threads))
+            return self._snapshots.setdefault(
+                queue.name, Snapshot(queue, self._threads, self._find_unreachable)
+            )
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:

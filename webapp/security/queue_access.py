@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
+import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.person_changes import unassign_all
 from leaseq.webapp.store.queue_access import Access, Group
+
+
+class AccessChange(NamedTuple):
+    """The new access, and how many items that were assigned to people who lost it anybody may have now."""
+
+    access: Access
+    unassigned: int
 
 
 def people_of(queue: str) -> list[Person]:
@@ -26,14 +36,27 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     return name
 
 
-def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
-    """Set a queue's access to the result of ``change``. Raises Invalid."""
+def change_access(queue: str, change: Callable[[Access], Access]) -> AccessChange:
+    """Set a queue's access to the result of ``change``. What was assigned to people who may no longer work on
+    it becomes available to everybody. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: _checked(change(access)))
     if after != before:
         log_change("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
     else:
         skip_log()
-    return after
+    return AccessChange(after, _unassign_lost(leaseq.Queue(state().client, queue), before, after))
+
+
+def _unassign_lost(queue: leaseq.Queue, before: Access, after: Access) -> int:
+    if before == after:
+        return 0
+    assignees = {row.person for row in queue.waiting_rows()}
+    lost = [
+        one.name
+        for one in accounts().people()
+        if one.name in assignees and before.lets_work(one) and not after.lets_work(one)
+    ]
+    return sum(unassign_all(accounts(), queue, name, by=person().name) for name in lost)
 
 
 def _checked(access: Access) -> Access:

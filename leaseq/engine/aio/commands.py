@@ -139,8 +139,9 @@ class Commands:
     async def clear(self, limit: int) -> Reply:
         return await self._run("clear", (str(limit),))
 
-    async def check_alerts(self) -> Reply:
-        return await self._run("check_alerts", ())
+    async def check_alerts(self, unreachable: str = "") -> Reply:
+        """Apply the rules. ``unreachable``: how many waiting items nobody may have; '' if not known."""
+        return await self._run("check_alerts", (unreachable,))
 
     async def revive(self, id: str, by: str) -> Reply:
         return await self._run("revive", (id, by))
@@ -150,6 +151,13 @@ class Commands:
 
     async def assign(self, id: str, by: str, person: str) -> Reply:
         return await self._run("assign", (id, by, person))
+
+    async def unassign(self, id: str, by: str, person: str) -> Reply:
+        """Take an assignment to a person back. ``person``: '' for everybody's."""
+        return await self._run("unassign", (id, by, person))
+
+    async def unassign_person(self, person: str, by: str, limit: int) -> Reply:
+        return await self._run("unassign_person", (person, by, str(limit)))
 
     async def change(self, id: str, by: str, request: str, fields: Sequence[str]) -> Reply:
         """Change an item. ``fields``: from `arguments.changes`."""
@@ -225,6 +233,9 @@ class Commands:
 
     async def stats(self, counters: Sequence[str]) -> Reply:
         return await self._run("stats", tuple(counters))
+
+    async def waiting_rows(self, step: str, count: int) -> Reply:
+        return await self._run("waiting_rows", (step, str(count)))
 
     async def history(self, start: str, look: int, id: str) -> Reply:
         return await self._run("history", (start, str(look), id))

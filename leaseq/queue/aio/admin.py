@@ -6,13 +6,14 @@ Made of leaseq/queue/admin.py by ``python -m tests.meta.asynchronous``; not to b
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Literal, Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
-from leaseq.queue.admin import _LOOK, _MOVES, OnRemoved, _matches
+from leaseq.models import STATES, Cleared, Filter, Item, ItemChanges, Json, State
+from leaseq.queue.admin import _LATER_STATES, _LOOK, _MOVES, OnRemoved, _matches
 from leaseq.queue.aio.inspection import Inspection
 
 
@@ -34,6 +35,13 @@ class Admin(Inspection):
         if counts[5]:
             await self._commands.check_alerts()
         return Cleared(returned, released, died, has_more, forgotten)
+
+    async def check_alerts(self, *, unreachable: int) -> None:
+        """Apply the policy's ``alerts`` with a figure that only the caller knows: how many waiting items
+        nobody may have (`waiting_rows` says who may have them). `stats` returns it for ten minutes. The web
+        app calls this every minute; `clear` applies all other rules."""
+        count = validation.integer(unreachable, "unreachable", 0, 2**53)
+        await self._commands.check_alerts(str(count))
 
     async def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop handing out items. Held items may still be finished."""
@@ -131,6 +139,30 @@ class Admin(Inspection):
         return self._item(
             await self._commands.assign(validation.item_id(id), arguments.author(by), assignee), id
         )
+
+    async def unassign(self, id: str, *, by: str | None = None) -> Item:
+        """Let anybody have an item again that is assigned to somebody. If it waits, it goes to the front of
+        the queue; who holds it keeps it. An item that is assigned to nobody is not changed."""
+        return self._item(await self._commands.unassign(validation.item_id(id), arguments.author(by), ""), id)
+
+    async def unassign_all(self, person: str, *, by: str | None = None) -> int:
+        """Let anybody have what is assigned to a person, in whatever state; returns the number of items."""
+        assignee, author = (validation.person_name(person), arguments.author(by))
+        count, has_more = (0, True)
+        while has_more:
+            reply = await self._commands.unassign_person(assignee, author, _MOVES)
+            count += int(reply.rest[0])
+            has_more = bool(reply.rest[1])
+        where = Filter(person=assignee, outcome="assigned")
+        ids: set[str] = set()
+        for state in _LATER_STATES:
+            async for item in self._walk(state, _LOOK, where):
+                ids.add(item.id)
+        for id in ids:
+            with suppress(ItemNotFound):
+                await self._commands.unassign(id, author, assignee)
+                count += 1
+        return count
 
     async def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
         """Change an item that is inbound, scheduled or dead; fields that are not named stay as they are.

@@ -17,7 +17,18 @@ from leaseq.checkpoints import with_checkpoints
 from leaseq.engine import arguments, codec
 from leaseq.errors import Invalid
 from leaseq.events import Event, EventRow, History
-from leaseq.models import STATES, Alert, Answer, Filter, Item, ListName, Page, State, Stats
+from leaseq.models import (
+    STATES,
+    Alert,
+    Answer,
+    Filter,
+    Item,
+    ListName,
+    Page,
+    State,
+    Stats,
+    WaitingRow,
+)
 from leaseq.queue.aio.base import Base
 from leaseq.queue.inspection import (
     _ENTRIES,
@@ -162,9 +173,23 @@ class Inspection(Base):
             paused=None if counts[6] is None else json.loads(counts[6]) or "",
             overdue=int(counts[7]),
             waiting=int(counts[8]),
-            counters={name: int(n) for name, n in zip(COUNTERS, counts[10:], strict=True)},
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[11:], strict=True)},
             alerts=codec.alerts(counts[9] or b""),
+            unreachable=None if counts[10] is None else int(counts[10]),
         )
+
+    async def waiting_rows(self) -> tuple[WaitingRow, ...]:
+        """How many items wait, for each set of people who may have them: a row for each set of skills that
+        waiting items require, one for each person to whom some are assigned, and one for all others. Its cost
+        depends on the number of rows, not on the number of items."""
+        counts: dict[bytes, int] = {}
+        step = "0"
+        while True:
+            next_step, *rows = (await self._commands.waiting_rows(step, _LOOK)).rest
+            counts.update(rows)
+            step = next_step.decode()
+            if step == "0":
+                return tuple([codec.waiting_row(row, counts[row]) for row in sorted(counts)])
 
     async def alerts(self) -> tuple[Alert, ...]:
         """The alerts that are raised now, in the order of the policy's rules. The clear job raises and

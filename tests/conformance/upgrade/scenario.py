@@ -153,6 +153,8 @@ class Scenario:
         self.clock.tick(101)
         queue.clear()
         self.take(queue, "gus")
+        queue.assign("7", "ann", by="meg")
+        queue.unassign("7", by="meg")
         queue.assign("7", "b b", by="meg")
         queue.assign("both", "çağlar", by="meg")
         queue.fail(self.take(queue, "dan"), "blurred")

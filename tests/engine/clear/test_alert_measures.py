@@ -185,3 +185,36 @@ def test_unacknowledged_entries_count_as_consumer_lag(
     clock.tick(1)
     timed_queue.clear()
     assert raised_alerts(timed_queue) == []
+
+
+def test_unreachable_is_a_figure_of_the_caller(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(alerts=("unreachable>0",))
+    timed_queue.clear()
+    assert (raised_alerts(timed_queue), timed_queue.stats().unreachable) == ([], None)
+    timed_queue.check_alerts(unreachable=0)
+    assert (raised_alerts(timed_queue), timed_queue.stats().unreachable) == ([], 0)
+    timed_queue.check_alerts(unreachable=3)
+    timed_queue.clear()
+    assert (raised_alerts(timed_queue), timed_queue.stats().unreachable) == (["unreachable>0"], 3)
+    timed_queue.check_alerts(unreachable=3)
+    timed_queue.check_alerts(unreachable=0)
+    assert alert_events(timed_queue) == [
+        ("alert.raised", "unreachable", 0, 3),
+        ("alert.resolved", "unreachable", 0, 0),
+    ]
+    assert timed_queue.stats().unreachable == 0
+    clock.tick(601)
+    assert timed_queue.stats().unreachable is None, "nobody has measured it for ten minutes"
+
+
+def test_rule_about_unreachable_items_is_resolved_when_it_is_removed(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(alerts=("unreachable>0", "waiting>0"))
+    timed_queue.enqueue({}, id="a")
+    timed_queue.check_alerts(unreachable=1)
+    assert raised_alerts(timed_queue) == ["waiting>0", "unreachable>0"]
+    timed_queue.configure(alerts=("waiting>0",))
+    timed_queue.clear()
+    assert raised_alerts(timed_queue) == ["waiting>0"]
+    timed_queue.remove("a")
+    timed_queue.clear()
+    assert raised_alerts(timed_queue) == []

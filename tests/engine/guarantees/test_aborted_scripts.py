@@ -28,6 +28,10 @@ def anns_lease(queue: leaseq.Queue) -> leaseq.Lease:
 def do_nothing(queue: leaseq.Queue) -> None: ...
 
 
+def assign(queue: leaseq.Queue) -> None:
+    queue.assign("one", "bob")
+
+
 def reserve(queue: leaseq.Queue) -> None:
     assert queue.reserve("ann") is not None
 
@@ -89,6 +93,8 @@ CALLS: dict[str, tuple[Call, Call]] = {
     "fail and reserve": (reserve, lambda queue: queue.fail(anns_lease(queue), "no", then_reserve=True)),
     "release": (reserve, lambda queue: queue.release("one")),
     "revive": (let_item_die, lambda queue: queue.revive("one")),
+    "unassign": (assign, lambda queue: queue.unassign("one")),
+    "unassign_all": (assign, lambda queue: queue.unassign_all("bob")),
     "assign": (do_nothing, lambda queue: queue.assign("one", "bob")),
     "change": (do_nothing, lambda queue: queue.change("one", priority=1)),
     "delay": (do_nothing, lambda queue: queue.change("one", delay=60)),
@@ -132,8 +138,8 @@ def test_aborted_script_loses_no_item(
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         act(limited_queue)
     assert isinstance(clients[0].redis, redis.Redis)
-    item_ids = [id for ids in server_contents.sets(clients[0].redis, queue_name).values() for id in ids]
-    assert sorted(set(item_ids)) == ["one", "two"]
+    item_ids = {id for ids in server_contents.sets(clients[0].redis, queue_name).values() for id in ids}
+    assert item_ids | set(server_contents.scores(clients[0].redis, queue_name)) == {"one", "two"}
 
 
 @pytest.mark.parametrize("seconds", [0, 1])

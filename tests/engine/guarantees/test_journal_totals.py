@@ -124,6 +124,15 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.assign(id, person)
 
+    @rule(id=id)
+    def unassign(self, id: str) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.unassign(id)
+
+    @rule(person=person)
+    def unassign_person(self, person: str) -> None:
+        self.queue.unassign_all(person)
+
     @rule(id=id, priority=st.sampled_from([10, 100, 200]), fr=st.booleans(), delay=st.sampled_from([0, 30]))
     def change(self, id: str, priority: int, fr: bool, delay: float) -> None:
         with contextlib.suppress(leaseq.LeaseqError):

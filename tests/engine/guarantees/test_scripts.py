@@ -108,6 +108,7 @@ def test_script_flags_match_writes_and_memory_growth() -> None:
         "policy",
         "schema",
         "stats",
+        "waiting_rows",
         "why_nothing",
     }
     growing_scripts = {"enqueue", "change", "configure", "restore", "load", "load_items"}

@@ -11,11 +11,20 @@ from tests.conftest import Clock
 from tests.support.leases import take
 
 
+def pause_and_resume(queue: leaseq.Queue) -> None:
+    queue.pause()
+    queue.resume()
+
+
+def assign_and_take_back(queue: leaseq.Queue, id: str) -> None:
+    queue.assign(id, "bob")
+    queue.unassign(id)
+
+
 def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(max_attempts=1, lease_seconds=10)  # created
     timed_queue.configure(keep_finished_seconds=60)  # configured
-    timed_queue.pause()
-    timed_queue.resume()
+    pause_and_resume(timed_queue)
     timed_queue.enqueue({}, id="finished")
     lease = timed_queue.renew(take(timed_queue, "ann"))
     timed_queue.finish(lease, {})
@@ -38,6 +47,7 @@ def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: C
     timed_queue.reopen("removed", answer.token)
     timed_queue.remove("removed")
     timed_queue.restore(leaseq.NewItem({}, id="restored"))
+    assign_and_take_back(timed_queue, "restored")
     timed_queue.enqueue({}, id="expired")
     take(timed_queue, "dan")
     take(timed_queue, "eve")

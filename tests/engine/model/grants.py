@@ -186,6 +186,14 @@ class Grants(Sets):
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
 
+    def unassign_item(self, item: Item, person: str | None = None) -> None:
+        """Open the item's assignments that are assigned to a person, or to anybody, to everybody."""
+        for part in item.parts:
+            if part.assigned and person in (None, part.assigned) and part.state != "finished":
+                part.assigned = None
+                if part.state == "inbound":
+                    self.wait(part, returned=True)
+
     def unassign(self, answered_part: Part, person: str) -> None:
         for part in answered_part.item.parts:
             if part is not answered_part and part.assigned == person:

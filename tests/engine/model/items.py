@@ -88,6 +88,10 @@ class Part:
         return f"@{self.assigned}" if self.assigned else "+".join(self.item.requires)
 
     @property
+    def rank_in_row(self) -> tuple[int, int, bool, float]:
+        return self.rank if self.state == "inbound" else (0, 0, False, 0)
+
+    @property
     def rank(self) -> tuple[int, int, bool, float]:
         _, name = self.shelf
         return BANDS.index(name.split(":")[0]), self.number, "returned" not in name, self.order

@@ -61,6 +61,30 @@ class ManagedMachine(WatchedMachine):
             with pytest.raises(leaseq.Invalid):
                 self.queue.assign(item.id, person)
 
+    @precondition(lambda self: self.model.items and not self.plain)
+    @rule(index=INDEX)
+    def unassign(self, index: int) -> None:
+        items = list(self.model.items.values())
+        assigned_items = [item for item in items if any(part.assigned for part in item.parts)]
+        item = (assigned_items or items)[index % len(assigned_items or items)]
+        assert self.queue.unassign(item.id).assigned_to == ()
+        self.model.unassign_item(item)
+
+    @precondition(lambda self: not self.plain)
+    @rule(person=PEOPLE)
+    def unassign_all(self, person: str) -> None:
+        count = self.queue.unassign_all(person)
+        assigned_items = [
+            item
+            for item in self.model.items.values()
+            if any(part.assigned == person and part.state != "finished" for part in item.parts)
+        ]
+        assert count == len(assigned_items)
+        for state in ("reserved", "inbound", "scheduled", "dead"):
+            for part in sorted(self.model.parts(state), key=lambda part: part.rank_in_row):
+                if part.assigned == person:
+                    self.model.unassign_item(part.item, person)
+
     @precondition(lambda self: not self.plain)
     @rule(answers=st.integers(1, 3))
     def change_policy(self, answers: int) -> None:

@@ -165,7 +165,7 @@ def test_manager_revives_removes_clears_and_reads_stats(
     stats = manager("GET", f"/queues/{form_queue.name}/stats").json
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
-        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters", "alerts"),
+        *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters", "alerts", "unreachable"),
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
@@ -199,7 +199,7 @@ def test_alerts_are_set_raised_and_resolved(
 
 
 @pytest.mark.parametrize(
-    "rules", ["waiting>1", None, 5, [5], ["waiting"], ["late>5"], ["waiting>0"], ["waiting>1", "waiting>2"]]
+    "rules", ["waiting>1", None, 5, [5], ["waiting"], ["late>5"], ["waiting>00"], ["waiting>1", "waiting>2"]]
 )
 def test_invalid_alert_rules_change_nothing(manager: Caller, form_queue: leaseq.Queue, rules: Any) -> None:
     before = form_queue.policy

@@ -17,6 +17,8 @@ from leaseq.webapp.manage.charts import buckets_of, forecast_of
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import PLACES, Sample, Samples
 from tests.support.leases import not_none
 from tests.web.conftest import SECRET, Browser
@@ -90,7 +92,9 @@ def test_only_one_process_samples_each_minute(
     server: Any, queue: leaseq.Queue, samples: Samples, clock: Clock
 ) -> None:
     queue.enqueue({})
-    first_sampler, second_sampler = (Sampler(server.client, samples) for _ in range(2))
+    first_sampler, second_sampler = (
+        Sampler(server.client, samples, Accounts(server.client), QueueAccess(server.client)) for _ in range(2)
+    )
     first_sampler.sample()
     queue.enqueue({})
     second_sampler.sample()

@@ -153,7 +153,7 @@ def test_limits_units_and_help_are_those_of_the_policy(
     german = manager_browser.get(base(form_queue), headers={"Accept-Language": "de"}).text
     assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
     assert "0 bis 1.000.000 Mal. Leer: kein Limit.</p>" in german
-    assert "Je 1 bis 999.999.999.</p>" in german
+    assert "Je 0 bis 999.999.999.</p>" in german
 
 
 @pytest.mark.parametrize(("title", "message"), [("New", "Saved."), ("Same", "No setting was different.")])
@@ -195,7 +195,7 @@ def test_invalid_number_is_refused_with_example(manager_browser: Browser, form_q
         ("durable", "never"),
         ("title", "x" * 201),
         ("alerts", "waiting"),
-        ("alerts", "waiting>0"),
+        ("alerts", "waiting>00"),
         ("alerts", "waiting>1 waiting>2"),
         ("alerts", "late>5"),
     ],

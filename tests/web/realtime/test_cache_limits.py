@@ -19,7 +19,7 @@ from tests.web.conftest import Caller
 
 
 def test_unused_snapshot_is_dropped(server: Any, queue: leaseq.Queue) -> None:
-    snapshots = Snapshots(Threads(server.client))
+    snapshots = Snapshots(Threads(server.client), lambda _: [])
     snapshots.get(queue).used_at -= 3_600
     other_queue = leaseq.Queue(server.client, f"{queue.name}.other")
     snapshots.get(other_queue)

@@ -11,12 +11,17 @@ import pytest
 
 import leaseq
 from leaseq.transfer import rfc3339
+from leaseq.webapp.reachability import UnreachableRow
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.snapshot import Snapshot
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
 from tests.support.leases import expire_leases, take
 from tests.web.conftest import Browser
+
+
+def none_unreachable(_: leaseq.Queue) -> list[UnreachableRow]:
+    return []
 
 
 def test_snapshot_contains_counts_leases_dead_items_and_due_items(
@@ -30,7 +35,7 @@ def test_snapshot_contains_counts_leases_dead_items_and_due_items(
     queue.fail(take(queue, "dan"), "torn")
     lease = take(queue, "eva")
     queue.finish(take(queue, "fay"), {})
-    figures = Snapshot(queue, threads).figures()
+    figures = Snapshot(queue, threads, none_unreachable).figures()
     assert figures["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
     assert [(row["id"], row["person"], row["renewals"]) for row in figures["leases"]] == [
         (lease.id, "eva", 0)
@@ -48,14 +53,14 @@ def test_snapshot_counts_leases_beyond_shown_limit(
     queue.enqueue_many([1, 2, 3, 4, 5])
     for person in ("ann", "bob", "cyd", "dan", "eva"):
         take(queue, person)
-    figures = Snapshot(queue, threads).figures()
+    figures = Snapshot(queue, threads, none_unreachable).figures()
     assert ([row["person"] for row in figures["leases"]], figures["more_leases"]) == (["ann", "bob"], 3)
 
 
 def test_snapshot_contains_raised_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
-    snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
     assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == []
     queue.clear()
     clock.tick(10)
@@ -65,7 +70,7 @@ def test_snapshot_contains_raised_alerts(queue: leaseq.Queue, clock: Clock, thre
 
 
 def test_snapshot_is_refreshed_after_events(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
-    snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first_figures = snapshot.figures()
     assert (first_figures["unwanted_count"], first_figures["late_count"], first_figures["leases"]) == (
@@ -104,7 +109,7 @@ def test_late_answer_is_listed_for_an_hour_or_until_adopted(queue: leaseq.Queue,
     for lease in leases.values():
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
-    attention = Attention(queue, threads)
+    attention = Attention(queue, threads, none_unreachable)
     events = queue.journal(limit=1_000)
     for event in events:
         attention.add(event)
@@ -123,7 +128,7 @@ def test_reports_are_listed_until_item_is_reserved_again(
 ) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
-    snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
     assert (snapshot.figures()["reports"], snapshot.figures()["report_count"]) == ([], 0)
 
     def read_reports() -> list[tuple[str, str, str, str, bool]]:
@@ -162,7 +167,7 @@ def test_snapshot_flags_more_reports_than_counted(
     def fail_one() -> tuple[int, bool]:
         queue.enqueue({})
         queue.fail(take(queue, "ann"), "no photo")
-        figures = Snapshot(queue, threads).figures()
+        figures = Snapshot(queue, threads, none_unreachable).figures()
         return figures["report_count"], figures["has_more_reports"]
 
     assert fail_one() == (1, False)
@@ -174,7 +179,7 @@ def test_questions_are_listed_until_answered_or_item_is_removed(
     queue: leaseq.Queue, threads: Threads
 ) -> None:
     clock = Clock()
-    snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
 
     def read_questions() -> tuple[list[tuple[str, str, str]], int]:
         clock.tick(10)
@@ -203,7 +208,9 @@ def test_count_of_unwanted_items_matches_linked_list(
 ) -> None:
     for person in ("ann", "bob", "cyd"):
         form_queue.abandon(take(form_queue, person))
-    assert [row["id"] for row in Snapshot(form_queue, threads).figures()["unwanted"]] == ["one"]
+    assert [row["id"] for row in Snapshot(form_queue, threads, none_unreachable).figures()["unwanted"]] == [
+        "one"
+    ]
     manager_browser = sign_in_as("manager")
     link = re.search(
         r'href="([^"]+)"><[^>]+data-number="unwanted_count"',
@@ -214,12 +221,12 @@ def test_count_of_unwanted_items_matches_linked_list(
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
     form_queue.assign("one", "dan")
     assert take(form_queue, "dan").id == "one"
-    assert Snapshot(form_queue, threads).figures()["unwanted_count"] == 0, "somebody has it"
+    assert Snapshot(form_queue, threads, none_unreachable).figures()["unwanted_count"] == 0, "somebody has it"
 
 
 def test_snapshot_is_rebuilt_after_missing_too_many_events(queue: leaseq.Queue, threads: Threads) -> None:
     clock = Clock()
-    snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     snapshot.figures()
     queue.enqueue_many({} for _ in range(6_000))

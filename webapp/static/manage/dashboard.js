@@ -49,7 +49,7 @@ function formatMeasured(seconds) {
 // An alert in words, or its rule if this page has no words for it (the server is newer).
 function formatAlert(alert) {
   const text = texts["alert" + capitalize(alert.name)] ?? alert.key;
-  const format = alert.name === "waiting" ? wholeFormat.format : formatDuration;
+  const format = ["waiting", "unreachable"].includes(alert.name) ? wholeFormat.format : formatDuration;
   return text.replace("%(limit)s", format(alert.limit));
 }
 
@@ -99,6 +99,10 @@ function render(container, data) {
   });
   update("format", (element, value) => setText(element, element.dataset.template.replace(/%\(\w+\)s/, () => value)));
   update("value", (element, value) => (element.value = value));
+  update("unreachable", (element) => {
+    const text = texts["unreachable" + capitalize(data.why ?? "")] ?? "";
+    setText(element, text.replace("%(whom)s", () => data.whom));
+  });
   update("alert", (element) => setText(element, formatAlert(data)));
   update("href", (element) => setLink(element, data));
   update("visible-if", (element, value) => setHidden(element, !hasValue(value)));
@@ -123,8 +127,8 @@ function setLink(element, row) {
     const search = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
     url = `${texts.dead}&${search}`;
   } else {
-    const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name };
-    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME/g, (part) => encodeURIComponent(parts[part]));
+    const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name, SKILL: row.skill };
+    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME|SKILL/g, (part) => encodeURIComponent(parts[part]));
   }
   const attribute = element.tagName === "FORM" ? "action" : "href";
   if (element.getAttribute(attribute) !== url) element.setAttribute(attribute, url);
@@ -186,7 +190,7 @@ function announceProblems(before, after) {
 function hasProblems(data) {
   const { counts } = data;
   return [
-    data.alerts, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count,
+    data.alerts, data.unreachable_count, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count,
   ].some(hasValue);
 }
 

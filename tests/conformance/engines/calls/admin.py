@@ -80,6 +80,19 @@ def assign(scene: Scene) -> None:
     assert scene.other.get("2").leases[0].person == "bob"
 
 
+def unassign(scene: Scene) -> None:
+    scene.queue.assign("2", "bob")
+    assert scene.other.unassign("2", by="meg").assigned_to == ()
+    assert scene.take("ann").id == "2"
+
+
+def unassign_all(scene: Scene) -> None:
+    for id in ("1", "2"):
+        scene.queue.assign(id, "bob")
+    assert scene.other.unassign_all("bob") == 2
+    assert [row.person for row in scene.queue.waiting_rows()] == [None]
+
+
 def change(scene: Scene) -> None:
     assert scene.other.change("2", priority=1, requires=(), by="meg").priority == 1
     assert scene.other.change("2", delay=60).state == "scheduled"
@@ -148,6 +161,8 @@ CALLS = (
     delete,
     release,
     assign,
+    unassign,
+    unassign_all,
     change,
     remove,
     adopt,

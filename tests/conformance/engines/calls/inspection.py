@@ -69,6 +69,19 @@ def late_page(scene: Scene) -> None:
     assert ([item.id for item in page.items], page.after) == (["0"], None)
 
 
+def check_alerts(scene: Scene) -> None:
+    scene.queue.configure(alerts=("unreachable>0",))
+    scene.other.check_alerts(unreachable=2)
+    assert [(alert.name, alert.value) for alert in scene.queue.alerts()] == [("unreachable", 2)]
+    assert scene.queue.stats().unreachable == 2
+
+
+def waiting_rows(scene: Scene) -> None:
+    scene.queue.enqueue({}, requires=["legal", "fr"])
+    rows = {row.requires: row.waiting for row in scene.other.waiting_rows()}
+    assert rows == {(): scene.queue.stats().inbound - 1, ("fr", "legal"): 1}
+
+
 def stats(scene: Scene) -> None:
     scene.queue.finish(scene.take(), {})
     scene.take("bob")
@@ -166,6 +179,8 @@ CALLS = (
     answers,
     late_items,
     late_page,
+    check_alerts,
+    waiting_rows,
     stats,
     journal,
     latest_events,

@@ -1,0 +1,139 @@
+"""Items that nobody who may work on the queue can take: counted, raised as an alert, and freed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+import leaseq
+from leaseq.webapp.realtime.sampler import Sampler
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from leaseq.webapp.store.samples import Samples
+from tests.support.leases import take
+from tests.web.conftest import Browser, Caller
+
+
+@pytest.fixture
+def access(app: Flask) -> QueueAccess:
+    """The app's own, which uses a change immediately."""
+    access: QueueAccess = app.extensions["leaseq"].access
+    return access
+
+
+def figures(browser: Browser, queue: leaseq.Queue) -> dict[str, Any]:
+    response = browser.get(f"/manage/{queue.name}/live", headers={"Accept": "application/json"})
+    content: dict[str, Any] = response.json
+    return content
+
+
+def test_items_for_somebody_who_cannot_work_and_for_missing_skills_are_counted(
+    manager: Caller,
+    manager_browser: Browser,
+    worker: Caller,
+    make_caller: Callable[[str], Caller],
+    queue: leaseq.Queue,
+    accounts: Accounts,
+    access: QueueAccess,
+) -> None:
+    outsider, disabled = make_caller("worker"), make_caller("worker")
+    skill = f"skill-{queue.name[-20:].lower()}"
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("out", "off", "gone", "fine", "plain"))
+    queue.enqueue_many(leaseq.NewItem({}, requires=(skill,)) for _ in range(3))
+    accounts.change(disabled.name, by="test", disabled=True)
+    queue.assign("out", outsider.name)
+    queue.assign("off", disabled.name)
+    queue.assign("gone", "nobody of that name")
+    queue.assign("fine", worker.name)
+    access.set(queue.name, Access(work=Group(people=(worker.name,)), manage=None))
+    assert manager("GET", f"/queues/{queue.name}/stats").json["unreachable"] == 6
+    shown = figures(manager_browser, queue)
+    assert shown["unreachable_count"] == 6
+    assert {(row["why"], row["whom"], row["count"]) for row in shown["unreachable"]} == {
+        ("access", outsider.name, 1),
+        ("disabled", disabled.name, 1),
+        ("unknown", "nobody of that name", 1),
+        ("skills", skill, 3),
+    }
+    page = manager_browser.get(f"/manage/{queue.name}").text
+    assert f'value="{disabled.name}"' in page
+    assert f"skill={skill}" in page
+    accounts.change(worker.name, by="test", skills=[skill, "another"])
+    assert manager("GET", f"/queues/{queue.name}/stats").json["unreachable"] == 3
+
+
+def test_queue_without_people_or_skills_has_nothing_unreachable(
+    manager: Caller, manager_browser: Browser, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({})
+    assert manager("GET", f"/queues/{queue.name}/stats").json["unreachable"] == 0
+    assert figures(manager_browser, queue)["unreachable"] == []
+
+
+def test_dashboard_frees_what_waits_for_one_person(
+    manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "ab")
+    for id in "ab":
+        queue.assign(id, "long gone")
+    response = manager_browser.post(f"/manage/{queue.name}/unassign", {"person": "long gone"})
+    assert response.location == f"/manage/{queue.name}"
+    assert {take(queue, "ann").id, take(queue, "bob").id} == {"a", "b"}
+    entries = [one for one in accounts.log.page(limit=20).entries if one.about == queue.name]
+    assert [(one.what, one.detail) for one in entries] == [("item.unassigned", "2: long gone")]
+    assert manager_browser.post(f"/manage/{queue.name}/unassign", {"person": ""}).status_code == 400
+
+
+def test_sampler_raises_and_resolves_the_alert(
+    server: Any, queue: leaseq.Queue, accounts: Accounts, access: QueueAccess
+) -> None:
+    queue.configure(alerts=("unreachable>0",))
+    queue.enqueue({}, id="a")
+    queue.assign("a", "long gone")
+    now = [1_900_000_000.0 + secrets.randbelow(10**8)]
+    samples = Samples(server.client, clock=lambda: now[0])
+    sampler = Sampler(server.client, samples, accounts, access)
+    sampler.sample()
+    assert [(one.name, one.value) for one in queue.alerts()] == [("unreachable", 1)]
+    assert queue.stats().unreachable == 1
+    queue.unassign("a")
+    now[0] += 60
+    sampler.sample()
+    assert (queue.alerts(), queue.stats().unreachable) == ((), 0)
+
+
+def test_item_is_opened_to_anybody_on_its_page(
+    manager_browser: Browser, queue: leaseq.Queue, worker: Caller
+) -> None:
+    queue.enqueue({}, id="a")
+    base = f"/manage/{queue.name}/items/a"
+    assert "/unassign" not in manager_browser.get(base).text
+    queue.assign("a", worker.name)
+    assert f'formaction="{base}/unassign"' in manager_browser.get(base).text
+    assert manager_browser.post(f"{base}/unassign", {}).location == base
+    assert queue.get("a").assigned_to == ()
+    assert f"not only {worker.name}" in manager_browser.get(base).text
+
+
+@pytest.mark.parametrize("fields", [{"move": "unassign"}, {"move": "assign", "anybody": "yes"}])
+def test_selected_items_are_opened_to_anybody(
+    manager_browser: Browser, queue: leaseq.Queue, worker: Caller, fields: dict[str, str]
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
+    for id in "ab":
+        queue.assign(id, worker.name)
+    list_path = f"/manage/{queue.name}/items?state=inbound"
+    assert 'value="unassign"' in manager_browser.get(list_path).text
+    question = manager_browser.post(
+        f"/manage/{queue.name}/bulk", {"move": "assign", "search": "state=inbound", "id": ["a", "c"]}
+    ).text
+    assert 'name="anybody"' in question
+    page = manager_browser.post(
+        f"/manage/{queue.name}/bulk/do", {**fields, "search": "state=inbound", "id": ["a", "c"]}
+    ).text
+    assert "Anybody can get 1 now" in page
+    assert [queue.get(id).assigned_to for id in "abc"] == [(), (worker.name,), ()]
