@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 
 from leaseq.webapp.api import bp
-from leaseq.webapp.api.headers import UNASSIGNED
+from leaseq.webapp.api.headers import UNASSIGNED, UNMATCHED
 from leaseq.webapp.api.models_in import PERSON, SKILLS, Body, QueuePath
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.security.queue_access import change_access, unmatched_names
 from leaseq.webapp.store.accounts.model import MAX_TEAM
 from leaseq.webapp.store.queue_access import MAX_PEOPLE, MAX_TEAMS, Access, Group, group_of
 
@@ -57,12 +57,13 @@ def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int,
     """Set who may work on a queue, and who may manage it. You must still be allowed to manage it.
 
     Anybody may have what was assigned to people who may no longer work on it: `X-Leaseq-Unassigned` says how
-    many items.
+    many items. Teams and skills that match nobody are accepted: `X-Leaseq-Unmatched` says how many.
     """
     queue = existing_queue(path.q).name
     access = Access(_group("work", body.work), _group("manage", body.manage))
     change = change_access(queue, lambda _: access)
-    return _serialize(change.access), 200, {UNASSIGNED: str(change.unassigned)}
+    headers = {UNASSIGNED: change.unassigned, UNMATCHED: len(unmatched_names(change.access))}
+    return _serialize(change.access), 200, {name: str(count) for name, count in headers.items()}
 
 
 def _group(name: str, group: AccessGroup | None) -> Group | None:

@@ -10,6 +10,7 @@ from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 LAST_EVENT_ID = "Last-Event-ID"
 ERASED_AS = "X-Leaseq-Erased-As"
 UNASSIGNED = "X-Leaseq-Unassigned"
+UNMATCHED = "X-Leaseq-Unmatched"
 Headers = dict[str, Any]
 
 TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
@@ -22,6 +23,12 @@ UNASSIGNED_COUNT: Headers = {
     UNASSIGNED: {
         "description": "How many items that were assigned to people who may no longer work on their queue "
         "anybody may have now",
+        "schema": {"type": "integer"},
+    },
+}
+UNMATCHED_COUNT: Headers = {
+    UNMATCHED: {
+        "description": "How many of the teams and skills match nobody: they may be misspelt",
         "schema": {"type": "integer"},
     },
 }
@@ -88,7 +95,7 @@ RESPONSE_HEADERS: dict[str, Headers] = {
         },
     },
     "PUT /people/{name}": UNASSIGNED_COUNT,
-    "PUT /queues/{q}/access": UNASSIGNED_COUNT,
+    "PUT /queues/{q}/access": {**UNASSIGNED_COUNT, **UNMATCHED_COUNT},
     "GET /queues/{q}": ETAG,
     "PUT /queues/{q}": ETAG,
     **dict.fromkeys(

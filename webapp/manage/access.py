@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -13,8 +13,9 @@ from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.notices import flash_unassigned
+from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.security.queue_access import UnmatchedName, change_access, checked_access, unmatched_names
 from leaseq.webapp.store.queue_access import Access, Group, group_of
 
 _RIGHTS = ("work", "manage")
@@ -28,10 +29,15 @@ def access(q: str) -> str:
 
 @bp.post("/manage/<q>/access")
 @needs("manager")
-def change_queue_access(q: str) -> Response | tuple[str, int]:
+def change_queue_access(q: str) -> Response | str | tuple[str, int]:
+    """Save the access; if it names teams or skills that match nobody, ask first."""
     queue = existing_queue(q)
     try:
-        queue_access = Access(*(_group(name) for name in _RIGHTS))
+        queue_access = checked_access(Access(*(_group(name) for name in _RIGHTS)))
+        unmatched = unmatched_names(queue_access) if "confirmed" not in request.form else []
+        if unmatched:
+            skip_log()
+            return _page(queue, request.form, unmatched=unmatched)
         changed = change_access(q, lambda _: queue_access)
     except Invalid as error:
         return _page(queue, request.form, error), 400
@@ -65,7 +71,12 @@ def _form_texts(queue_access: Access) -> dict[str, str]:
     return texts
 
 
-def _page(queue: leaseq.Queue, form_values: Mapping[str, str], field_error: Invalid | None = None) -> str:
+def _page(
+    queue: leaseq.Queue,
+    form_values: Mapping[str, str],
+    field_error: Invalid | None = None,
+    unmatched: Sequence[UnmatchedName] = (),
+) -> str:
     people = accounts().people()
     return render_template(
         "manage/access.html",
@@ -73,6 +84,7 @@ def _page(queue: leaseq.Queue, form_values: Mapping[str, str], field_error: Inva
         policy=queue.policy,
         form_values=form_values,
         field_error=field_error,
+        unmatched=unmatched,
         teams=sorted({account.team for account in people if account.team}),
         skills=sorted({skill for account in people for skill in account.skills}),
     )

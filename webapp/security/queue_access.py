@@ -36,10 +36,31 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     return name
 
 
+class UnmatchedName(NamedTuple):
+    """A team or a skill of a group that no person who may sign in has."""
+
+    kind: str  # teams or skills
+    name: str
+
+
+def unmatched_names(access: Access) -> list[UnmatchedName]:
+    """The teams and skills of an access that match nobody: perhaps they are misspelt."""
+    groups = [group for group in (access.work, access.manage) if group]
+    if not any(group.teams or group.skills for group in groups):
+        return []
+    people = [one for one in accounts().people() if not one.disabled]
+    teams, skills = {one.team for one in people}, {skill for one in people for skill in one.skills}
+    found = [UnmatchedName("teams", name) for group in groups for name in group.teams if name not in teams]
+    found += [
+        UnmatchedName("skills", name) for group in groups for name in group.skills if name not in skills
+    ]
+    return list(dict.fromkeys(found))
+
+
 def change_access(queue: str, change: Callable[[Access], Access]) -> AccessChange:
     """Set a queue's access to the result of ``change``. What was assigned to people who may no longer work on
     it becomes available to everybody. Raises Invalid."""
-    before, after = state().access.change(queue, lambda access: _checked(change(access)))
+    before, after = state().access.change(queue, lambda access: checked_access(change(access)))
     if after != before:
         log_change("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
     else:
@@ -59,7 +80,8 @@ def _unassign_lost(queue: leaseq.Queue, before: Access, after: Access) -> int:
     return sum(unassign_all(accounts(), queue, name, by=person().name) for name in lost)
 
 
-def _checked(access: Access) -> Access:
+def checked_access(access: Access) -> Access:
+    """The access, if this request's person may set it. Raises Invalid."""
     access = Access(_checked_group("work", access.work), _checked_group("manage", access.manage))
     if not access.lets_manage(person()):
         reason = f"{person().name!r} is in none of these groups, and could not change it back"

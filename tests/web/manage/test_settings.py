@@ -119,7 +119,8 @@ def test_duration_is_edited_as_number_and_unit(manager_browser: Browser, form_qu
 def test_settings_page_shows_access(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     page = manager_browser.get(base(form_queue)).text
     assert "<dd>Everybody</dd>" in page
-    manager_browser.post(f"/manage/{form_queue.name}/access", {"work": "some", "work.skills": "polish"})
+    fields = {"work": "some", "work.skills": "polish", "confirmed": "yes"}
+    manager_browser.post(f"/manage/{form_queue.name}/access", fields)
     page = manager_browser.get(base(form_queue)).text
     assert "Skills: polish." in page
     assert f"/manage/{form_queue.name}/access" in page

@@ -27,6 +27,11 @@ def test_access_page_saves_access_and_writes_audit_log(
         "manage": "",
         "manage.people": "left over",
     }
+    page_text = html.unescape(manager_browser.post(path, fields, page=path).text)
+    assert "“Refunds” matches 0 people" in page_text, "it asks first"
+    assert (access.get(queue.name), 'name="confirmed"' in page_text) == (Access(), True)
+    assert "Refunds\n Returns and more" in page_text, "nothing typed is lost"
+    fields["confirmed"] = "yes"
     assert manager_browser.post(path, fields, page=path).status_code == 303
     assert access.get(queue.name) == Access(
         Group((worker.name,), ("de", "fr"), ("Refunds", "Returns and more")), None
@@ -41,6 +46,24 @@ def test_access_page_saves_access_and_writes_audit_log(
     )
     assert manager_browser.post(path, {"work": "", "manage": ""}, page=path).status_code == 303
     assert access.get(queue.name) == Access()
+
+
+def test_access_of_known_teams_and_skills_is_saved_at_once(
+    manager_browser: Browser, manager: Caller, accounts: Accounts, queue: leaseq.Queue, worker: Caller
+) -> None:
+    queue.configure()
+    path, suffix = f"/manage/{queue.name}/access", queue.name[-12:].lower()
+    accounts.change(worker.name, by="test", team=f"Team {suffix}", skills=[f"skill-{suffix}"])
+    fields = {"work": "some", "work.teams": f"Team {suffix}", "work.skills": f"skill-{suffix}"}
+    assert manager_browser.post(path, fields, page=path).status_code == 303
+    fields["work.teams"] = f"Taem {suffix}"
+    page_text = manager_browser.post(path, fields, page=path).text
+    assert ("Taem" in page_text, f"skill-{suffix}” matches" in page_text) == (True, False)
+    work = {"teams": [f"Taem {suffix}"], "skills": [f"skill-{suffix}"]}
+    response = manager("PUT", f"/queues/{queue.name}/access", json={"work": work, "manage": None})
+    assert (response.status_code, response.headers["X-Leaseq-Unmatched"]) == (200, "1")
+    accounts.change(worker.name, by="test", disabled=True)
+    assert "matches 0 people" in manager_browser.post(path, fields, page=path).text
 
 
 @pytest.mark.parametrize(
