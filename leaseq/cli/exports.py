@@ -25,7 +25,7 @@ _PAGE = 500
 @click.command("export", epilog="Example: leaseq export reviews answers.csv")
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
-@format_option
+@format_option(transfer.WRITTEN)
 @click.option("--from", "since", metavar="TIME", help="Only answers finished from this day or time on.")
 @click.option(
     "--to", "until", metavar="TIME", help="Only answers finished up to this day, or before this time."
@@ -74,12 +74,9 @@ def export_command(
     is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or a time with its zone
     (2026-11-21T10:05:00Z).
     """
-    if format_name is None and transfer.foreign(transfer.without_gz(file)) is not None:
-        raise CommandMisused(
-            f"{file!r}: an export is written as CSV, TSV, JSON or JSONL: name a file that ends with .csv, "
-            "which spreadsheets open, or with .tsv, .json or .jsonl"
-        )
-    format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
+    format = (
+        "jsonl" if file == "-" and format_name is None else format_of(file, format_name, transfer.WRITTEN)
+    )
     incremental = after is not None or cursor_file is not None
     _check(filters, incremental, state)
     table_options = {"raw_cells": raw_cells, "bom": bom}

@@ -30,7 +30,7 @@ class _ImportFile(click.Path):
 @click.command("import", epilog="Example: leaseq import reviews reviews.csv --id-field id")
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", metavar="FILE", type=_ImportFile(exists=True, dir_okay=False, allow_dash=True))
-@format_option
+@format_option(transfer.FORMATS)
 @click.option("--encoding", metavar="NAME", help="The encoding, such as cp1252 or utf-16. [default: UTF-8]")
 @click.option(
     "--delimiter",

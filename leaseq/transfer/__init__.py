@@ -21,7 +21,7 @@ from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.encodings import decoded, gzipped, without_gz
 from leaseq.transfer.files import whole_file
-from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TEXT_TABLES, Format, foreign, format_of
+from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TEXT_TABLES, WRITTEN, Format, foreign, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
@@ -39,6 +39,7 @@ __all__ = [
     "FORMATS",
     "QUOTES",
     "TEXT_TABLES",
+    "WRITTEN",
     "AnswersSince",
     "BadRow",
     "CheckResult",

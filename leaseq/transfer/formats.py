@@ -1,21 +1,26 @@
-"""The four file formats, and how a file name selects one."""
+"""The file formats, and how a file name selects one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
 from leaseq.errors import Invalid
 
-Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
+WRITTEN: tuple[Format, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = ("csv", "tsv", "json", "jsonl")
+"""The formats that are read. Those in ``WRITTEN`` are written."""
 TEXT_TABLES: tuple[Format, ...] = ("csv", "tsv")
+TABLES: tuple[Format, ...] = (*TEXT_TABLES, "xlsx")
 
 CONTENT_TYPES: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8; header=present",
     "tsv": "text/tab-separated-values; charset=utf-8",
     "json": "application/json",
     "jsonl": "application/x-ndjson",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
 _ENDINGS: dict[str, Format] = {
@@ -25,22 +30,21 @@ _ENDINGS: dict[str, Format] = {
     ".json": "json",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".xlsx": "xlsx",
 }
 
 
-def format_of(name: str) -> Format:
-    """The format that matches a file name's ending. Raises Invalid if there is none."""
+def format_of(name: str, formats: Sequence[Format] = FORMATS) -> Format:
+    """The one of ``formats`` that matches a file name's ending. Raises Invalid if there is none."""
     ending = PurePath(name).suffix.lower()
-    if (description := foreign(name)) is not None:
-        raise Invalid("format", f"one of {', '.join(FORMATS)}", f"{name!r} is {description}")
-    if ending not in _ENDINGS:
-        raise Invalid(
-            "format",
-            f"one of {', '.join(FORMATS)}",
-            f"the file name {name!r} ends with none of {', '.join(_ENDINGS)}: name the format, one of "
-            f"{', '.join(FORMATS)}",
-        )
-    return _ENDINGS[ending]
+    choices = ", ".join(formats)
+    if ending in _ENDINGS and _ENDINGS[ending] in formats:
+        return _ENDINGS[ending]
+    if (description := foreign(name, formats)) is not None:
+        raise Invalid("format", f"one of {choices}", f"{name!r} is {description}")
+    endings = ", ".join(one for one, format in _ENDINGS.items() if format in formats)
+    fault = f"the file name {name!r} ends with none of {endings}: name the format, one of {choices}"
+    raise Invalid("format", f"one of {choices}", fault)
 
 
 _SHEET = "a spreadsheet: save the sheet as CSV (UTF-8) there, and import that file"
@@ -55,9 +59,10 @@ _FOREIGN = {
 }
 
 
-def foreign(name: str) -> str | None:
-    """A description of a file that leaseq doesn't read, such as a spreadsheet, and what to do instead; None
-    for other files."""
+def foreign(name: str, formats: Sequence[Format] = FORMATS) -> str | None:
+    """A description of a file that is in none of ``formats``, such as a spreadsheet, and what to do instead;
+    None for other files."""
     if "://" in name:
         return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
-    return _FOREIGN.get(PurePath(name).suffix.lower())
+    ending = PurePath(name).suffix.lower()
+    return None if _ENDINGS.get(ending) in formats else _FOREIGN.get(ending)

@@ -15,9 +15,10 @@ from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item, Json
 from leaseq.transfer.cells import Columns, cell, compact_json, flat, raw_cell
-from leaseq.transfer.formats import FORMATS, TEXT_TABLES
+from leaseq.transfer.formats import TABLES, TEXT_TABLES, WRITTEN
 from leaseq.transfer.lines import BOM, check_binary
 from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
+from leaseq.transfer.workbooks import workbook
 
 MAX_COLUMNS = 16_384  # the limit of common spreadsheets; it also bounds the memory for a table
 
@@ -43,7 +44,7 @@ def encode(
 
     In CSV and TSV, a cell that a spreadsheet would run gets an apostrophe, which `unguarded` removes; with
     ``raw_cells`` none does. ``bom`` begins them with a byte order mark, by which Excel knows that they are
-    UTF-8.
+    UTF-8. In xlsx, text is text, numbers are numbers, and a text over 32,767 characters is refused.
     """
     return _encode(map(answer_shape, answers), ANSWER_FIELDS, format, _Options(form, raw_cells, bom))
 
@@ -59,7 +60,7 @@ def encode_items(
     """The same for items; the rows are made by `item_shape`. From JSON and JSONL, `read` with ``envelope``
     creates equal new items. ``max_attempts`` is the policy's."""
     shapes = (item_shape(item, max_attempts) for item in items)
-    if format in TEXT_TABLES:  # as an import reads skills from a column
+    if format in TABLES:  # as an import reads skills from a column
         shapes = ({**shape, "requires": " ".join(shape["requires"])} for shape in shapes)
     return _encode(shapes, (*ITEM_FIELDS, *KNOWN_FIELDS), format, _Options(None, raw_cells, bom))
 
@@ -67,7 +68,7 @@ def encode_items(
 def _encode(
     shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str, options: _Options
 ) -> Iterator[bytes]:
-    file_format = validation.one_of(format, FORMATS, "format")
+    file_format = validation.one_of(format, WRITTEN, "format")
     for name in ("raw_cells", "bom"):
         if getattr(options, name) and file_format not in TEXT_TABLES:
             raise Invalid(name, f"used with {' or '.join(TEXT_TABLES)}, not with {file_format}")
@@ -75,7 +76,10 @@ def _encode(
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if file_format == "json":
         return _array(shapes)
-    return _table(shapes, fields, "," if file_format == "csv" else "\t", options)
+    columns = Columns(fields, options.form)
+    if file_format == "xlsx":
+        return _workbook(shapes, columns)
+    return _table(shapes, columns, "," if file_format == "csv" else "\t", options)
 
 
 def write(
@@ -102,12 +106,19 @@ def _array(shapes: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     yield b"[]\n" if before == b"[\n" else b"\n]\n"
 
 
+def _workbook(shapes: Iterable[dict[str, Any]], columns: Columns) -> Iterator[bytes]:
+    with tempfile.TemporaryFile() as spool:
+        names = _spool_rows(shapes, columns, spool)
+        rows = (flat(json.loads(record), lambda value: value) for record in with_checkpoints(spool))
+        yield from workbook(names, rows)
+
+
 def _table(
-    shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: str, options: _Options
+    shapes: Iterable[dict[str, Any]], columns: Columns, delimiter: str, options: _Options
 ) -> Iterator[bytes]:
     text_of = raw_cell if options.raw_cells else cell
     with tempfile.TemporaryFile() as spool:
-        names = _spool_rows(shapes, Columns(fields, options.form), spool)
+        names = _spool_rows(shapes, columns, spool)
         buffer = io.StringIO()
         # CRLF as in RFC 4180; with it the csv module quotes a cell that contains either character.
         writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")

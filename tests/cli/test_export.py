@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 import leaseq
@@ -293,3 +294,20 @@ def test_import_and_export_commands_of_docs_succeed(
         )
         result = call(*words.split())
         assert result.exit_code == 0, f"{line}: {result.stderr}"
+
+
+def test_workbook_is_written_by_file_name_and_by_format(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    new_queue.enqueue({"n": "007"}, id="=x")
+    new_queue.finish(not_none(new_queue.reserve("ann")), {"note": "=1"})
+    file = tmp_path / "answers.xlsx"
+    assert call("export", new_queue.name, str(file)).exit_code == 0
+    header, row = openpyxl.load_workbook(file).worksheets[0].iter_rows(values_only=True)
+    assert dict(zip(header, row, strict=True))["payload.n"] == "007"
+    other = tmp_path / "items"
+    options = ("--items", "finished", "--format", "xlsx")
+    assert call("export", new_queue.name, str(other), *options).exit_code == 0
+    with other.open("rb") as stream:
+        header, row = openpyxl.load_workbook(stream).worksheets[0].iter_rows(values_only=True)
+    assert dict(zip(header, row, strict=True))["id"] == "=x"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import leaseq
+from leaseq.transfer import CONTENT_TYPES
 from leaseq.webapp.api import account_examples
 from leaseq.webapp.api.serializers import serialize_policy
 
@@ -303,6 +304,7 @@ STREAMS: dict[str, dict[str, Any]] = {
         "application/json": [_ANSWER],
         "text/csv": _TABLE,
         "text/tab-separated-values": _TABLE.replace('"', "").replace("t, b", "t; b").replace(",", "\t"),
+        CONTENT_TYPES["xlsx"]: "PK…, the bytes of a workbook",
     },
     f"GET {_Q}/events": {
         "text/event-stream": 'event: journal\nid: 1795255200123.0\ndata: {"what": "reserved"}\n\n'

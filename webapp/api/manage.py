@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, g
 
-from leaseq.transfer import BEGINNING, AnswersSince, period_of
+from leaseq.transfer import BEGINNING, CONTENT_TYPES, AnswersSince, period_of
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import (
     AnswersQuery,
@@ -33,6 +33,7 @@ _ANSWERS = {
         "application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}}},
         "text/csv": {"schema": {"type": "string"}},
         "text/tab-separated-values": {"schema": {"type": "string"}},
+        CONTENT_TYPES["xlsx"]: {"schema": {"type": "string", "format": "binary"}},
     },
 }
 
@@ -119,7 +120,7 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
     `with_late` adds the late answers that were kept, but not accepted.
     """
     since, until = period_of(query.since, query.until)
-    format = accepted_format(query.format, ("jsonl", "json", "csv", "tsv"))
+    format = accepted_format(query.format, ("jsonl", "json", "csv", "tsv", "xlsx"))
     criteria = {**query.model_dump(), "since": since, "until": until, "format": format}
     return streamed_answers(existing_queue(path.q), **criteria)
 

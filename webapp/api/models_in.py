@@ -286,7 +286,7 @@ class EventsQuery(Query):
 
 
 class AnswersQuery(Query):
-    format: Literal["jsonl", "json", "csv", "tsv"] | None = Field(
+    format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] | None = Field(
         None, description="The format of the answers, by default the one that `Accept` prefers, else jsonl"
     )
     since: str | None = Field(

@@ -110,6 +110,7 @@ TYPES = {
     "json": "application/json",
     "csv": "text/csv",
     "tsv": "text/tab-separated-values",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
 
@@ -120,6 +121,7 @@ TYPES = {
         ("text/tab-separated-values", "", "tsv"),
         ("application/json", "", "json"),
         ("application/x-ndjson", "", "jsonl"),
+        ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "", "xlsx"),
         ("text/csv;q=0.4, application/json;q=0.9", "", "json"),
         ("text/csv, */*;q=0.1", "", "csv"),
         ("text/*", "", "csv"),
