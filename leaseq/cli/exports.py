@@ -74,6 +74,12 @@ def export_command(
     is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or a time with its zone
     (2026-11-21T10:05:00Z).
     """
+    name_without_gz = transfer.without_gz(file)
+    if format_name is None and transfer.foreign(name_without_gz, transfer.WRITTEN) is not None:
+        raise CommandMisused(
+            f"{file!r}: an export is written as CSV, TSV, JSON, JSONL or xlsx: name a file that ends with "
+            ".xlsx, which spreadsheets open, or with .csv, .tsv, .json or .jsonl"
+        )
     format = (
         "jsonl" if file == "-" and format_name is None else format_of(file, format_name, transfer.WRITTEN)
     )
