@@ -231,6 +231,16 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     return value
 
 
+def is_same_json(one: Json, other: Json) -> bool:
+    """Whether two values are the same JSON: 1 and 1.0 are one number, and true is another value, although
+    Python finds the three equal. The order of keys does not matter."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same_json(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_same_json, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
 def check_depth(value: Json, field: str) -> None:
     """Refuse JSON nested deeper than MAX_JSON_DEPTH, and numbers that no double holds, without recursion."""
     level: list[Any] = [value]

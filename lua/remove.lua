@@ -6,14 +6,27 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
        then, for a conditional call: 4 if: only while one of its assignments is in the state; unless: only
-       while none is   5 the state
-REPLY  {'ok'}   {'wrong-state', the item}: the condition is not met   {'no-item'}   {'no-queue'} ]]
-local id, by, condition, state = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+       while none is   5 the state; or 4 unread: only if no answer, late ones included, was given after a
+       time   5 that time
+REPLY  {'ok'}   {'wrong-state', the item}: the condition is not met   {'unread'}: there is such an
+       answer   {'no-item'}   {'no-queue'} ]]
+local id, by, condition, operand = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include forget
 --- @include describe
 local function is_in_state()
   for _, member in ipairs(items.assignments(id)) do
-    if places.find(items.read(member)) == state then return true end
+    if places.find(items.read(member)) == operand then return true end
+  end
+  return false
+end
+
+local function has_answer_after(time)
+  for _, member in ipairs(items.assignments(id)) do
+    local grant = grants.latest(member)
+    if grant and grant.ending == 'finished' and grant.ended > time then return true end
+  end
+  for _, block in ipairs(blocks.read(keys.late, id)) do
+    if string.match(block, '\t(%d+)\n') + 0 > time then return true end
   end
   return false
 end
@@ -21,7 +34,11 @@ end
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
-if condition and is_in_state() ~= (condition == 'if') then return { 'wrong-state', describe(id) } end
+if condition == 'unread' then
+  if has_answer_after(operand + 0) then return { 'unread' } end
+elseif condition and is_in_state() ~= (condition == 'if') then
+  return { 'wrong-state', describe(id) }
+end
 local tokens = forget(id)
 for i = 2, #tokens do
   queue.count('released')

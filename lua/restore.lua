@@ -7,10 +7,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new ones are higher; 0 for any
        then, if there is an item: 4 id   5 its head after the time (see lib/items.lua)   6 payload
+       7 'dead' if it was dead, else ''
        and for each answer: person, token, when it was given, late 0|1, 1 if it counts or 0 if it is kept as a
        late answer, the answer
 REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at the same time}   {'no-queue'} ]]
-local by, min_token, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
+local by, min_token, id, head, payload, state = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --- @include leases
 --- @include bars
 --- @include rows
@@ -29,7 +30,7 @@ end
 local enqueued = string.format('%011x', queue.now / 1000)
 local first = items.parse(id, enqueued .. head .. '\n' .. payload)
 local row = shelves.row(first)
-if row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.LIMIT } end
+if state ~= 'dead' and row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.LIMIT } end
 
 local function assignment(round)
   if round == 1 then return first end
@@ -38,7 +39,7 @@ local function assignment(round)
 end
 
 local round, late_answers = 1, {}
-for i = 7, #ARGV, 6 do
+for i = 8, #ARGV, 6 do
   local person, token, at, is_late, is_counted, answer = unpack(ARGV, i, i + 5)
   if is_counted == '1' then
     local item = assignment(round)
@@ -55,8 +56,14 @@ for i = 7, #ARGV, 6 do
 end
 if round > 1 then shelves.mix() end
 blocks.write(keys.late, id, late_answers)
-places.put(assignment(round), false)
-places.enter_due(id)
+local last = assignment(round)
+if state == 'dead' then
+  redis.call('ZADD', keys.dead, queue.now, last.member)
+  items.write(last)
+else
+  places.put(last, false)
+  places.enter_due(id)
+end
 journal.note('restored', id, '', by)
 commit()
 return { 'ok', 1 }

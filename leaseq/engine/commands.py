@@ -183,7 +183,8 @@ class Commands:
         return self._run("change", (id, by, request, *fields))
 
     def remove(self, id: str, by: str, *condition: str) -> Reply:
-        """Delete an item. ``condition``: 'if' or 'unless', and a state, if the call depends on it."""
+        """Delete an item. ``condition``: 'if' or 'unless' and a state, or 'unread' and a time, if the call
+        depends on it."""
         return self._run("remove", (id, by, *condition))
 
     def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
@@ -196,7 +197,8 @@ class Commands:
         return self._run("correct", (id, str(token), by, result, form_version))
 
     def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
-        """Put an item back. ``rows``: id, head and payload, then six values for each answer; or nothing."""
+        """Put an item back. ``rows``: id, head, payload and state, then six values for each answer; or
+        nothing."""
         return self._run("restore", (by, str(tokens_above), *rows))
 
     def pause(self, by: str, reason: str) -> Reply:

@@ -26,6 +26,7 @@ HELD = b"held"  # why_nothing
 NOT_ELIGIBLE = b"not-eligible"
 PAUSED = b"paused"
 SOMETHING = b"something"
+UNREAD = b"unread"  # remove: an answer was given in the meantime
 
 REUSED_REQUEST_ID = "a different id for each request; this one was used with different content"
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from leaseq import validation
-from leaseq.engine import arguments, codec
-from leaseq.errors import Invalid
-from leaseq.models import Outcome, OutcomeRow
+from leaseq.engine import arguments, codec, replies
+from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
+from leaseq.models import GivenAnswer, GivenAnswerRow, Outcome, OutcomeRow
 from leaseq.queue.base import Base
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
@@ -56,6 +56,23 @@ class Following(Base):
                 parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]
         return rows
+
+    def remove_read(
+        self, id: str, answers: Iterable[GivenAnswer | GivenAnswerRow], *, by: str | None = None
+    ) -> bool:
+        """Delete an item, unless it has an answer that was given after all of ``answers``. Returns whether
+        the item is gone.
+
+        For programs that keep the answers elsewhere and pass those that they have stored: an answer that
+        somebody gives in the meantime is not deleted.
+        """
+        times = (codec.microseconds(one.finished_at) for one in answers)
+        condition = ("unread", str(max(times, default=0)))
+        try:
+            reply = self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+        except (ItemNotFound, QueueNotFound):
+            return True
+        return reply.code != replies.UNREAD
 
 
 def _follower(name: object) -> str:

@@ -164,7 +164,8 @@ class Commands:
         return await self._run("change", (id, by, request, *fields))
 
     async def remove(self, id: str, by: str, *condition: str) -> Reply:
-        """Delete an item. ``condition``: 'if' or 'unless', and a state, if the call depends on it."""
+        """Delete an item. ``condition``: 'if' or 'unless' and a state, or 'unread' and a time, if the call
+        depends on it."""
         return await self._run("remove", (id, by, *condition))
 
     async def adopt(self, id: str, token: int, by: str, request: str) -> Reply:
@@ -177,7 +178,8 @@ class Commands:
         return await self._run("correct", (id, str(token), by, result, form_version))
 
     async def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
-        """Put an item back. ``rows``: id, head and payload, then six values for each answer; or nothing."""
+        """Put an item back. ``rows``: id, head, payload and state, then six values for each answer; or
+        nothing."""
         return await self._run("restore", (by, str(tokens_above), *rows))
 
     async def pause(self, by: str, reason: str) -> Reply:

@@ -18,11 +18,16 @@ from leaseq.queue.restoring import _words
 
 class Restoring(Base):
     async def restore(
-        self, item: NewItem, answers: Iterable[GivenAnswer | GivenAnswerRow] = (), *, by: str | None = None
+        self,
+        item: NewItem,
+        answers: Iterable[GivenAnswer | GivenAnswerRow] = (),
+        *,
+        dead: bool = False,
+        by: str | None = None,
     ) -> bool:
         """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
-        again. ``answers``: as `outcomes` or `outcome_rows` return them. Returns False if the queue has the
-        item.
+        again. ``answers``: as `outcomes` or `outcome_rows` return them. It waits, or is dead if it was.
+        Returns False if the queue has the item.
 
         For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.
@@ -32,7 +37,9 @@ class Restoring(Base):
         row = arguments.row(item, item.id)
         answer_words = [word for one in answers for word in _words(one)]
         await self._create_if_missing()
-        reply = await self._commands.restore(arguments.author(by), 0, [*row, *answer_words])
+        reply = await self._commands.restore(
+            arguments.author(by), 0, [*row, "dead" if dead else "", *answer_words]
+        )
         return bool(reply.rest[0]) or reply.resent
 
     async def raise_tokens(self, above: int, *, by: str | None = None) -> None:
