@@ -9,15 +9,15 @@ not matter for them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, delete, update
+from sqlalchemy import Connection, Engine, delete, select
 
+from leaseq.bridge import answers, registry
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
-from leaseq.bridge.registry import save_policy
-from leaseq.bridge.rows import AnswerRow, ItemRow
-from leaseq.bridge.tables import answer, bridge
+from leaseq.bridge.rows import item_row
+from leaseq.bridge.tables import answer, change, event
 from leaseq.errors import QueueNotFound
 from leaseq.events import EventKind, EventRow
 from leaseq.models import OutcomeRow, State
@@ -54,8 +54,11 @@ class Archiver:
         with transaction(self._engine) as connection:
             cursor = self._dialect.lock(connection, queue.name)
             try:
-                start = cursor or queue.follow(FOLLOWER)
-                events = queue.event_rows(after=start, limit=_EVENTS)
+                events = queue.event_rows(after=cursor or queue.follow(FOLLOWER), limit=_EVENTS)
+                if not events and cursor and (other_cursor := _find_cursor(connection, queue, cursor)):
+                    cursor = other_cursor
+                    registry.save_cursor(connection, queue.name, cursor)
+                    events = queue.event_rows(after=cursor, limit=_EVENTS)
                 if events:
                     self._write(connection, queue, events)
                 if any(event.what == "created" for event in events):
@@ -71,28 +74,34 @@ class Archiver:
         removed_ids = {event.id for event in events if event.what == "removed" and event.id}
         settling_ids = {event.id: None for event in events if event.what in _SETTLING_EVENTS and event.id}
         added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
-        foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids) if added_ids else []
+        foreign_ids: list[str] = []
+        if added_ids:
+            foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids)
+            settling_ids |= dict.fromkeys(self._dialect.ended_ids(connection, queue.name, added_ids))
         ids = list(settling_ids | dict.fromkeys(foreign_ids))
         outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
-        self._drop_undone_answers(connection, queue, events, outcomes)
         by_id = {id: one for id, one in outcomes.items() if one is not None}
-        self._dialect.put_answers(connection, queue.name, list(_answer_rows(by_id.values())))
-        rows = [(_item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
+        _delete_undone_answers(connection, queue, events)
+        answers.write(connection, self._dialect, queue.name, list(by_id.values()))
+        rows = [(item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
         self._dialect.add_items(connection, queue.name, rows)
         self._set_statuses(connection, queue.name, [by_id[id] for id in settling_ids if id in by_id])
         if deleted_ids := [id for id in removed_ids if outcomes.get(id) is None]:
             self._dialect.set_status(connection, queue.name, deleted_ids, "cancelled")
+            # These include the record of what was just written, which would remove an item that gets the id
+            # in the meantime.
+            connection.execute(
+                delete(change).where(change.c.queue == queue.name, change.c.id.in_(deleted_ids))
+            )
         if any(event.what in ("created", "configured") for event in events):
-            save_policy(connection, queue.name, queue.policy)
-        connection.execute(
-            update(bridge).where(bridge.c.queue == queue.name).values(cursor=events[-1].cursor)
-        )
+            registry.save_policy(connection, queue.name, queue.policy)
+        registry.save_cursor(connection, queue.name, events[-1].cursor)
 
     def _warn_of_missing_items(self, connection: Connection, queue: Queue) -> None:
         """Log how many items the queue lacks after it was deleted, or lost, and created again."""
-        ids = self._dialect.queued_ids(connection, queue.name)
+        ids = self._dialect.ids_with(connection, queue.name, "queued")
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
-        missing_count = sum(queue.outcome_rows(batch).count(None) for batch in batches)
+        missing_count = sum(answers.outcomes(queue, batch).count(None) for batch in batches)
         if missing_count:
             log.warning(
                 "queue %s: it was created again, without %d of the items that it had: run `leaseq "
@@ -102,22 +111,6 @@ class Archiver:
                 queue.name,
             )
 
-    def _drop_undone_answers(
-        self,
-        connection: Connection,
-        queue: Queue,
-        events: Iterable[EventRow],
-        outcomes: dict[str, OutcomeRow | None],
-    ) -> None:
-        """Delete undone answers, except those that have been given again."""
-        for event in events:
-            if event.what != "undone" or event.id is None:
-                continue
-            outcome = outcomes.get(event.id)
-            if outcome is None or all(one.token != event.token for one in outcome.answers):
-                clause = (answer.c.queue == queue.name) & (answer.c.id == event.id)
-                connection.execute(delete(answer).where(clause, answer.c.token == event.token))
-
     def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         for status in ("queued", "finished", "dead"):
             ids = [one.id for one in outcomes if _STATUS[one.state] == status]
@@ -125,19 +118,30 @@ class Archiver:
                 self._dialect.set_status(connection, queue, ids, status)
 
 
-def _answer_rows(outcomes: Iterable[OutcomeRow]) -> Iterable[AnswerRow]:
-    for outcome in outcomes:
-        for given_answer in outcome.answers:
-            yield AnswerRow(
-                outcome.id,
-                given_answer.token,
-                given_answer.person,
-                given_answer.result,
-                given_answer.finished_at,
-                given_answer.late,
-                given_answer.stands,
-            )
+def _find_cursor(connection: Connection, queue: Queue, cursor: str) -> str | None:
+    """The cursor to continue from if the journal ends before this one; None if it does not. Either the server
+    lost the journal's end, or the queue was created again, by a clock that is behind: then no event of the
+    journal is archived."""
+    latest_events = queue.latest_events(1)
+    if not latest_events or _entry(latest_events[0].cursor) >= _entry(cursor):
+        return None
+    latest = latest_events[0]
+    position, number = map(int, latest.cursor.split("."))
+    archived = select(event.c.what).where(
+        event.c.queue == queue.name, event.c.position == position, event.c.number == number
+    )
+    is_archived = connection.execute(archived).scalar() == latest.what
+    return latest.cursor if is_archived else registry.BEGINNING
 
 
-def _item_row(outcome: OutcomeRow) -> ItemRow:
-    return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)
+def _entry(cursor: str) -> int:
+    return int(cursor.partition(".")[0])
+
+
+def _delete_undone_answers(connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
+    """Delete answers that were undone. An answer that was sent under the same token, too, was refused, and is
+    not deleted."""
+    for one in events:
+        if one.what == "undone":
+            clause = (answer.c.queue == queue.name) & (answer.c.id == one.id) & (answer.c.token == one.token)
+            connection.execute(delete(answer).where(clause, answer.c.accepted))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -16,22 +18,25 @@ from leaseq.errors import Invalid, LeaseqError
 _WAIT = 10  # seconds to wait for a connection, or for another writer in SQLite
 _KINDS = ("postgresql", "sqlite")
 _SQLITE_UNAVAILABLE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
-# Prefixes of SQLSTATE: connection lost, shutdown or start, too many connections, deadlock.
-_POSTGRESQL_UNAVAILABLE = ("08", "57P", "53300", "40")
+# Prefixes of SQLSTATE: connection lost, shutdown or start, too many connections.
+_POSTGRESQL_UNAVAILABLE = ("08", "57P", "53300")
 URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
 
 
 class DatabaseUnavailable(LeaseqError):
-    """The database can't be reached, or ended the transaction: what was not committed can be retried."""
+    """The database can't be reached: what was not committed can be retried."""
 
 
 class DatabaseRefused(LeaseqError):
-    """The database refused a statement: a privilege is missing, its tables have another version, or its disk
-    is full."""
+    """The database refused a statement: a privilege is missing, its tables have another version, its disk is
+    full, or two transactions waited for each other."""
 
 
-def open_database(url: str) -> Engine:
-    """Return an engine for the URL, without connecting yet. Raises Invalid if the URL is not usable."""
+def open_database(url: str, create: bool = False) -> Engine:
+    """Return an engine for the URL, without connecting yet. Raises Invalid if the URL is not usable.
+
+    ``create``: a file of SQLite that does not exist is made. Otherwise connecting raises DatabaseRefused.
+    """
     try:
         database_url = sqlalchemy.make_url(url)
     except ArgumentError:
@@ -42,6 +47,8 @@ def open_database(url: str) -> Engine:
     if kind == "postgresql":
         return _open(database_url.set(drivername="postgresql+psycopg"), connect_timeout=_WAIT)
     engine = _open(database_url.set(drivername="sqlite+pysqlite"), timeout=_WAIT)
+    if not create:
+        event.listen(engine, "do_connect", _refuse_missing_file)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -54,13 +61,28 @@ def _open(url: sqlalchemy.URL, **settings: Any) -> Engine:
         raise Invalid("database", URLS) from None
 
 
+def _refuse_missing_file(_dialect: object, _record: object, arguments: Any, _options: object) -> None:
+    path = Path(str(arguments[0]).removeprefix("file:").partition("?")[0])
+    if path.parent.exists() and not path.exists():  # without its folder, SQLite says that it can't open it
+        raise DatabaseRefused(f"there is no database {path}: correct the path, or run `leaseq bridge init`")
+
+
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     # As SQLAlchemy recommends: transactions begin explicitly, also for CREATE TABLE.
     connection.isolation_level = None
+    connection.text_factory = _decode
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # the server may delete what is committed here
     connection.execute("PRAGMA cache_size = -65536")  # KiB: a batch of the archiver stays in memory
     connection.execute("PRAGMA wal_autocheckpoint = 10000")  # pages
+
+
+def _decode(text: bytes) -> str | bytes:
+    """A value of a text column. SQLite does not check that it is UTF-8."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -80,17 +102,27 @@ def translating() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        reason = str(error.orig).strip().partition("\n")[0]
-        if _is_unavailable(error):
-            raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
-        raise DatabaseRefused(f"the database refused: {reason}") from error
+        driver_error = error.orig or error
+        is_lost = error.connection_invalidated or is_lost_connection(driver_error)
+        raise translated(driver_error, is_lost) from error
 
 
-def _is_unavailable(error: DBAPIError) -> bool:
-    """Whether a retry may succeed."""
-    if error.connection_invalidated:
-        return True
-    if isinstance(error.orig, sqlite3.Error):
-        return str(getattr(error.orig, "sqlite_errorname", "")).startswith(_SQLITE_UNAVAILABLE)
-    state = getattr(error.orig, "sqlstate", None)  # None: there is no connection
-    return state is None or state.startswith(_POSTGRESQL_UNAVAILABLE)
+def translated(error: BaseException, is_lost: bool) -> DatabaseUnavailable | DatabaseRefused:
+    """The error for one of the driver: whether the connection was lost, or could not be made, or the database
+    refused a statement."""
+    reason = str(error).strip().partition("\n")[0]
+    if is_lost:
+        return DatabaseUnavailable(f"the database does not answer: {reason}")
+    return DatabaseRefused(f"the database refused: {reason}")
+
+
+def is_lost_connection(error: BaseException) -> bool:
+    """Whether the driver's error says that there is no connection, or that it can't be used for a while. An
+    error about one statement or one value is none of these."""
+    if isinstance(error, sqlite3.Error):
+        return str(getattr(error, "sqlite_errorname", "")).startswith(_SQLITE_UNAVAILABLE)
+    state = getattr(error, "sqlstate", None)
+    if state is not None:
+        return bool(state.startswith(_POSTGRESQL_UNAVAILABLE))
+    # An error about a value that psycopg can't convert has no sqlstate either.
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

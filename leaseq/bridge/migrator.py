@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from sqlalchemy import Connection, Engine, delete, update
+from sqlalchemy import Connection, Engine
 
+from leaseq.bridge import answers
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.registry import Window
-from leaseq.bridge.rows import ChangeRow, ItemRow
-from leaseq.bridge.tables import change, item
+from leaseq.bridge.rows import ChangeRow, ItemRow, item_row
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import ItemChanges, NewItem, OutcomeRow
 from leaseq.queue import Queue
+from leaseq.validation import is_same_json, load_json, skills
 
 BY = "bridge"
 """The author of the bridge's changes in the journal."""
@@ -24,7 +25,7 @@ BY = "bridge"
 _BATCH = 1_000  # rows per transaction
 _CHANGES = 500
 _WAITING_STATES = ("inbound", "scheduled")
-_DUPLICATE_MESSAGE = (
+_DUPLICATE = (
     "an item with the same payload was added within the policy's dedupe_seconds: this one was not added"
 )
 
@@ -62,45 +63,48 @@ class Migrator:
         return self._window.high - waiting if waiting <= self._window.low else 0
 
     def _move(self, connection: Connection, queue: Queue, rows: Sequence[ItemRow]) -> None:
-        errors: dict[str, str] = {}
-        items: list[NewItem] = []
-        for row in rows:
+        errors: dict[int, Invalid] = {}  # by the place among the rows
+        items: dict[int, NewItem] = {}
+        for place, row in enumerate(rows):
             try:
-                items.append(new_item(row))
+                items[place] = new_item(row)
             except Invalid as error:
-                errors[row.id] = str(error)
-        duplicates = _enqueue(queue, items, errors)
-        moved_ids = [one.id for one in items if one.id and one.id not in errors]
-        finished_ids = self._handle_duplicates(queue, items, moved_ids, errors) if duplicates else []
-        for ids, status in (
-            ([id for id in moved_ids if id not in errors], "queued"),
-            (finished_ids, "finished"),
-        ):
-            if ids:
-                self._dialect.set_status(connection, queue.name, ids, status)
-        for id, message in errors.items():
-            log.warning("queue %s, row %r is refused: %s", queue.name, id, message)
-            clause = (item.c.queue == queue.name) & (item.c.id == id)
-            connection.execute(update(item).where(clause).values(status="refused", error=message))
+                errors[place] = error
+        duplicate_count = _enqueue(queue, items, errors) if items else 0
+        moved = {place: one for place, one in items.items() if place not in errors}
+        finished = self._handle_duplicates(queue, moved, errors) if duplicate_count else set()
+        for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
+            if places:
+                self._dialect.set_moved(connection, queue.name, [rows[place].id for place in places], status)
+        for place, refusal in errors.items():
+            log.warning("queue %s, row %r is refused: %s", queue.name, rows[place].id, refusal)
+            self._dialect.set_error(connection, queue.name, rows[place], str(refusal), "refused")
 
     def _handle_duplicates(
-        self, queue: Queue, items: Sequence[NewItem], ids: Sequence[str], errors: dict[str, str]
-    ) -> list[str]:
-        """Update items that the queue already had, revive dead ones, and return the finished ones' ids."""
-        finished_ids: list[str] = []
-        by_id = {one.id: one for one in items}
-        for id, outcome in zip(ids, queue.outcome_rows(ids), strict=True):
+        self, queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Invalid]
+    ) -> set[int]:
+        """Update items that the queue already had, revive dead ones, and return the finished ones' places."""
+        finished_places: set[int] = set()
+        outcomes = queue.outcome_rows([str(one.id) for one in items.values()])
+        for (place, target), outcome in zip(items.items(), outcomes, strict=True):
             if outcome is None:
-                errors[id] = _DUPLICATE_MESSAGE
+                errors[place] = Invalid("payload", _DUPLICATE, f"payload: {_DUPLICATE}")
             elif outcome.state == "finished":
-                finished_ids.append(id)
-            elif outcome.state == "dead":
-                _change(queue, id, outcome, by_id[id], errors)  # first, so that nobody gets it unchanged
-                if id not in errors:
-                    queue.revive(id, by=BY)
-            elif json.loads(outcome.payload) != by_id[id].payload:
-                _change(queue, id, outcome, by_id[id], errors)
-        return finished_ids
+                finished_places.add(place)
+            else:
+                try:
+                    self._update_duplicate(queue, outcome, target)
+                except Invalid as error:
+                    errors[place] = error
+        return finished_places
+
+    def _update_duplicate(self, queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
+        if outcome.state == "dead":
+            _change(queue, outcome, target)  # first, so that nobody gets it unchanged
+            queue.revive(outcome.id, by=BY)
+        elif not is_same_json(target.payload, json.loads(outcome.payload)):
+            with suppress(_Held):
+                _change(queue, outcome, target)
 
     def change(self, queue: Queue) -> int:
         """Pass on changes made in the database, and return how many were processed.
@@ -117,111 +121,115 @@ class Migrator:
             after = changes[-1].id
 
     def _apply(self, connection: Connection, queue: Queue, changes: Sequence[ChangeRow]) -> int:
+        """Pass changes on, and return how many were processed; the others wait."""
+        if not changes:
+            return 0
+        self._dialect.lock(connection, queue.name)  # since answers are written, as by an archiver
         count = 0
-        outcomes = _outcomes(queue, [change_row.id for change_row in changes])
+        outcomes = answers.outcomes(queue, [change_row.id for change_row in changes])
         for change_row, outcome in zip(changes, outcomes, strict=True):
-            errors: dict[str, str] = {}
-            if change_row.status in (None, "cancelled"):
-                _remove(queue, change_row.id)
-            elif (
-                change_row.status == "queued"
-                and change_row.row
-                and outcome
-                and not _update_item(queue, outcome, change_row.row, errors)
-            ):
-                continue
-            change_clause = (change.c.queue == queue.name) & (change.c.id == change_row.id)
-            connection.execute(delete(change).where(change_clause, change.c.number == change_row.number))
-            message = errors.get(change_row.id)
-            if message is not None:
-                log.warning("queue %s, row %r: %s", queue.name, change_row.id, message)
-            item_clause = (item.c.queue == queue.name) & (item.c.id == change_row.id)
-            connection.execute(
-                update(item).where(item_clause, item.c.error.is_distinct_from(message)).values(error=message)
-            )
-            count += 1
+            try:
+                self._apply_one(connection, queue, change_row, outcome)
+                count += 1
+            except _Held:
+                pass
         return count
+
+    def _apply_one(
+        self, connection: Connection, queue: Queue, change_row: ChangeRow, outcome: OutcomeRow | None
+    ) -> None:
+        """Pass a change on. Raises _Held if it must wait."""
+        is_withdrawn, is_finished = change_row.status in (None, "cancelled"), False
+        error: Invalid | None = None
+        if is_withdrawn and outcome:
+            answers.write(connection, self._dialect, queue.name, [outcome])
+            is_finished = outcome.state == "finished"
+            if not is_finished and not queue.remove_read(outcome.id, outcome.answers, by=BY):
+                raise _Held  # somebody has answered it meanwhile
+        elif change_row.status == "queued" and change_row.row and outcome:
+            try:
+                _update_item(queue, outcome, change_row.row)
+            except Invalid as refusal:
+                log.warning("queue %s, row %r: %s", queue.name, change_row.id, refusal)
+                error = refusal
+        self._dialect.forget_change(connection, queue.name, change_row)
+        if outcome and is_finished:  # the answer counts: a row that was deleted comes back
+            self._dialect.add_items(connection, queue.name, [(item_row(outcome), "finished")])
+            self._dialect.set_status(connection, queue.name, [outcome.id], "finished")
+        elif change_row.row and change_row.status:
+            message = None if error is None else str(error)
+            self._dialect.set_error(connection, queue.name, change_row.row, message, change_row.status)
+
+
+class _Held(Exception):
+    """Somebody holds the item: it can't be changed now."""
 
 
 def new_item(row: ItemRow) -> NewItem:
     """Return the item that a row describes. Raises Invalid if the row is not valid."""
     if row.problem is not None:
         raise Invalid(*row.problem.split(": ", 1))
-    try:
-        payload = json.loads(row.payload)
-    except (ValueError, RecursionError, TypeError):
-        raise Invalid("payload", "JSON") from None
+    payload = load_json(row.payload, "payload")
     priority = row.priority
     return NewItem(payload, row.id, priority, 0, _skills(row.requires), row.due)  # type: ignore[arg-type]
 
 
-def _skills(requires: str) -> tuple[str, ...]:
+def _skills(requires: object) -> tuple[str, ...]:
     """Parse skills: a comma-separated list, or a JSON array."""
+    limit = "comma-separated skills, or a JSON array of skills"
+    if not isinstance(requires, str):
+        raise Invalid("requires", limit)
     if not requires.lstrip().startswith("["):
-        return tuple(word.strip() for word in requires.split(",") if word.strip())
+        return skills([word.strip() for word in requires.split(",") if word.strip()], "requires")
     try:
-        return tuple(json.loads(requires))
-    except (ValueError, TypeError):
-        raise Invalid("requires", "comma-separated skills, or a JSON array of skills") from None
+        return skills(load_json(requires, "requires"), "requires")
+    except Invalid:
+        raise Invalid("requires", limit) from None
 
 
-def _enqueue(queue: Queue, items: Sequence[NewItem], errors: dict[str, str]) -> int:
-    """Add items, refuse invalid ones, and return how many the queue already had."""
+def _enqueue(queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Invalid]) -> int:
+    """Add items, note the errors of invalid ones, and return how many the queue already had."""
+    places = list(items)
 
-    def refuse(place: int, error: Invalid) -> None:
-        errors[str(items[place].id)] = str(error)
+    def refuse(number: int, error: Invalid) -> None:
+        errors[places[number]] = error
 
     try:
-        return queue.enqueue_many(items, on_invalid=refuse).duplicates
+        return queue.enqueue_many(items.values(), on_invalid=refuse).duplicates
     except Invalid as error:  # of the batch as a whole: too many sets of skills
-        if len(items) <= 1:
-            errors[str(items[0].id)] = str(error)
+        if len(places) == 1:
+            errors[places[0]] = error
             return 0
-        half = len(items) // 2
-        return _enqueue(queue, items[:half], errors) + _enqueue(queue, items[half:], errors)
+        halves = places[: len(places) // 2], places[len(places) // 2 :]
+        return sum(_enqueue(queue, {place: items[place] for place in half}, errors) for half in halves)
 
 
-def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[OutcomeRow | None]:
-    try:
-        return queue.outcome_rows(ids) if ids else []
-    except QueueNotFound:
-        return [None] * len(ids)
+def _update_item(queue: Queue, outcome: OutcomeRow, row: ItemRow) -> None:
+    """Change an item to match its row, unless it has ended. Raises Invalid, or _Held."""
+    if outcome.state == "reserved":
+        raise _Held
+    if outcome.state in _WAITING_STATES:
+        _change(queue, outcome, new_item(row))
 
 
-def _update_item(queue: Queue, outcome: OutcomeRow, row: ItemRow, errors: dict[str, str]) -> bool:
-    """Change an item to match its row. Returns False if the change must wait."""
-    if outcome.state not in _WAITING_STATES:
-        return outcome.state != "reserved"
-    try:
-        return _change(queue, row.id, outcome, new_item(row), errors)
-    except Invalid as error:
-        errors[row.id] = str(error)
-        return True
-
-
-def _change(queue: Queue, id: str, outcome: OutcomeRow, target: NewItem, errors: dict[str, str]) -> bool:
+def _change(queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
+    """Change an item. Raises Invalid, or _Held."""
     changes: ItemChanges = {}
     if target.priority != outcome.priority:
         changes["priority"] = target.priority
-    if tuple(sorted(target.requires)) != tuple(filter(None, outcome.requires.split(","))):
+    if target.requires != tuple(filter(None, outcome.requires.split(","))):
         changes["requires"] = target.requires
     if target.due != outcome.due:
         changes["due"] = target.due
-    if target.payload != json.loads(outcome.payload):
+    if not is_same_json(target.payload, json.loads(outcome.payload)):
         changes["payload"] = target.payload
     try:
         if changes:
-            queue.change(id, by=BY, **changes)
+            queue.change(outcome.id, by=BY, **changes)
     except ItemNotFound:
-        return True
-    except Invalid as error:
-        now = _outcomes(queue, [id])[0]
+        return
+    except Invalid:
+        (now,) = answers.outcomes(queue, [outcome.id])
         if now is not None and now.state == "reserved":
-            return False
-        errors[id] = str(error)
-    return True
-
-
-def _remove(queue: Queue, id: str) -> None:
-    with suppress(ItemNotFound, QueueNotFound):  # already gone
-        queue.remove(id, by=BY)
+            raise _Held from None
+        raise

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import psycopg
 from sqlalchemy import Connection, Engine
 
-from leaseq.bridge.database import DatabaseUnavailable, translating
+from leaseq.bridge.database import is_lost_connection, translated, translating
 from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
+from leaseq.bridge.rows import DUE_LIMIT, AnswerRow, ChangeRow, ItemRow, Runner
 from leaseq.events import EventRow
 
-_COLUMNS = "item.id, item.payload::text, item.priority, item.requires, item.due"
+_EARLIEST, _LATEST = "'1970-01-01 00:00+00'", "'9001-01-01 00:00+00'"
+_COLUMNS = (
+    "item.id, item.payload::text, item.priority, item.requires, "
+    f"CASE WHEN item.due >= {_EARLIEST} AND item.due < {_LATEST} THEN item.due AT TIME ZONE 'UTC' END, "
+    f"item.due < {_EARLIEST} OR item.due >= {_LATEST}"  # psycopg can't read all of these
+)
+_IS_WITHDRAWN = (
+    "(item.status = 'cancelled' AND EXISTS (SELECT FROM leaseq_change AS change "
+    "WHERE change.queue = item.queue AND change.id = item.id))"
+)
 
 
 class PostgreSQL(Dialect):
@@ -34,13 +44,29 @@ class PostgreSQL(Dialect):
             "ORDER BY priority, created_at, id LIMIT %s FOR UPDATE SKIP LOCKED",
             (queue, limit),
         )
-        return [ItemRow(*row) for row in rows]
+        return [_row(*row) for row in rows]
 
-    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+    def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
             "UPDATE leaseq_item SET status = %s, error = NULL "
             "WHERE queue = %s AND id IN (SELECT json_array_elements_text(%s::json))",
             (status, queue, json.dumps(list(ids))),
+        )
+
+    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        connection.exec_driver_sql(
+            "UPDATE leaseq_item AS item SET status = %s, error = NULL "
+            "WHERE queue = %s AND id IN (SELECT json_array_elements_text(%s::json)) "
+            f"AND status <> 'waiting' AND NOT {_IS_WITHDRAWN}",
+            (status, queue, json.dumps(list(ids))),
+        )
+
+    def set_error(
+        self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str
+    ) -> None:
+        connection.exec_driver_sql(
+            "UPDATE leaseq_item SET status = %s, error = %s WHERE queue = %s AND id = %s",
+            (status, error, queue, row.id),
         )
 
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
@@ -51,9 +77,14 @@ class PostgreSQL(Dialect):
             (queue, after, limit),
         )
         return [
-            ChangeRow(id, number, status, ItemRow(*row) if status else None)
-            for id, number, status, *row in rows
+            ChangeRow(id, number, status, _row(*row) if status else None) for id, number, status, *row in rows
         ]
+
+    def forget_change(self, connection: Connection, queue: str, change: ChangeRow) -> None:
+        connection.exec_driver_sql(
+            "DELETE FROM leaseq_change WHERE queue = %s AND id = %s AND number = %s",
+            (queue, change.id, change.number),
+        )
 
     def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
         _insert(
@@ -67,16 +98,28 @@ class PostgreSQL(Dialect):
             [row._asdict() for row in rows],
         )
 
-    def put_answers(self, connection: Connection, queue: str, rows: Sequence[AnswerRow]) -> None:
+    def put_answers(
+        self, connection: Connection, queue: str, ids: Sequence[str], rows: Sequence[AnswerRow]
+    ) -> None:
+        tokens = [{"id": row.id, "token": row.token} for row in rows if row.number == 0]
+        connection.exec_driver_sql(
+            "DELETE FROM leaseq_answer AS answer USING json_to_recordset(%s::json) AS given "
+            "(id text, token bigint) "
+            "WHERE answer.queue = %s AND answer.id = given.id AND answer.token = given.token",
+            (json.dumps(tokens), queue),
+        )
+        connection.exec_driver_sql(
+            "UPDATE leaseq_answer SET accepted = false, late = true "
+            "WHERE queue = %s AND id IN (SELECT json_array_elements_text(%s::json)) AND accepted",
+            (queue, json.dumps(list(ids))),
+        )
         _insert(
             connection,
-            "INSERT INTO leaseq_answer (queue, id, token, person, result, finished_at, late, accepted) "
-            "SELECT %s, id, token, person, result::json, finished_at, late, accepted "
-            "FROM json_to_recordset(%s::json) AS row (id text, token bigint, person text, result text, "
-            "finished_at timestamptz, late bool, accepted bool) "
-            "ON CONFLICT (queue, id, token) DO UPDATE SET person = excluded.person, "
-            "result = excluded.result, finished_at = excluded.finished_at, late = excluded.late, "
-            "accepted = excluded.accepted",
+            "INSERT INTO leaseq_answer (queue, id, token, number, person, result, "
+            "finished_at, late, accepted) "
+            "SELECT %s, id, token, number, person, result::json, finished_at, late, accepted "
+            "FROM json_to_recordset(%s::json) AS row (id text, token bigint, number int, person text, "
+            "result text, finished_at timestamptz, late bool, accepted bool)",
             queue,
             [row._asdict() for row in rows],
         )
@@ -86,6 +129,17 @@ class PostgreSQL(Dialect):
             "SELECT id FROM json_array_elements_text(%s::json) AS wanted (id) WHERE NOT EXISTS "
             "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = wanted.id) AND NOT EXISTS "
             "(SELECT FROM leaseq_change AS change WHERE change.queue = %s AND change.id = wanted.id)",
+            (json.dumps(list(ids)), queue, queue),
+        )
+        return list(result.scalars())
+
+    def ended_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        result = connection.exec_driver_sql(
+            "SELECT id FROM json_array_elements_text(%s::json) AS added (id) WHERE EXISTS "
+            "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = added.id "
+            f"AND item.status NOT IN ('waiting', 'queued') AND NOT {_IS_WITHDRAWN}) OR EXISTS "
+            "(SELECT FROM leaseq_answer AS answer WHERE answer.queue = %s AND answer.id = added.id "
+            "AND answer.accepted)",
             (json.dumps(list(ids)), queue, queue),
         )
         return list(result.scalars())
@@ -115,18 +169,17 @@ class PostgreSQL(Dialect):
             (name, high, low, queue),
         )
 
-    def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
-        rows = connection.exec_driver_sql(
-            "SELECT id, status FROM leaseq_item WHERE queue = %s AND id > %s ORDER BY id LIMIT %s",
+    def ids(self, connection: Connection, queue: str, after: str | bytes, limit: int) -> list[str | bytes]:
+        result = connection.exec_driver_sql(
+            "SELECT id FROM leaseq_item WHERE queue = %s AND id > %s ORDER BY id LIMIT %s",
             (queue, after, limit),
         )
-        return {row.id: row.status for row in rows}
+        return list(result.scalars())
 
-    def queued_ids(self, connection: Connection, queue: str) -> list[str]:
+    def ids_with(self, connection: Connection, queue: str, status: str) -> list[str]:
         result = connection.exec_driver_sql(
-            "SELECT id FROM leaseq_item WHERE queue = %s AND status = 'queued' "
-            "ORDER BY priority, created_at, id",
-            (queue,),
+            "SELECT id FROM leaseq_item WHERE queue = %s AND status = %s ORDER BY priority, created_at, id",
+            (queue, status),
         )
         return list(result.scalars())
 
@@ -137,7 +190,14 @@ class PostgreSQL(Dialect):
             "JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
             (json.dumps(list(ids)), queue),
         )
-        return [ItemRow(*row) for row in rows]
+        return [_row(*row) for row in rows]
+
+
+def _row(
+    id: str, payload: str, priority: int, requires: str, due: datetime | None, is_out_of_range: bool | None
+) -> ItemRow:
+    problem = DUE_LIMIT if is_out_of_range else None
+    return ItemRow(id, payload, priority, requires, due and due.replace(tzinfo=UTC), problem)
 
 
 @contextmanager
@@ -149,18 +209,25 @@ def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]
         assert isinstance(driver_connection, psycopg.Connection)  # noqa: S101 - the only driver that is used
 
         def wait(seconds: float) -> bool:
-            try:
+            with _translating_driver():
                 return bool(list(driver_connection.notifies(timeout=seconds, stop_after=1)))
-            except psycopg.OperationalError as error:  # this call bypasses SQLAlchemy
-                reason = str(error).strip().partition("\n")[0]
-                raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
 
         try:
-            driver_connection.autocommit = True
-            driver_connection.execute(f"LISTEN {channel}")
+            with _translating_driver():
+                driver_connection.autocommit = True
+                driver_connection.execute(f"LISTEN {channel}")
             yield wait
         finally:
             connection.invalidate()  # so that the pool does not reuse it
+
+
+@contextmanager
+def _translating_driver() -> Iterator[None]:
+    """Translate the errors of calls that bypass SQLAlchemy."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translated(error, is_lost_connection(error)) from error
 
 
 def _insert(connection: Connection, statement: str, queue: str, rows: Sequence[Mapping[str, object]]) -> None:

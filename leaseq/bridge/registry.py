@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, LargeBinary, cast, select, update
 
+from leaseq import validation
 from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.tables import bridge, item
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, Policy
 
+BEGINNING = "0.0"
+"""The cursor before the first event of any journal."""
+
 HEARTBEAT_TIMEOUT = 15.0
 """A bridge that has sent no heartbeat for this long counts as ended."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +38,17 @@ class Window:
             raise Invalid("low", f"0 to {self.high - 1:,} items: fewer than the window")
 
 
+class WindowConflict(Invalid):
+    """Another bridge works on the queue with a different window."""
+
+
 def register(connection: Connection, dialect: Dialect, queue: str, name: str, window: Window) -> None:
-    """Register the bridge with this name for the queue. Raises Invalid if another bridge works on the queue
-    with a different window."""
+    """Register the bridge with this name for the queue. Raises WindowConflict."""
     dialect.lock(connection, queue)
     other = dialect.runner(connection, queue)
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
     if other and other.name != name and other.seconds < HEARTBEAT_TIMEOUT and other_window != window:
-        raise Invalid(
+        raise WindowConflict(
             "window",
             f"{other_window.high:,} and refilled at {other_window.low:,}, like the bridge that works on "
             f"queue {queue!r} now: use the same, or stop that one first",
@@ -60,15 +70,47 @@ def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
     return {name: value for name, value in fields.items() if name in FIELDS}
 
 
-def queues(connection: Connection) -> Iterator[str]:
-    """Yield the queues that the database has rows for. Each takes one lookup in the primary key."""
-    last_name = ""
-    while True:
-        name = connection.execute(select(func.min(item.c.queue)).where(item.c.queue > last_name)).scalar()
-        if name is None:
-            return
-        yield name
-        last_name = name
+def save_cursor(connection: Connection, queue: str, cursor: str) -> None:
+    """Save the cursor of the last archived event."""
+    connection.execute(update(bridge).where(bridge.c.queue == queue).values(cursor=cursor))
+
+
+def queues(connection: Connection) -> list[str]:
+    """The queues that the database has rows for, by name."""
+    return [str(name) for name in _names(connection) if _limit_of(name) is None]
+
+
+def refuse_unusable_queues(connection: Connection) -> None:
+    """Refuse the waiting rows whose queue has a name that no queue can have."""
+    for name in _names(connection):
+        if error := _limit_of(name):
+            # In SQLite, a name that is not text can only be compared as bytes.
+            column = item.c.queue if isinstance(name, str) else cast(item.c.queue, LargeBinary)
+            clause = (column == name) & (item.c.status == "waiting")
+            refused = connection.execute(
+                update(item).where(clause).values(status="refused", error=str(error))
+            )
+            if refused.rowcount:
+                log.warning("%d rows of a queue %r are refused: %s", refused.rowcount, name, error)
+
+
+def _names(connection: Connection) -> list[object]:
+    """All values of the column. Each takes one lookup in the primary key."""
+    return list(
+        connection.exec_driver_sql(
+            "WITH RECURSIVE names (name) AS (SELECT min(queue) FROM leaseq_item UNION ALL "
+            "SELECT (SELECT min(queue) FROM leaseq_item WHERE queue > name) FROM names "
+            "WHERE name IS NOT NULL) SELECT name FROM names WHERE name IS NOT NULL"
+        ).scalars()
+    )
+
+
+def _limit_of(name: object) -> Invalid | None:
+    try:
+        validation.queue_name(name)
+    except Invalid as error:
+        return error
+    return None
 
 
 def _json(connection: Connection, value: object) -> object:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from leaseq.models import OutcomeRow
+
+DUE_LIMIT = "due: a time from 1970 to 9000, such as 2030-01-31 12:00:00"
+
 
 class ItemRow(NamedTuple):
-    """A row of leaseq_item."""
+    """A row of leaseq_item. SQLite may hold values of other types; a row with such a value is refused."""
 
     id: str
     payload: str  # JSON
@@ -15,6 +19,12 @@ class ItemRow(NamedTuple):
     requires: str  # comma-separated skills, or a JSON array of them
     due: datetime | None
     problem: str | None = None  # a column that can't be read, and what it should contain
+    rowid: int | None = None  # in SQLite
+
+
+def item_row(outcome: OutcomeRow) -> ItemRow:
+    """The row for an item that did not come from the database."""
+    return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)
 
 
 class Runner(NamedTuple):
@@ -33,6 +43,7 @@ class ChangeRow(NamedTuple):
     number: int
     status: str | None  # None: the row was deleted
     row: ItemRow | None
+    rowid: int | None = None  # in SQLite, of the record of the change
 
 
 class AnswerRow(NamedTuple):
@@ -40,6 +51,7 @@ class AnswerRow(NamedTuple):
 
     id: str
     token: int
+    number: int  # among the answers under this token, by their times
     person: str
     result: str  # JSON
     finished_at: datetime

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from sqlalchemy import Engine
 
@@ -22,7 +23,7 @@ from leaseq.bridge.migrator import BY, Migrator
 from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.tables import CHANNEL
-from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
+from leaseq.errors import ServerRefused, ServerUnavailable
 
 Part = Literal["migrate", "archive"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -30,7 +31,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 _POLL_SECONDS = 0.2  # between two checks for work
 _NAMES_SECONDS = 3.0  # between two checks for new queues
 _HEARTBEAT_SECONDS = 5.0  # between two heartbeats
-_RETRY_SECONDS = 1.0
+_RETRY_SECONDS = 1.0  # doubled for each failure of a queue
+_MAX_RETRY_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -46,21 +48,37 @@ class Settings:
     keep_events: int = 100_000  # archived events that a queue's journal keeps
 
 
+class _Failure(NamedTuple):
+    """The failures of a queue since it last worked."""
+
+    text: str
+    tries: int
+    next_try: float
+
+
 class Bridge:
     """Works on all queues in turn. Several bridges on one database share the work."""
 
-    def __init__(self, client: leaseq.Client, engine: Engine, settings: Settings) -> None:
+    def __init__(
+        self,
+        client: leaseq.Client,
+        engine: Engine,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._engine = engine
         self._dialect = dialect_of(engine)
         self._settings = settings
+        self._clock = clock
         self._migrator = Migrator(engine, settings.window)
         self._archiver = Archiver(engine, settings.keep_events)
         self._name = secrets.token_hex(8)
         self._names: list[str] = []
-        self._next_names_check = 0.0
+        self._next_names_check = -math.inf
         self._next_heartbeats: dict[str, float] = {}
         self._lost_queues: set[str] = set()  # already logged
+        self._failures: dict[str, _Failure] = {}
 
     def run(self, stop: threading.Event) -> None:
         """Run until ``stop`` is set. While the server or the database is unavailable, retry.
@@ -90,14 +108,34 @@ class Bridge:
                 stop.wait(_RETRY_SECONDS)
 
     def step(self) -> bool:
-        """Work on each queue once, and return whether there was anything to do."""
+        """Work on each queue once, and return whether there was anything to do. A queue that fails is logged
+        and tried again later, and the others are worked on."""
         count = 0
         for name in self._queues():
+            failure = self._failures.get(name)
+            if failure and self._clock() < failure.next_try:
+                continue
             try:
                 count += self._work_on(leaseq.Queue(self._client, name))
-            except QueueUnreadable as error:
-                log.warning("queue %s is skipped: %s", name, error)
+            except (ServerUnavailable, DatabaseUnavailable, registry.WindowConflict):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever one row, or one queue, may cause
+                self._note_failure(name, error)
+            else:
+                if self._failures.pop(name, None):
+                    log.warning("queue %s: the bridge goes on with it", name)
         return count > 0
+
+    def _note_failure(self, name: str, error: Exception) -> None:
+        failure = self._failures.get(name) or _Failure("", 0, 0.0)
+        text = f"{type(error).__name__}: {error}"
+        if text != failure.text:
+            is_known = isinstance(error, leaseq.LeaseqError)
+            log.warning(
+                "queue %s is tried again later: %s", name, error if is_known else text, exc_info=not is_known
+            )
+        seconds = min(_RETRY_SECONDS * 2**failure.tries, _MAX_RETRY_SECONDS)
+        self._failures[name] = _Failure(text, failure.tries + 1, self._clock() + seconds)
 
     def _work_on(self, queue: leaseq.Queue) -> int:
         if self._is_lost(queue):
@@ -132,23 +170,24 @@ class Bridge:
     def _queues(self) -> Sequence[str]:
         if self._settings.queues:
             return self._settings.queues
-        if time.monotonic() >= self._next_names_check:
+        if self._clock() >= self._next_names_check:
             with transaction(self._engine) as connection:
-                self._names = list(registry.queues(connection))
-            self._next_names_check = time.monotonic() + _NAMES_SECONDS
+                registry.refuse_unusable_queues(connection)
+                self._names = registry.queues(connection)
+            self._next_names_check = self._clock() + _NAMES_SECONDS
         return self._names
 
     def _send_heartbeat(self, queue: leaseq.Queue) -> None:
         """Send a heartbeat every few seconds, and prepare the queue the first time."""
         due = self._next_heartbeats.get(queue.name)
         # equivalent mutant: compare: the clock is not read at that very moment
-        if due is not None and time.monotonic() < due:
+        if due is not None and self._clock() < due:
             return
         with transaction(self._engine) as connection:
             registry.register(connection, self._dialect, queue.name, self._name, self._settings.window)
             if due is None:
                 registry.save_policy(connection, queue.name, self._prepare(queue))
-        self._next_heartbeats[queue.name] = time.monotonic() + _HEARTBEAT_SECONDS
+        self._next_heartbeats[queue.name] = self._clock() + _HEARTBEAT_SECONDS
 
     def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:
         """Return the queue's policy, changed if it would keep finished items in the server permanently."""

@@ -9,13 +9,18 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection
 
 from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.rows import AnswerRow, ChangeRow, ItemRow, Runner
+from leaseq.bridge.rows import DUE_LIMIT, AnswerRow, ChangeRow, ItemRow, Runner
 from leaseq.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = (
     "item.id, item.payload, item.priority, item.requires, item.due, "
-    "round((julianday(item.due) - 2440587.5) * 86400000)"
+    "round((julianday(item.due) - 2440587.5) * 86400000), item.rowid"
+)
+_LATEST = datetime(9001, 1, 1, tzinfo=UTC)
+_IS_WITHDRAWN = (
+    "(status = 'cancelled' AND EXISTS (SELECT 1 FROM leaseq_change AS change "
+    "WHERE change.queue = leaseq_item.queue AND change.id = leaseq_item.id))"
 )
 
 
@@ -38,23 +43,46 @@ class SQLite(Dialect):
         )
         return [_row(*columns) for columns in rows]
 
-    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+    def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
             "UPDATE leaseq_item SET status = ?, error = NULL WHERE queue = ? AND id = ?",
             [(status, queue, id) for id in ids],
         )
 
+    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        connection.exec_driver_sql(
+            "UPDATE leaseq_item SET status = ?, error = NULL "
+            f"WHERE queue = ? AND id = ? AND status <> 'waiting' AND NOT {_IS_WITHDRAWN}",
+            [(status, queue, id) for id in ids],
+        )
+
+    def set_error(
+        self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str
+    ) -> None:
+        # By rowid, since the id may be none that can be sent.
+        connection.exec_driver_sql(
+            "UPDATE leaseq_item SET status = ?, error = ? WHERE queue = ? AND rowid = ?",
+            (status, error, queue, row.rowid),
+        )
+
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
         rows = connection.exec_driver_sql(
-            f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
+            f"SELECT change.id, change.number, item.status, change.rowid, {_COLUMNS} "
+            "FROM leaseq_change AS change "
             "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id "
-            "WHERE change.queue = ? AND change.id > ? ORDER BY change.id LIMIT ?",
+            "WHERE change.queue = ? AND change.id > CAST(? AS text) ORDER BY change.id LIMIT ?",
             (queue, after, limit),
         )
         return [
-            ChangeRow(id, number, status, _row(*columns) if status else None)
-            for id, number, status, *columns in rows
+            ChangeRow(id, number, status, _row(*columns) if status else None, rowid)
+            for id, number, status, rowid, *columns in rows
         ]
+
+    def forget_change(self, connection: Connection, queue: str, change: ChangeRow) -> None:
+        connection.exec_driver_sql(
+            "DELETE FROM leaseq_change WHERE queue = ? AND rowid = ? AND number = ?",
+            (queue, change.rowid, change.number),
+        )
 
     def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
         statement = (
@@ -65,20 +93,42 @@ class SQLite(Dialect):
         if values:
             connection.exec_driver_sql(statement, values)
 
-    def put_answers(self, connection: Connection, queue: str, rows: Sequence[AnswerRow]) -> None:
-        statement = (
-            "INSERT OR REPLACE INTO leaseq_answer "
-            "(queue, id, token, person, result, finished_at, late, accepted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        values = [(queue, *row[:4], _text(row.finished_at), row.late, row.accepted) for row in rows]
-        if values:
-            connection.exec_driver_sql(statement, values)
+    def put_answers(
+        self, connection: Connection, queue: str, ids: Sequence[str], rows: Sequence[AnswerRow]
+    ) -> None:
+        tokens = [(queue, row.id, row.token) for row in rows if row.number == 0]
+        if tokens:
+            connection.exec_driver_sql(
+                "DELETE FROM leaseq_answer WHERE queue = ? AND id = ? AND token = ?", tokens
+            )
+        if ids:
+            connection.exec_driver_sql(
+                "UPDATE leaseq_answer SET accepted = 0, late = 1 WHERE queue = ? AND id = ? AND accepted",
+                [(queue, id) for id in ids],
+            )
+        if rows:
+            connection.exec_driver_sql(
+                "INSERT INTO leaseq_answer "
+                "(queue, id, token, number, person, result, finished_at, late, accepted) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(queue, *row[:5], _text(row.finished_at), row.late, row.accepted) for row in rows],
+            )
 
     def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         result = connection.exec_driver_sql(
             "SELECT value FROM json_each(?) WHERE NOT EXISTS "
             "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value) AND NOT EXISTS "
             "(SELECT 1 FROM leaseq_change WHERE queue = ? AND id = value)",
+            (json.dumps(list(ids)), queue, queue),
+        )
+        return list(result.scalars())
+
+    def ended_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        result = connection.exec_driver_sql(
+            "SELECT value FROM json_each(?) WHERE EXISTS "
+            "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value "
+            f"AND status NOT IN ('waiting', 'queued') AND NOT {_IS_WITHDRAWN}) OR EXISTS "
+            "(SELECT 1 FROM leaseq_answer WHERE queue = ? AND id = value AND accepted)",
             (json.dumps(list(ids)), queue, queue),
         )
         return list(result.scalars())
@@ -107,18 +157,18 @@ class SQLite(Dialect):
             (name, high, low, queue),
         )
 
-    def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
-        rows = connection.exec_driver_sql(
-            "SELECT id, status FROM leaseq_item WHERE queue = ? AND id > ? ORDER BY id LIMIT ?",
+    def ids(self, connection: Connection, queue: str, after: str | bytes, limit: int) -> list[str | bytes]:
+        result = connection.exec_driver_sql(
+            "SELECT id FROM leaseq_item WHERE queue = ? AND id > CAST(? AS text) AND typeof(id) = 'text' "
+            "ORDER BY id LIMIT ?",
             (queue, after, limit),
         )
-        return {row.id: row.status for row in rows}
+        return list(result.scalars())
 
-    def queued_ids(self, connection: Connection, queue: str) -> list[str]:
+    def ids_with(self, connection: Connection, queue: str, status: str) -> list[str]:
         result = connection.exec_driver_sql(
-            "SELECT id FROM leaseq_item WHERE queue = ? AND status = 'queued' "
-            "ORDER BY priority, created_at, rowid",
-            (queue,),
+            "SELECT id FROM leaseq_item WHERE queue = ? AND status = ? ORDER BY priority, created_at, rowid",
+            (queue, status),
         )
         return list(result.scalars())
 
@@ -136,15 +186,19 @@ def _row(
     payload: str,
     priority: object,
     requires: str,
-    due: str | None,
+    due: object,
     milliseconds: float | None,
+    rowid: int,
     bad_run_at: bool = False,
 ) -> ItemRow:
     problem = "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00" if bad_run_at else None
-    if due is not None and milliseconds is None:
-        problem = "due: a time that SQLite can read, such as 2030-01-31 12:00:00"
-    due_at = None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
-    return ItemRow(id, payload, priority, requires, due_at, problem)
+    due_at = None
+    if due is not None:
+        if milliseconds is None or not 0 <= milliseconds < (_LATEST - _EPOCH) / timedelta(milliseconds=1):
+            problem = DUE_LIMIT
+        else:
+            due_at = _EPOCH + timedelta(milliseconds=milliseconds)
+    return ItemRow(id, payload, priority, requires, due_at, problem, rowid)
 
 
 def _text(time: datetime) -> str:

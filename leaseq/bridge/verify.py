@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, Text, cast, select
+from sqlalchemy import Engine, select
 
 import leaseq
+from leaseq.bridge import answers
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
-from leaseq.bridge.tables import answer, item
-from leaseq.errors import QueueNotFound
+from leaseq.bridge.rows import AnswerRow
+from leaseq.bridge.tables import item
 from leaseq.models import STATES, OutcomeRow
 
 _BATCH = 250
@@ -21,8 +21,6 @@ _RETRIES = 5  # if the sides differ: they are read one after the other, and the 
 _RETRY_SECONDS = 0.5  # before each retry
 
 NOT_IN_QUEUE = "is queued in the database, and the queue does not have it"
-
-_Answers = Mapping[tuple[str, int], tuple[str, str]]  # id and token: person and result
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +35,34 @@ class Difference:
 
 def verify(
     client: leaseq.Client, engine: Engine, name: str, sleep: Callable[[float], object] = time.sleep
-) -> Iterator[Difference]:
-    """Yield the differences between the two sides, except short-lived ones while the bridge works."""
+) -> list[Difference]:
+    """The differences between the two sides, except short-lived ones while the bridge works."""
     queue = leaseq.Queue(client, name)
-    for ids in _all_ids(queue, engine):
-        differences = _compare(queue, engine, ids)
-        for _ in range(_RETRIES):
-            if not differences:
-                break
-            sleep(_RETRY_SECONDS)
-            differences = _compare(queue, engine, [one.id for one in differences])
-        yield from differences
+    policy = queue.find_policy()
+    forgets_dead = policy is not None and policy.keep_dead_seconds is not None
+    differences = [
+        one for ids in _all_ids(queue, engine) for one in _compare(queue, engine, ids, forgets_dead)
+    ]
+    for _ in range(_RETRIES):
+        if not differences:
+            break
+        sleep(_RETRY_SECONDS)
+        ids = [one.id for one in differences]
+        batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+        differences = [one for batch in batches for one in _compare(queue, engine, batch, forgets_dead)]
+    return differences
 
 
 def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
     """Yield the ids in the database, then those that only the server has."""
-    dialect, last_id = dialect_of(engine), ""
+    dialect = dialect_of(engine)
+    last_id: str | bytes = ""
     while True:
         with transaction(engine) as connection:
-            batch = list(dialect.statuses(connection, queue.name, last_id, _BATCH))
+            batch = dialect.ids(connection, queue.name, last_id, _BATCH)
         if not batch:
             break
-        yield batch
+        yield [id for id in batch if isinstance(id, str)]
         last_id = batch[-1]
     if not queue.exists():
         return
@@ -76,60 +80,34 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
                 break
 
 
-def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str]) -> list[Difference]:
+def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str], forgets_dead: bool) -> list[Difference]:
     with transaction(engine) as connection:
         clause = (item.c.queue == queue.name) & item.c.id.in_(ids)
         item_rows = connection.execute(select(item.c.id, item.c.status).where(clause))
-        rows = {row.id: row.status for row in item_rows}
-        answers = _answers(connection, queue.name, ids)
-    try:
-        outcomes = queue.outcome_rows(ids)
-    except QueueNotFound:
-        outcomes = [None] * len(ids)
+        statuses = {row.id: row.status for row in item_rows}
+        rows = answers.read(connection, queue.name, ids)
     differences: list[Difference] = []
-    for id, outcome in zip(ids, outcomes, strict=True):
-        text = _difference(
-            rows.get(id), outcome, {key: content for key, content in answers.items() if key[0] == id}
-        )
+    for id, outcome in zip(ids, answers.outcomes(queue, ids), strict=True):
+        text = _difference(statuses.get(id), outcome, rows.get(id, ()), forgets_dead)
         if text is not None:
             differences.append(Difference(queue.name, id, text))
     return differences
 
 
-def _answers(connection: Connection, queue: str, ids: Sequence[str]) -> _Answers:
-    clause = (answer.c.queue == queue) & answer.c.id.in_(ids)
-    columns = (answer.c.id, answer.c.token, answer.c.person, cast(answer.c.result, Text))
-    rows = connection.execute(select(*columns).where(clause))
-    return {(id, token): (person, result) for id, token, person, result in rows}
-
-
-def _difference(status: str | None, outcome: OutcomeRow | None, answers: _Answers) -> str | None:
+def _difference(
+    status: str | None, outcome: OutcomeRow | None, rows: Sequence[AnswerRow], forgets_dead: bool
+) -> str | None:
     if status is None:
         return f"is {outcome.state} in the queue, and the database has no row for it" if outcome else None
     if outcome is None:
         if status == "queued":
             return NOT_IN_QUEUE
-        if status == "dead":
+        if status == "dead" and not forgets_dead:
             return "is dead in the database, and the queue does not have it"
-        if status == "finished" and not answers:
+        if status == "finished" and not rows:
             return "is finished in the database, which has no answer for it"
         return None
     expected_status = outcome.state if outcome.state in ("finished", "dead") else "queued"
     if status != expected_status:
         return f"is {status} in the database and {outcome.state} in the queue"
-    queue_answers = {(outcome.id, one.token): (one.person, one.result) for one in outcome.answers}
-    for key in sorted(queue_answers.keys() | answers.keys()):
-        if not _is_same_answer(queue_answers.get(key), answers.get(key)):
-            side = "database" if key not in answers else "queue" if key not in queue_answers else None
-            return (
-                f"its answer with token {key[1]} is not in the {side}"
-                if side
-                else f"its answer with token {key[1]} is a different one in the database"
-            )
-    return None
-
-
-def _is_same_answer(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
-    if one is None or other is None:
-        return False
-    return one[0] == other[0] and json.loads(one[1]) == json.loads(other[1])
+    return answers.difference(outcome, rows)

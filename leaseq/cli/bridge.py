@@ -37,7 +37,8 @@ def database_option(command: Callable[Concatenate[Engine, P], R]) -> Callable[P,
     def with_engine(*args: P.args, **kwargs: P.kwargs) -> R:
         from leaseq.bridge.database import open_database
 
-        engine = open_database(str(kwargs.pop("database")))
+        creates = command.__name__ == "init" or bool(kwargs.get("make"))
+        engine = open_database(str(kwargs.pop("database")), create=creates)
         try:
             return command(engine, *args, **kwargs)
         finally:
@@ -167,8 +168,9 @@ def rebuild(engine: Engine, client: Client, queue: str) -> None:
 
     schema.check(engine)
     result = rebuild_queue(client, engine, queue)
+    dead = f"{count(result.dead, 'is', 'are')} dead again, " if result.dead else ""
     click.echo(
-        f"{queue}: {count(result.restored, 'item waits', 'items wait')} again, "
+        f"{queue}: {count(result.restored, 'item waits', 'items wait')} again, {dead}"
         f"{count(result.waiting, 'row is', 'rows are')} still to be moved by the bridge, "
         f"{count(result.refused, 'was', 'were')} refused; tokens are above {result.tokens_above}"
     )

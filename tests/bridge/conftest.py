@@ -95,7 +95,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    engine = open_database(database_url)
+    engine = open_database(database_url, create=True)
     schema.upgrade(engine)
     database = Database(engine, database_url)
     if database.is_postgresql:

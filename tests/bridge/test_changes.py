@@ -7,8 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 import leaseq
+from leaseq.bridge.migrator import Migrator
+from leaseq.bridge.registry import Window
+from leaseq.bridge.rows import ChangeRow
 from leaseq.bridge.run import Bridge
+from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
+from tests.conftest import Server
 from tests.support.leases import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
@@ -154,3 +159,116 @@ def test_change_of_a_waiting_row_is_not_sent_to_the_queue(
     database.change("a", status="cancelled")
     settle(bridge)
     assert not queue.items("inbound")
+
+
+def withdraw(database: Database, how: str) -> None:
+    statement = (
+        "UPDATE leaseq_item SET status = 'cancelled'" if how == "cancelled" else "DELETE FROM leaseq_item"
+    )
+    database.run(statement)
+
+
+@pytest.mark.parametrize("how", ["cancelled", "deleted"])
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_finished_item_is_kept_whatever_its_row_says(
+    server: Server, database: Database, make: Make, queue: leaseq.Queue, how: str, is_archived: bool
+) -> None:
+    database.add(queue.name, "a")
+    settle(make(queue.name))
+    finish(queue, "ann", "ann's")
+    withdraw(database, how)
+    make(queue.name, parts=("archive",) if is_archived else ("migrate",)).step()
+    if not is_archived:
+        assert [row[2] for row in database.answers()] == ["ann's"]
+    settle(make(queue.name))
+    assert [row[2:] for row in database.answers()] == [("ann's", False, True)]
+    assert database.statuses() == {"a": "finished"}
+    assert queue.get("a").state == "finished"
+    assert len(database.run("SELECT * FROM leaseq_result")) == 1
+    assert verify(server.client, database.engine, queue.name, lambda _: None) == []
+
+
+@pytest.mark.parametrize("how", ["cancelled", "deleted"])
+def test_answers_of_a_withdrawn_item_are_written_before_it_is_removed(
+    database: Database, make: Make, queue: leaseq.Queue, how: str
+) -> None:
+    queue.configure(answers=2)
+    database.add(queue.name, "a")
+    settle(make(queue.name))
+    lease = finish(queue, "ann", "ann's")
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, "ann's second")
+    withdraw(database, how)
+    make(queue.name, parts=("migrate",)).step()
+    assert [row[2] for row in database.answers()] == ["ann's", "ann's second"]
+    with pytest.raises(leaseq.ItemNotFound):
+        queue.get("a")
+    settle(make(queue.name))
+    assert [row[2] for row in database.answers()] == ["ann's", "ann's second"]
+
+
+def test_item_is_not_removed_if_it_is_answered_in_the_meantime(queue: leaseq.Queue) -> None:
+    queue.configure(answers=3)
+    queue.enqueue({}, id="a")
+    finish(queue, "ann")
+    (before,) = queue.outcome_rows(["a"])
+    lease = finish(queue, "bob")
+    assert not queue.remove_read("a", not_none(before).answers)
+    (now,) = queue.outcome_rows(["a"])
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, "another")
+    assert not queue.remove_read("a", not_none(now).answers), "the late one is not read"
+    (now,) = queue.outcome_rows(["a"])
+    assert queue.remove_read("a", not_none(now).answers)
+    assert queue.remove_read("a", ())
+
+
+@pytest.mark.parametrize("what", ["late", "died"])
+def test_a_cancelled_row_stays_cancelled_if_its_item_changes_at_that_moment(
+    database: Database, make: Make, queue: leaseq.Queue, what: str
+) -> None:
+    queue.configure(max_attempts=2)
+    database.add(queue.name, "a")
+    settle(make(queue.name))
+    lease = not_none(queue.reserve("ann"))
+    if what == "late":
+        queue.release("a")
+        with pytest.raises(leaseq.LeaseLost):
+            queue.finish(lease, "ann's")
+    else:
+        queue.fail(lease, "no", then_reserve=False)
+    database.change("a", status="cancelled")
+    settle(make(queue.name))
+    assert database.statuses() == {"a": "cancelled"}
+    with pytest.raises(leaseq.ItemNotFound):
+        queue.get("a")
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, True), ({"a": [0]}, {"a": [False]})])
+def test_change_from_a_number_to_a_boolean_reaches_the_queue(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, before: object, after: object
+) -> None:
+    database.add(queue.name, "a", payload=before)
+    settle(bridge)
+    database.change("a", payload=database.json(after))
+    settle(bridge)
+    assert repr(queue.get("a").payload) == repr(after)
+
+
+def test_row_changed_again_while_the_change_is_passed_on_is_passed_on_again(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    """The record of a change is deleted by its number only."""
+    database.add(queue.name, "a")
+    settle(bridge)
+    database.change("a", priority=3)
+    migrator = Migrator(database.engine, Window(100, 50))
+    with database.engine.begin() as connection:
+        (seen,) = migrator._dialect.changes(connection, queue.name, "", 10)
+    assert isinstance(seen, ChangeRow)
+    database.change("a", priority=4)
+    with database.engine.begin() as connection:
+        migrator._apply(connection, queue, [seen])
+    assert (queue.get("a").priority, count_changes(database)) == (3, 1)
+    settle(bridge)
+    assert (queue.get("a").priority, count_changes(database)) == (4, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import leaseq
@@ -9,7 +11,7 @@ from leaseq.bridge.rebuild import rebuild
 from leaseq.bridge.run import Bridge
 from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
-from tests.conftest import Server
+from tests.conftest import Clock, Server
 from tests.support.leases import not_none
 
 
@@ -237,3 +239,136 @@ def test_verify_ignores_a_temporary_difference(
     finish(queue)
     differences = verify(server.client, database.engine, queue.name, sleep=lambda _: settle(bridge))
     assert list(differences) == []
+
+
+def test_new_tokens_exceed_the_time(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    """Tokens may have been granted that the database never heard of."""
+    database.add(queue.name, "a")
+    settle(bridge)
+    lose(server, queue)
+    before = time.time_ns() // 1_000
+    assert rebuild(server.client, database.engine, queue.name).tokens_above >= before
+    assert not_none(queue.reserve("ann")).token > before
+
+
+def test_interrupted_rebuild_does_not_keep_the_cursor_of_the_lost_server(
+    server: Server, database: Database, make: Make, queue_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(3600))
+    ahead.configure()
+    database.add(queue_name, "a", "b")
+    settle(make(queue_name))
+    finish(ahead)
+    settle(make(queue_name))
+    lose(server, ahead)
+
+    def interrupt(*_: object, **__: object) -> bool:
+        raise KeyboardInterrupt
+
+    for name in ("configure", "restore"):
+        with monkeypatch.context() as patch:
+            patch.setattr(leaseq.Queue, name, interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                rebuild(server.client, database.engine, queue_name)
+        if name == "configure":
+            make(queue_name).step()
+            assert not ahead.exists(), "the bridge does not create it with old tokens"
+    rebuild(server.client, database.engine, queue_name)
+    finish(leaseq.Queue(server.client, queue_name), "bob", "now")
+    settle(make(queue_name))
+    assert [row[2] for row in database.answers()] == ["yes", "now"]
+    assert database.statuses() == {"a": "finished", "b": "finished"}
+
+
+def test_dead_items_are_dead_again_after_rebuild(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
+) -> None:
+    lose(server, queue)
+    rebuilt = rebuild(server.client, database.engine, queue.name)
+    assert (rebuilt.restored, rebuilt.dead) == (0, 1)
+    settle(bridge)
+    assert queue.get(dead_item_id).state == "dead"
+    assert find_differences(server, database, queue) == []
+    queue.revive(dead_item_id)
+    finish(queue)
+    settle(bridge)
+    assert database.statuses() == {dead_item_id: "finished"}
+
+
+def test_dead_items_that_the_policy_forgets_are_no_difference(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
+) -> None:
+    queue.configure(keep_dead_seconds=60)
+    settle(bridge)
+    lose(server, queue)
+    assert rebuild(server.client, database.engine, queue.name).dead == 0
+    settle(bridge)
+    assert database.statuses() == {dead_item_id: "dead"}
+    assert find_differences(server, database, queue) == []
+
+
+def test_rebuild_restores_all_answers_of_one_token(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=2)
+    database.add(queue.name, "a")
+    settle(bridge)
+    lease = finish(queue, "ann", "first")
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(lease, "second")
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    item = queue.get("a")
+    assert [one.result for one in item.answers] == ["first"]
+    assert [one.result for one in item.late_answers] == ["second"]
+    assert find_differences(server, database, queue) == []
+
+
+def test_change_made_during_a_rebuild_is_not_dropped(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    lose(server, queue)
+    queue.restore(leaseq.NewItem({"n": "a"}, id="a"))  # as far as the rebuild has come
+    database.change("a", status="cancelled")
+    rebuild(server.client, database.engine, queue.name)
+    settle(bridge)
+    assert [item.id for item in queue.items("inbound")] == ["b"]
+
+
+def test_verify_waits_once_for_all_differences(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, *(f"i{n}" for n in range(600)))
+    database.run("UPDATE leaseq_item SET status = 'queued'")
+    waits: list[float] = []
+    differences = verify(server.client, database.engine, queue.name, waits.append)
+    assert (len(differences), sum(waits)) == (600, 2.5)
+
+
+def test_verify_compares_answers_as_json(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue, result={"n": 1, "m": [2]})
+    settle(bridge)
+    for result, count in (('{"m": [2.0], "n": 1}', 0), ('{"n": true, "m": [2]}', 1), ('{"n": 1}', 1)):
+        value = "CAST(:result AS json)" if database.is_postgresql else ":result"
+        database.run(f"UPDATE leaseq_answer SET result = {value}", result=result)
+        assert len(find_differences(server, database, queue)) == count
+
+
+def test_verify_compares_which_answer_is_accepted(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue)
+    settle(bridge)
+    database.run("UPDATE leaseq_answer SET accepted = false")
+    assert len(find_differences(server, database, queue)) == 1

@@ -52,7 +52,7 @@ def test_unavailable_database_is_logged_once_and_retried(
         eventually(lambda: has_logged("the database does not answer: unable to open"), "it is logged")
         finish(queue)  # people can still work
         folder.mkdir()
-        schema.upgrade(engine)
+        schema.upgrade(open_database(str(engine.url), create=True))
         eventually(lambda: has_logged("the bridge goes on"), "the bridge goes on")
         new_database = Database(engine, str(engine.url))
         eventually(lambda: new_database.statuses() == {"a": "finished"}, "the bridge catches up")
@@ -142,3 +142,30 @@ def test_wait_for_notification_raises_if_connection_is_lost(database: Database) 
         assert database.run(statement) == [(True,)]
         with pytest.raises(DatabaseUnavailable, match="does not answer"):
             wait(TIMEOUT)
+
+
+def test_queue_that_fails_stops_no_other_and_is_tried_again(
+    server: Server, database: Database, queue: leaseq.Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad_queue = leaseq.Queue(server.client, f"a-{queue.name}")
+    now = [0.0]
+    settings = Settings(Window(10, 5), (bad_queue.name, queue.name))
+    bridge = Bridge(server.client, database.engine, settings, lambda: now[0])
+    bad_key = f"leaseq:{{{bad_queue.name}}}:ledger"
+    server.redis.set(bad_key, "not a queue")
+    database.add(bad_queue.name, "bad")
+    for number, seconds in enumerate((0.0, 0.5, 1.0, 1.0)):
+        now[0] += seconds
+        database.add(queue.name, f"good-{number}")
+        bridge.step()
+    assert {id for id, status in database.statuses().items() if status == "queued"} == {
+        f"good-{number}" for number in range(4)
+    }
+    assert caplog.text.count(f"queue {bad_queue.name} is tried again later") == 1
+    server.redis.delete(bad_key)
+    bridge.step()
+    assert database.statuses()["bad"] == "waiting", "it is tried again after a while"
+    now[0] += 60
+    bridge.step()
+    assert database.statuses()["bad"] == "queued"
+    assert f"queue {bad_queue.name}: the bridge goes on with it" in caplog.text

@@ -1,0 +1,203 @@
+"""After any sequence of calls, the database has what the queue has, and every answer that was accepted."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from contextlib import suppress
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Text, cast, select
+
+import leaseq
+from leaseq.bridge.tables import answer, item
+from leaseq.bridge.verify import verify
+from tests.bridge.conftest import Database, Make, settle
+from tests.conftest import Clock, Server
+
+IDS = ("a", "b")
+PEOPLE = ("ann", "bob", "cid")
+RESULTS = (1, True, {"x": [1, None]})
+VERBS = (
+    "add",
+    "insert",
+    "reserve",
+    "finish",
+    "finish",
+    "undo",
+    "abandon",
+    "fail",
+    "expire",
+    "adopt",
+    "reopen",
+    "correct",
+    "revive",
+    "remove",
+    "forget",
+    "cancel",
+    "delete",
+    "retry",
+    "change",
+    "step",
+    "archive",
+)
+steps = st.tuples(st.sampled_from(VERBS), st.integers(0, 11), st.sampled_from(RESULTS))
+numbers = itertools.count()
+
+
+class Run:
+    """A queue with a bridge, and what was acknowledged in it."""
+
+    def __init__(self, server: Server, database: Database, make: Make, answers: int) -> None:
+        self.clock = Clock.from_now(3600)
+        self.name = f"both-sides.{database.engine.dialect.name}.{next(numbers)}"
+        self.queue = leaseq.Queue(server.client, self.name, clock=self.clock)
+        self.queue.configure(answers=answers, max_attempts=2, lease_seconds=10, keep_finished_seconds=100)
+        self.server, self.database, self.bridge = server, database, make(self.name)
+        self.archiver = make(self.name, parts=("archive",))
+        self.leases: list[leaseq.Lease] = []
+        self.acknowledged: set[tuple[str, int, str]] = set()  # id, token, result
+
+    def do(self, verb: str, number: int, result: Any) -> None:
+        self.clock.tick(0.01)
+        with suppress(leaseq.LeaseLost, leaseq.Invalid, leaseq.ItemNotFound):
+            getattr(self, verb)(number, result)
+
+    def add(self, number: int, _: object) -> None:
+        self.queue.enqueue({"n": 1}, id=IDS[number % 2])
+
+    def insert(self, number: int, _: object) -> None:
+        id = IDS[number % 2]
+        if id not in self.statuses():
+            self.database.add(self.name, id)
+
+    def reserve(self, number: int, _: object) -> None:
+        if lease := self.queue.reserve(PEOPLE[number % 3]):
+            self.leases.append(lease)
+
+    def finish(self, number: int, result: Any) -> None:
+        lease = self.lease(number)
+        self.queue.finish(lease, result)
+        self.acknowledged.add((lease.id, lease.token, json.dumps(result)))
+
+    def undo(self, number: int, _: object) -> None:
+        lease = self.lease(number)
+        self.leases.append(self.queue.undo_finish(lease))
+        gone = {one for one in self.acknowledged if one[:2] == (lease.id, lease.token)}
+        self.acknowledged -= gone
+
+    def abandon(self, number: int, _: object) -> None:
+        self.queue.abandon(self.lease(number), "no")
+
+    def fail(self, number: int, _: object) -> None:
+        self.queue.fail(self.lease(number), "no")
+
+    def expire(self, *_: object) -> None:
+        self.clock.tick(11)
+        self.queue.clear()
+
+    def adopt(self, number: int, _: object) -> None:
+        lease = self.lease(number)
+        self.queue.adopt(lease.id, lease.token)
+
+    def reopen(self, number: int, _: object) -> None:
+        lease = self.lease(number)
+        self.queue.reopen(lease.id, lease.token)
+
+    def correct(self, number: int, result: Any) -> None:
+        lease = self.lease(number)
+        self.queue.correct(lease.id, lease.token, result, by="meg")
+
+    def revive(self, number: int, _: object) -> None:
+        self.queue.revive(IDS[number % 2])
+
+    def remove(self, number: int, _: object) -> None:
+        """A manager's remove drops the answers that are not archived yet."""
+        self.archive()
+        self.queue.remove(IDS[number % 2])
+
+    def forget(self, *_: object) -> None:
+        self.clock.tick(200)
+        self.queue.clear()
+
+    def cancel(self, number: int, _: object) -> None:
+        self.write(IDS[number % 2], "UPDATE leaseq_item SET status = 'cancelled'")
+
+    def delete(self, number: int, _: object) -> None:
+        self.write(IDS[number % 2], "DELETE FROM leaseq_item")
+
+    def retry(self, number: int, _: object) -> None:
+        self.write(IDS[number % 2], "UPDATE leaseq_item SET status = 'waiting'", "dead", "cancelled")
+
+    def change(self, number: int, _: object) -> None:
+        self.write(IDS[number % 2], f"UPDATE leaseq_item SET priority = {number}")
+
+    def step(self, *_: object) -> None:
+        self.bridge.step()
+
+    def archive(self, *_: object) -> None:
+        settle(self.archiver)
+
+    def lease(self, number: int) -> leaseq.Lease:
+        if not self.leases:
+            raise leaseq.ItemNotFound(self.name, "none")
+        return self.leases[-1 - number % min(len(self.leases), 4)]
+
+    def write(self, id: str, statement: str, *statuses: str) -> None:
+        values = "', '".join(statuses or ("queued",))
+        where = f"WHERE queue = :queue AND id = :id AND status IN ('{values}')"
+        self.database.run(f"{statement} {where}", queue=self.name, id=id)
+
+    def statuses(self) -> dict[str, str]:
+        with self.database.engine.begin() as connection:
+            rows = connection.execute(select(item.c.id, item.c.status).where(item.c.queue == self.name))
+            return {row.id: row.status for row in rows}
+
+    def rows(self) -> list[tuple[str, int, str, str, bool]]:
+        """Id, token, person, result and accepted of each answer in the database."""
+        columns = (
+            answer.c.id,
+            answer.c.token,
+            answer.c.person,
+            cast(answer.c.result, Text),
+            answer.c.accepted,
+        )
+        with self.database.engine.begin() as connection:
+            rows = connection.execute(select(*columns).where(answer.c.queue == self.name))
+            return [(id, token, person, text(json.loads(r)), bool(yes)) for id, token, person, r, yes in rows]
+
+    def check(self) -> None:
+        for _ in range(3):
+            settle(self.bridge)
+        assert self.bridge._failures == {}
+        rows = self.rows()
+        assert self.acknowledged <= {(id, token, result) for id, token, _, result, _ in rows}
+        for id in IDS:
+            try:
+                item = self.queue.get(id)
+            except leaseq.ItemNotFound:
+                continue
+            accepted = sorted((id, one.token, one.person, text(one.result)) for one in item.answers)
+            late = {(id, one.token, one.person, text(one.result)) for one in item.late_answers}
+            assert sorted(row[:4] for row in rows if row[0] == id and row[4]) == accepted
+            assert late <= {row[:4] for row in rows if not row[4]}
+        assert verify(self.server.client, self.database.engine, self.name, lambda _: None) == []
+
+
+def text(value: object) -> str:
+    return json.dumps(value)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(answers=st.sampled_from((1, 2)), sequence=st.lists(steps, min_size=5, max_size=40))
+def test_database_has_what_the_queue_has_after_any_calls(
+    server: Server, database: Database, make: Make, answers: int, sequence: list[tuple[str, int, Any]]
+) -> None:
+    run = Run(server, database, make, answers)
+    for verb in ("insert", "step", "reserve"):
+        run.do(verb, 0, None)
+    for verb, number, result in sequence:
+        run.do(verb, number, result)
+    run.check()
