@@ -25,7 +25,8 @@ from leaseq.conditions import (
 )
 from leaseq.errors import Invalid
 from leaseq.models import Json
-from leaseq.schema_size import count_checks
+from leaseq.patterns import OPTIONS
+from leaseq.schema_size import SchemaSize, measure
 from leaseq.suggestions import did_you_mean
 from leaseq.validation import dump_json
 
@@ -105,12 +106,13 @@ def check_result(form: Json, result: Json) -> None:
     """Raise Invalid (field ``result``, with ``errors`` by field) if a result doesn't fit the form."""
     if not isinstance(form, Mapping) or "ask" not in form:
         return
-    validator, checks = _compiled_schema(json.dumps(schema_of(form), sort_keys=True))
+    validator, size = _compiled_schema(json.dumps(schema_of(form), sort_keys=True))
+    _check_lengths(size, result)  # guard: pattern-text
     if validator.is_valid(result):
         return
     errors: dict[str, str] = {}
     conditions = conditions_of(form)
-    for error in _errors(validator, checks, result):
+    for error in _errors(validator, size.checks, result):
         path = ".".join(str(step) for step in error.instance_path)
         message = _message(error, conditions)
         # guard: error-length
@@ -125,6 +127,28 @@ def check_result(form: Json, result: Json) -> None:
         "an answer that fits the queue's form",
         f"the result does not fit the queue's form: {first_error[0]}: {first_error[1]}",
         errors=errors,
+    )
+
+
+def _check_lengths(size: SchemaSize, result: Json) -> None:
+    """Raise Invalid if matching the form's patterns on this result would take too long."""
+    costs = size.match_costs
+    if not costs.shared and not any(costs.by_question.values()):
+        return
+    answers = result if isinstance(result, Mapping) else {"result": result}
+    lengths = {name: len(name) + len(json.dumps(one, ensure_ascii=False)) for name, one in answers.items()}
+    name = costs.question_too_long(lengths)
+    if name is None:
+        return
+    limit = (
+        f"at most {costs.max_length(name):,} characters, less where other answers are long, since the form "
+        f"matches a pattern on them; this has {lengths[name]:,}"
+    )
+    raise Invalid(
+        "result",
+        "an answer that fits the queue's form",
+        f"the result does not fit the queue's form: {name[:MAX_ERROR]}: {limit}",
+        errors={name[:MAX_ERROR]: limit},
     )
 
 
@@ -200,7 +224,7 @@ def _check_ask(ask: Json) -> None:
 
 def _compile(ask: dict[str, Any]) -> None:
     try:
-        validator, _checks = _compiled_schema(json.dumps(ask, sort_keys=True))
+        validator, _size = _compiled_schema(json.dumps(ask, sort_keys=True))
         # Report an unresolved reference now, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
@@ -226,20 +250,20 @@ def _refuse(uri: str) -> NoReturn:
 
 
 @lru_cache(maxsize=256)
-def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
-    """The validator of a schema, and the number of checks that one value may cause.
+def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, SchemaSize]:
+    """The validator of a schema, and how much work it can be.
 
-    Regular expressions run in linear time: no answer can make one run forever.
+    Regular expressions run in linear time, and their size is limited.
     """
     schema = json.loads(text)
     try:
-        checks = count_checks(schema)
+        size = measure(schema)
     except ValueError as error:
         raise Invalid("form", f"ask: {error}") from None
     validator = jsonschema_rs.Draft202012Validator(
         schema,
         retriever=_refuse,
-        pattern_options=jsonschema_rs.RegexOptions(),  # guard: pattern-time
+        pattern_options=OPTIONS,
         validate_formats=True,
     )
-    return validator, checks
+    return validator, size

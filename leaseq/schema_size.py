@@ -5,13 +5,14 @@ Through references, a few lines of schema can mean millions of checks of one val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from leaseq.checkpoints import checkpoint, with_checkpoints
+from leaseq.patterns import MAX_NANOSECONDS, MAX_TOTAL_SIZE, MatchCosts, cost_of, patterns_in, size_of
 from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SUBSCHEMAS = 5_000
@@ -45,11 +46,19 @@ class _Node:
     each_member: list[int] = field(default_factory=list)  # each applied to a different member or item
     any_member: list[int] = field(default_factory=list)  # applied to any of the members or items
     times: int = 1  # how often ``same_value`` is applied
+    match_cost: int = 0  # of its own patterns
 
 
-def count_checks(schema: dict[str, Any]) -> int:
-    """The number of subschemas that can be applied to one value. Raises ValueError if that number or the
-    total is over its limit."""
+@dataclass(frozen=True, slots=True)
+class SchemaSize:
+    """How much work a schema can be for one result."""
+
+    checks: int  # subschemas that can be applied to one value
+    match_costs: MatchCosts
+
+
+def measure(schema: dict[str, Any]) -> SchemaSize:
+    """Measure a schema. Raises ValueError if it is over a limit."""
     nodes = _nodes(schema)
     try:
         graph = {number: node.same_value for number, node in nodes.items()}
@@ -58,56 +67,90 @@ def count_checks(schema: dict[str, Any]) -> int:
         raise ValueError(
             "no references that lead back to the same value of a result: point into a property or an item"
         ) from None
-    checks = _total(nodes, order, lambda counts: max(counts, default=0), MAX_JSON_DEPTH, MAX_CHECKS)
+    root = id(schema)
+    checks = _totals(nodes, order, _largest, MAX_JSON_DEPTH, MAX_CHECKS)[root]
     if checks > MAX_CHECKS:  # guard: checks-limit
         raise ValueError(
             f"references and rules that check one value at most {MAX_CHECKS:,} times; "
             "these check it more often"
         )
-    if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:  # guard: subschemas-limit
+    # guard: subschemas-limit
+    if _totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] > MAX_SUBSCHEMAS:
         raise _too_many_subschemas()
-    return checks
+    return SchemaSize(checks, _match_costs(schema, nodes, order))
+
+
+def _match_costs(schema: dict[str, Any], nodes: dict[int, _Node], order: Iterable[int]) -> MatchCosts:
+    own_costs = {number: node.match_cost for number, node in nodes.items()}
+    if not any(own_costs.values()):
+        return MatchCosts()
+    costs = _totals(nodes, order, _largest, MAX_JSON_DEPTH, MAX_NANOSECONDS, own_costs)
+    root = nodes[id(schema)]
+    shared = root.match_cost + root.times * sum(costs[one] for one in root.same_value)
+    shared += sum(costs[one] for one in root.any_member)
+    properties = schema.get("properties")
+    questions = properties.items() if isinstance(properties, dict) else ()
+    return MatchCosts(shared, {name: costs[id(one)] for name, one in questions if isinstance(one, dict)})
+
+
+def _largest(counts: Iterator[int]) -> int:
+    return max(counts, default=0)
 
 
 def _too_many_subschemas() -> ValueError:
     return ValueError(f"at most {MAX_SUBSCHEMAS:,} subschemas with all references followed; this has more")
 
 
-def _total(
+def _totals(
     nodes: dict[int, _Node],
     order: Iterable[int],
     add: Callable[[Iterator[int]], int],
     levels: int,
     limit: int,
-) -> int:
-    """The root's count, for values nested up to ``levels`` deep. ``add`` combines the counts of different
-    members. ``order``: the subschemas, each after those that it applies to the same value."""
+    own: Mapping[int, int] | None = None,
+) -> dict[int, int]:
+    """The count of each subschema with those that it applies, for values nested up to ``levels`` deep.
+    ``add`` combines the counts of different members. ``order``: the subschemas, each after those that it
+    applies to the same value. ``own``: what each counts itself, by default 1."""
     deeper_counts = dict.fromkeys(nodes, 0)
     for _ in range(levels):
         counts: dict[int, int] = {}
         for number in order:
             checkpoint()
             node = nodes[number]
-            total = 1 + node.times * sum(counts[one] for one in node.same_value)
+            total = (1 if own is None else own[number]) + node.times * sum(
+                counts[one] for one in node.same_value
+            )
             total += add(deeper_counts[one] for one in node.each_member)
             total += sum(deeper_counts[one] for one in node.any_member)
             counts[number] = min(total, limit + 1)
         if counts == deeper_counts:
             break
         deeper_counts = counts
-    return deeper_counts[next(iter(nodes))]
+    return deeper_counts
 
 
 def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
     """Every subschema that is reachable from the root, the root first."""
     references = _References(root)
     nodes = {id(root): _Node()}
+    pattern_bytes = 0
     unvisited = [root]
     while unvisited:
         checkpoint()
         schema = unvisited.pop()
         node = nodes[id(schema)]
         # guard: unevaluated-times
+        try:
+            pattern_bytes += sum(map(size_of, patterns_in(schema)))
+        except ValueError as error:
+            raise ValueError(f"{_place_of(schema, root)}{error}") from None
+        if pattern_bytes > MAX_TOTAL_SIZE:  # guard: patterns-total
+            raise ValueError(
+                f"{_place_of(schema, root)}patterns of at most {MAX_TOTAL_SIZE:,} bytes together when "
+                "compiled; these are larger"
+            )
+        node.match_cost = sum(map(cost_of, patterns_in(schema)))
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for numbers, children in (
             (node.same_value, [*_same_value_schemas(schema), *references.targets(schema)]),
@@ -127,6 +170,21 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         if len(nodes) > MAX_SUBSCHEMAS:
             raise _too_many_subschemas()
     return nodes
+
+
+def _place_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
+    """The place of a subschema, as the names of the questions and parts around it."""
+    places: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
+    for value, place in places:
+        if value is schema:
+            return "".join(f"{name}: " for name in place)
+        steps = value.items() if isinstance(value, dict) else enumerate(value)
+        places += [
+            (one, place if name == "properties" else (*place, str(name)))
+            for name, one in steps
+            if isinstance(one, dict | list)
+        ]
+    return ""
 
 
 def _same_value_schemas(schema: dict[str, Any]) -> Iterator[Any]:

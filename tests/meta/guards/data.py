@@ -69,7 +69,9 @@ GUARDS: tuple[Guard, ...] = (
         "a form's patterns take time in proportion to the text",
         guard(
             "pattern-time",
-            "test_unsupported_pattern_is_refused_when_form_is_set",
+            "test_compiled_size_is_limited_in_validator",
         ),
+        guard("pattern-text", "test_text_for_expensive_pattern_is_limited"),
+        guard("patterns-total", "test_patterns_are_limited_together"),
     ),
 )
