@@ -48,6 +48,25 @@ control_socket_disable = True
 logger_class = ServerLogger
 
 
+class _ExpectedBody:
+    """The body of a request with ``Expect: 100-continue``: its client sends it only once it is asked
+    to, which gunicorn would do before the app has checked who sends it."""
+
+    def __init__(self, body: Any, client: Any) -> None:
+        self._body, self._client = body, client
+        self.is_requested = False
+
+    def read(self, size: int | None = None) -> bytes:
+        if not self.is_requested:
+            self.is_requested = True
+            self._client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        data: bytes = self._body.read(size)
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._body, name)
+
+
 class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     """gunicorn's gevent worker, with these hooks:
 
@@ -55,6 +74,7 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     - SIGTERM first makes the process not ready; it stops accepting when the drain is over.
     - A stop does not wait for idle connections.
     - All pending connections are accepted together.
+    - ``100 Continue`` is sent when the app begins to read the body, so not to a stranger.
     - The unread rest of a body is read in pieces, with other requests served in between.
     """
 
@@ -97,7 +117,13 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Handle a request, then read the rest of its body. During gunicorn's own loop for that, nothing else
         runs while data arrives: one fast client that was refused stopped the whole process."""
+        expected_body = None
+        if req._expected_100_continue:  # noqa: SLF001
+            req._expected_100_continue = False  # noqa: SLF001
+            req.body = expected_body = _ExpectedBody(req.body, sock)
         super().handle_request(listener_name, req, sock, addr)
+        if expected_body is not None and not expected_body.is_requested:
+            raise StopIteration  # closes the connection: the client may or may not send the body now
         if req.body.failed:
             return  # gunicorn closes the connection
         with gevent.Timeout(self.cfg.keepalive, False):  # type: ignore[arg-type]

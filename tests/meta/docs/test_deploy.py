@@ -123,6 +123,54 @@ def test_fifth_concurrent_import_behind_nginx_is_refused(nginx: int, server: Any
             assert fifth_connection.recv(12) == b"HTTP/1.1 429"
 
 
+HOST = "Host: leaseq.example.org\r\n"
+IMPORTS = ("/api/v1/queues/x/items", "/api/v1/queues/x/import", "/manage/x/import", "/manage/from-file")
+
+
+def status_before_body(port: int, path: str, length: int, headers: str = "") -> int:
+    """The status of the answer to a request, of whose body only the first bytes are sent."""
+    with connect(port) as connection:
+        head = f"POST {path} HTTP/1.1\r\n{HOST}Content-Type: text/csv\r\nContent-Length: {length}\r\n"
+        connection.sendall(f"{head}{headers}\r\n".encode() + b"id,text\n")
+        return int(connection.recv(12).split()[1])
+
+
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.parametrize(
+    "path", ["/login", "/api/v1/queues/x/items/1/finish", "/q/x/reserve", "/manage/x/items"]
+)
+def test_large_body_behind_nginx_is_refused_before_it_is_sent(nginx: int, path: str) -> None:
+    assert status_before_body(nginx, path, 20_000_000) == 413
+
+
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.parametrize("path", [*IMPORTS, "/manage/x/import/1", "/manage/x/import/1/check"])
+def test_import_of_a_stranger_behind_nginx_is_refused_before_it_is_sent(nginx: int, path: str) -> None:
+    assert status_before_body(nginx, path, 20_000_000_000) in (303, 401)
+    assert status_before_body(nginx, path, 20_000_000_000, "Accept: text/html\r\n") in (303, 401)
+
+
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
+def test_import_of_any_size_passes_nginx(nginx: int, server: Any) -> None:
+    accounts = Accounts(server.client)
+    name = f"boss-{secrets.token_hex(4)}"
+    accounts.add(name, by="test", role="manager")
+    queue = leaseq.Queue(server.client, name)
+    queue.configure()
+    context = ssl._create_unverified_context()  # a self-signed certificate
+    connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=context, timeout=TIMEOUT)
+    headers = {
+        "Host": "leaseq.example.org",
+        "Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}",
+        "Content-Type": "text/csv",
+    }
+    rows = "".join(f"{number},{'x' * 100_000}\n" for number in range(100))
+    connection.request("POST", f"/api/v1/queues/{name}/import", f"id,text\n{rows}", headers)
+    response = connection.getresponse()
+    assert (response.status, queue.stats().inbound) == (200, 100)
+    connection.close()
+
+
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_nginx_example_secures_cookies_and_passes_request_id(nginx: int) -> None:
     def send_request(path: str, **headers: str) -> http.client.HTTPResponse:

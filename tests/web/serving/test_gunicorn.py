@@ -203,3 +203,25 @@ def test_body_with_malformed_chunks_is_refused(
 def test_path_with_invalid_utf_8_is_refused_by_app(address: str, tokens: dict[str, str]) -> None:
     status, error = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
     assert (status, error["code"], error["field"]) == (400, "invalid", "path")
+
+
+def test_body_of_a_stranger_is_not_asked_for(address: str, tokens: dict[str, str], queue_name: str) -> None:
+    """A client that sends ``Expect: 100-continue`` sends its body only when it is asked to."""
+    path = f"/api/v1/queues/{queue_name}"
+    assert call(address, tokens["manager"], "PUT", f"/queues/{queue_name}", {})[0] == 201
+    body = b"id,text\n1,Great\n"
+    head = (
+        f"POST {path}/import HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: {len(body)}\r\n"
+        "Expect: 100-continue\r\n"
+    )
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(f"{head}\r\n".encode())
+        assert connection.recv(12) == b"HTTP/1.1 401"
+        while connection.recv(4_096):  # until the connection is closed: the body may follow or not
+            pass
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(f"{head}Authorization: Bearer {tokens['manager']}\r\n\r\n".encode())
+        assert connection.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert connection.recv(12) == b"HTTP/1.1 200"
