@@ -26,6 +26,7 @@ from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.serving.time_slices import in_slices
 
 TAGS: list[Any] = [{"name": "items"}]
 MAX_ARRAY = 100_000
@@ -82,7 +83,7 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     if isinstance(body, list):
         if len(body) > MAX_ARRAY:
             raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
-        items = [_element(number, value) for number, value in enumerate(body, 1)]
+        items = [_element(number, value) for number, value in enumerate(in_slices(body), 1)]
         conflicts = Conflicts()
         counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.add)
         return conflicts.answer(counts), 201, {}

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,11 +26,13 @@ from leaseq.webapp.origins import origin_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.roles import role_word
 from leaseq.webapp.rendering.states import capital, state_word
+from leaseq.webapp.serving.time_slices import run_beside
 from leaseq.webapp.site_time import is_clock_time, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: rendering time may grow with their square
+_SHORT_MARKDOWN = 2_000  # characters: they take at most 20 ms
 # guard: no-markdown-images
 _TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who reads the text, and when
 
@@ -49,8 +51,12 @@ def markdown(text: object) -> Markup:
 @lru_cache(maxsize=64)  # guard: markdown-once
 def rendered(text: str) -> Markup:
     """Rendered Markdown. Cached, since 64 kB can take seconds; 64 of the longest take about 20 MB."""
-    # guard: markdown-clean
-    return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 sanitized it
+    render = _render if len(text) < _SHORT_MARKDOWN else partial(run_beside, _render)
+    return Markup(render(text))  # noqa: S704  # nh3 sanitized it
+
+
+def _render(text: str) -> str:
+    return nh3.clean(_markdown.render(text), tags=_TAGS)  # guard: markdown-clean
 
 
 def web_link(value: object) -> str | None:

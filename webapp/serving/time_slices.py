@@ -8,14 +8,17 @@ long loops do at their checkpoints. docs/decisions/0033-time-slices.md has the f
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from typing import TypeVar
 
 import gevent
 
 from leaseq import checkpoints
 
 SLICE_SECONDS = 0.01
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
 
 in_slices = checkpoints.with_checkpoints
 """Yields the same items, and lets other requests run before one of them if a slice is over."""
@@ -35,6 +38,14 @@ def end_slice_when_over() -> None:
     if isinstance(gevent.getcurrent(), gevent.Greenlet):
         gevent.sleep(0)
     _slice_began.set(time.monotonic())
+
+
+def run_beside(function: Callable[[_Argument], _Result], argument: _Argument) -> _Result:
+    """Run a function in a native thread, so that other requests go on: for Python code without checkpoints,
+    and for C code that releases the interpreter's lock. It must not use the server or the request."""
+    if isinstance(gevent.getcurrent(), gevent.Greenlet):
+        return gevent.get_hub().threadpool.apply(function, (argument,))
+    return function(argument)
 
 
 def join_in_slices(pieces: Iterable[str]) -> str:
