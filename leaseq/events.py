@@ -20,6 +20,7 @@ EventKind = Literal[
     "assigned",
     "unassigned",
     "changed",
+    "closed",
     "reserved",
     "renewed",
     "finished",

@@ -9,9 +9,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
        then, for each given field: its name, its value, and that value as JSON for the journal. priority,
-       due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now
+       due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now;
+       answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua)
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
        without a delay, is dead
+       {'more', how many answers it needs now}: it can't be more
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at the same time}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
@@ -47,15 +49,20 @@ for i, member in ipairs(items.assignments(id)) do
   is_taken = is_taken or state == 'reserved' or state == 'finished'
   was_out = was_out or item.attempts ~= nil
 end
-if not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
+local has_others = false
+for i = 5, #ARGV, 3 do has_others = has_others or ARGV[i] ~= 'answers' end
+if has_others and not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
 
 local delay, fields = new_values.delay and new_values.delay + 0, {}
 local must_move = delay and (delay > 0 or is_scheduled)
+local needed_count = first.answers or stamp(math.max(queue.rules.answers, #assignments))
+if new_values.answers and new_values.answers + 0 > needed_count + 0 then return { 'more', needed_count + 0 } end
 local function is_new(name)
   if name == 'delay' then return must_move end
+  if name == 'answers' then return new_values.answers and new_values.answers ~= needed_count end
   return new_values[name] and new_values[name] ~= (first[name] or '')
 end
-for _, name in ipairs({ 'priority', 'due', 'requires', 'payload', 'delay' }) do
+for _, name in ipairs({ 'priority', 'due', 'requires', 'payload', 'delay', 'answers' }) do
   if is_new(name) then fields[#fields + 1] = '"' .. name .. '": ' .. json[name] else new_values[name] = nil end
 end
 if not fields[1] then return { 'item', describe(id) } end
@@ -123,7 +130,7 @@ end
 
 for _, assignment in ipairs(assignments) do
   local item = assignment.item
-  for _, name in ipairs({ 'priority', 'due', 'requires' }) do
+  for _, name in ipairs({ 'priority', 'due', 'requires', 'answers' }) do
     if new_values[name] then item[name] = new_values[name] ~= '' and new_values[name] or nil end
   end
   if new_values.payload and item.member == id then
@@ -135,6 +142,14 @@ for _, assignment in ipairs(assignments) do
   if grant then
     grant.due = item.due and ''
     grants.write(item.member, grant)
+  end
+end
+for i = new_values.answers and #assignments or 0, 1, -1 do
+  local item = items.read(assignments[i].item.member)
+  local state, _, key = places.find(item)
+  if state ~= 'reserved' and state ~= 'finished' and surplus.is_one(item) then
+    surplus.close(item)
+    redis.call('ZREM', key, item.member)
   end
 end
 if new_values.due then

@@ -111,6 +111,7 @@ if answered_grant and not answered_grant.ending then
   source = keys.reserved
 elseif answered_grant and answered_grant.ending == 'expired' and answers.may_give(id, person, held_leases, token) then
   source = select(3, places.find(items.read(member)))
+  if source == keys.finished then source = nil end -- it was closed: the item needs no more answers
 elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, person, held_leases, token) then
   -- Somebody else was granted that assignment since: the answer fills one that waits now and is not assigned
   -- to somebody else.

@@ -20,7 +20,8 @@ local function outcome(id)
     local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are, so look there first
     local state = is_finished and 'finished' or places.find(items.read(member)) or 'finished'
     if RANK[state] < RANK[entry[1]] then entry[1] = state end
-    if state == 'finished' then entry[#entry + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
+    local grant = state == 'finished' and redis.call('HGET', keys.ledger, 'g:' .. member)
+    if grant and string.find(grant, '\nfinished ', 1, true) then entry[#entry + 1] = grant end -- else it was closed
   end
   for i = 2, #entry do remaining_bytes = remaining_bytes - #entry[i] end
   return entry

@@ -66,8 +66,9 @@ if to ~= '' then
   queue.count('assigned')
   journal.note('assigned', id, '', by, cjson.encode(to))
 end
-places.put(item, true)
-places.enter_due(id, nil)
-redis.call('ZREM', keys.finished, member)
+if not places.put(item, true) then -- else the item has as many answers without it
+  places.enter_due(id, nil)
+  redis.call('ZREM', keys.finished, member)
+end
 commit()
 return { 'item', describe(id) }

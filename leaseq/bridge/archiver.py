@@ -29,7 +29,7 @@ FOLLOWER = "bridge"
 _EVENTS = 10_000  # per transaction
 _OUTCOMES = 500  # per call
 _SETTLING_EVENTS: frozenset[EventKind] = frozenset(
-    {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed"}
+    {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed", "closed"}
 )
 """Events that change an item's status or answers."""
 _STATUS: dict[State, str] = {

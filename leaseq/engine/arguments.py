@@ -135,6 +135,9 @@ def changes(item_changes: ItemChanges) -> list[str]:
     if "delay" in item_changes:
         delay = validation.number(item_changes["delay"], "delay", 0, MAX_DELAY)
         fields += ["delay", str(round(delay * 1e6)), json.dumps(delay)]
+    if "answers" in item_changes:
+        count = str(validation.integer(item_changes["answers"], "answers", 1, 100))
+        fields += ["answers", count, count]
     return fields
 
 

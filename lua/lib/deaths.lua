@@ -19,6 +19,7 @@ function deaths.has_died(item)
 end
 
 local function bury(item, token, person)
+  if item.answers and surplus.is_one(item) then return surplus.close(item) end
   redis.call('ZADD', keys.dead, queue.now, item.member)
   items.write(item)
   redis.call('ZREM', keys.due, items.id(item.member))

@@ -2,7 +2,7 @@
 --[[ The record of an assignment, in the hash `items`: all that is known about it except its grants.
 
 record  = enqueued *(" " letter value) LF payload
-letter  a attempts | f failures | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
+letter  a attempts | f failures | n how many answers it needs, if that is not the policy's | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
         | r required skills, separated by commas | o the only person who may have it, with \a for a space
         | s its shelf, if that is not `normal` | w somebody has a draft of it
         | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
@@ -16,7 +16,7 @@ record, a grant and a history of its own. The first is named by the item's id, t
 Payload, failures and late answers are stored with the first. The k-th is created when the one before it is
 handed out, so that every item gets its first answer before any gets its second. ]]
 local items = {}
-local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
+local LETTERS = { 'a', 'attempts', 'f', 'failures', 'n', 'answers', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
   'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
 
 function items.parse(member, record)

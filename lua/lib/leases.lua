@@ -35,10 +35,10 @@ end
 function leases.add_assignment(item)
   local round = items.round(item.member) + 1
   local member = items.id(item.member) .. '\a' .. round
-  if item.attempts or round > queue.rules.answers + 0 then return end
+  if item.attempts or round > (item.answers or queue.rules.answers) + 0 then return end
   if redis.call('HEXISTS', keys.items, member) == 1 then return end
   places.put({ member = member, enqueued = item.enqueued, priority = item.priority, max_attempts = item.max_attempts,
-    due = item.due, requires = item.requires, payload = '' }, false)
+    answers = item.answers, due = item.due, requires = item.requires, payload = '' }, false)
 end
 
 -- Makes the new grant of an assignment, and returns it with the draft; the earlier grant goes into the

@@ -1,12 +1,18 @@
 --- @include shelves
 --- @include line
+--- @include surplus
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
 local must_wake, has_entered
 
 -- Puts an assignment on its shelf, and wakes a waiter. `is_returned`: it was handed out before. Without a
--- score it goes to the end, with a time of its own.
+-- score it goes to the end, with a time of its own. One that its item no longer needs is closed instead: then
+-- it returns true.
 function places.put(item, is_returned, score)
+  if item.answers and surplus.is_one(item) then
+    surplus.close(item)
+    return true
+  end
   if has_entered and not score then queue.tick() end
   has_entered = true
   local round = items.round(item.member)
@@ -30,8 +36,7 @@ end
 
 -- Moves a waiting assignment to the end of its shelf, so that somebody who passed it over finds it again.
 function places.put_anew(item, key)
-  places.put(item, true)
-  if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
+  if places.put(item, true) or shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
 end
 
 -- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead.

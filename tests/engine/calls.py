@@ -176,6 +176,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("release", take_lease, "release", lambda q, _: q.release("a").state),
     ("assign", no_preparation, "assign", lambda q, _: q.assign("b", "ann").assigned_to),
     ("change", no_preparation, "change", lambda q, _: q.change("b", priority=1, requires=["fr"]).priority),
+    ("lower the answers", second_of_two, "change", lambda q, _: q.change("a", answers=1).state),
     ("change the payload", expired_lease, "change", lambda q, _: q.change("a", payload=[]).payload),
     ("delay", no_preparation, "change", lambda q, _: q.change("b", delay=5).state),
     ("end a delay", scheduled_item, "change", lambda q, _: q.change("z", delay=0).state),

@@ -206,6 +206,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"PATCH {_I}": {
         "urgent": {"priority": 10, "due": "2026-11-24T17:00:00.000Z"},
         "in an hour": {"delay": 3600},
+        "two answers are enough": {"answers": 2},
         "another payload": {"payload": {"text": "Great, but late"}, "due": None},
     },
     f"POST {_I}/assign": {"to one": {"person": "alice"}},

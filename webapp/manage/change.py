@@ -76,6 +76,7 @@ def names_of(changes: leaseq.ItemChanges) -> str:
         "requires": _("skills"),
         "payload": _("payload"),
         "delay": _("time"),
+        "answers": _("answers"),
     }
     return ", ".join(words[name] for name in words if name in changes)
 

@@ -127,6 +127,7 @@ def _event_text(event: Event) -> str | None:
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
         "unassigned": _("%(by)s let anybody have it, not only %(whom)s", by=by, whom=event.detail),
         "changed": _("%(by)s changed it: %(what)s", by=by, what=_changes_text(event)),
+        "closed": _("It needs no further answer: what was left of it is closed"),
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s handed it out again", by=by),
         "reopened": _("%(by)s reopened it", by=by),
@@ -151,6 +152,7 @@ def _changes_text(event: Event) -> str:
         "delay": _("available after %(span)s", span=span(values.get("delay") or 0))
         if values.get("delay")
         else _("available at once"),
+        "answers": _("answers needed: %(n)s", n=values.get("answers")),
     }
     return ", ".join(words[name] for name in words if name in values)
 

@@ -173,6 +173,11 @@ class Admin(Inspection):
         schedules the item; 0 makes it inbound immediately. A dead item stays dead until it is revived, and a
         ``delay`` is refused for it.
 
+        ``answers``, without other changes, lowers the number of answers that the item needs, in any state:
+        what is no longer needed is closed, so an item that has as many is finished. A person who holds an
+        assignment that is no longer needed may finish it, and the answer counts; it is closed when it comes
+        back.
+
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or has
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
         """

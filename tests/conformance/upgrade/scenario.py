@@ -162,6 +162,7 @@ class Scenario:
         queue.enqueue({"n": 10}, id="dead in one hand", priority=0, max_attempts=1)
         self.take(queue, "ann")
         queue.fail(self.take(queue, "dan"), "torn")
+        queue.change("1", answers=1)
 
     def window(self) -> None:
         """Duplicates, retention, and a reader that is half-way through the journal."""

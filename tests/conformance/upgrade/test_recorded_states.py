@@ -161,12 +161,14 @@ def test_all_items_of_state_can_be_finished(state: State, in_time: bool) -> None
                 expected_answers[lease["id"], lease["token"], person] = result_of(person)
         work(queue, clock)
         dead_ids = [item.id for item in queue.items("dead")]
-        assert all(is_complete(queue.get(id), queue.policy) for id in facts["items"])
+        closed_ids = {event.id for event in queue.journal(limit=10_000) if event.what == "closed"}
+        ids = [id for id in facts["items"] if id not in closed_ids]
+        assert all(is_complete(queue.get(id), queue.policy) for id in ids)
         assert queue.revive_all() == len(set(dead_ids))
         work(queue, clock)
         items = {id: queue.get(id) for id in facts["items"]}
         assert {item.state for item in items.values()} == {"finished"}
-        assert all(is_complete(item, queue.policy) for item in items.values())
+        assert all(is_complete(items[id], queue.policy) for id in ids)
         present_answers = answers(queue)
         assert expected_answers.items() <= present_answers.items(), "an answer is missing"
         tokens = [token for _, token, _ in present_answers]

@@ -164,6 +164,7 @@ CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("unassign all by", lambda q, v: q.unassign_all("bob", by=v), "by", ["", "\t", 5]),
     ("check alerts", lambda q, v: q.check_alerts(unreachable=v), "unreachable", [*WHOLE, -1]),
     ("change", lambda q, v: q.change(v, priority=1), "id", [*IDS, None]),
+    ("change answers", lambda q, v: q.change("waits", answers=v), "answers", [*WHOLE, 0, 101]),
     ("change by", lambda q, v: q.change("waits", priority=1, by=v), "by", ["", "\t", 5]),
     ("by_due limit", lambda q, v: q.by_due(limit=v), "limit", [*WHOLE, 0, 1_001]),
     ("by_due after", lambda q, v: q.by_due(after=v), "after", ["x", "normal/5/1/a", "/x/1/a", "/5/a", 5]),

@@ -210,14 +210,22 @@ def test_python_reads_the_grant_that_lua_writes(
 heads = st.fixed_dictionaries(
     {"enqueued": st.integers(16**10, 16**11 - 1).map(lambda time: f"{time:011x}"), "payload": texts},
     optional={
-        **dict.fromkeys(["attempts", "failures", "max_attempts", "priority", "due"], counts),
+        **dict.fromkeys(["attempts", "failures", "answers", "max_attempts", "priority", "due"], counts),
         **dict.fromkeys(["dies", "has_draft"], st.just("")),
         "requires": st.lists(words.filter(lambda word: "," not in word), min_size=1).map(",".join),
         "assignee": names.map(lambda name: name.replace(" ", "\a")),
         "shelf": st.sampled_from(["high", "low:returned", "normal:2"]),
     },
 )
-LETTERS = {"attempts": "a", "failures": "f", "dies": "x", "max_attempts": "m", "priority": "p", "due": "d"}
+LETTERS = {
+    "attempts": "a",
+    "failures": "f",
+    "answers": "n",
+    "dies": "x",
+    "max_attempts": "m",
+    "priority": "p",
+    "due": "d",
+}
 LETTERS |= {"requires": "r", "assignee": "o", "shelf": "s", "has_draft": "w"}
 
 

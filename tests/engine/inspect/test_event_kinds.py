@@ -16,9 +16,15 @@ def pause_and_resume(queue: leaseq.Queue) -> None:
     queue.resume()
 
 
-def assign_and_take_back(queue: leaseq.Queue, id: str) -> None:
+def assign_and_close(queue: leaseq.Queue, id: str) -> None:
+    """unassigned, and closed"""
     queue.assign(id, "bob")
     queue.unassign(id)
+    queue.configure(answers=2)
+    take(queue, "zoe")
+    queue.change(id, answers=1)
+    queue.release(id)
+    queue.configure(answers=1)
 
 
 def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: Clock) -> None:
@@ -47,7 +53,7 @@ def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: C
     timed_queue.reopen("removed", answer.token)
     timed_queue.remove("removed")
     timed_queue.restore(leaseq.NewItem({}, id="restored"))
-    assign_and_take_back(timed_queue, "restored")
+    assign_and_close(timed_queue, "restored")
     timed_queue.enqueue({}, id="expired")
     take(timed_queue, "dan")
     take(timed_queue, "eve")

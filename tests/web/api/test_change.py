@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.support.leases import take
 from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, whole_state
 from tests.web.conftest import Caller
 
@@ -116,3 +117,20 @@ def test_payload_change_is_refused_while_item_is_held(
     )
     assert whole_state(form_queue) == before
     assert manager("PATCH", held_path, json={"priority": 1}).json["priority"] == 1
+
+
+def test_item_that_has_enough_answers_is_finished_by_fewer_answers(
+    manager: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=3)
+    queue.enqueue({}, id="a")
+    for person in ("ann", "bob"):
+        queue.finish(take(queue, person), {"by": person})
+    path = f"/queues/{queue.name}/items/a"
+    response = manager("PATCH", path, json={"answers": 2})
+    assert (response.status_code, response.json["state"]) == (200, "finished")
+    assert len(response.json["answers"]) == 2
+    assert manager("PATCH", path, json={"answers": 2}).status_code == 200
+    response = manager("PATCH", path, json={"answers": 3})
+    assert (response.status_code, response.json["field"]) == (400, "answers")
+    assert manager("PATCH", path, json={"answers": 0}).status_code == 400

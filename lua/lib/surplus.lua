@@ -1,0 +1,39 @@
+--- @include grants
+--- @include drafts
+--- @include journal
+-- Assignments that an item no longer needs, since the number of its answers was lowered. A closed one is in
+-- `finished` without an answer. One that is held stays with its holder, whose answer counts; it is closed when
+-- it comes back.
+local surplus = {}
+
+-- Whether an assignment has an answer, or may get one.
+local function is_live(member)
+  if redis.call('ZSCORE', keys.dead, member) then return false end
+  if not redis.call('ZSCORE', keys.finished, member) then return true end
+  local grant = grants.latest(member)
+  return grant ~= nil and grant.ending == 'finished'
+end
+
+-- Whether the item's other assignments are as many as it needs. Only items with a number of their own have any.
+function surplus.is_one(item)
+  local id, count = items.id(item.member), 0
+  for _, member in ipairs(item.answers and items.assignments(id) or {}) do
+    if member ~= item.member and is_live(member) then count = count + 1 end
+  end
+  return item.answers ~= nil and count >= item.answers + 0
+end
+
+-- Closes an assignment; the caller removes it from the set that it was in.
+function surplus.close(item)
+  local id, is_complete = items.id(item.member), true
+  redis.call('ZADD', keys.finished, queue.now, item.member)
+  items.write(item)
+  journal.note('closed', id, '', '')
+  for _, member in ipairs(items.assignments(id)) do
+    is_complete = is_complete and redis.call('ZSCORE', keys.finished, member)
+  end
+  if is_complete then
+    drafts.drop_all(id)
+    redis.call('ZREM', keys.due, id)
+  end
+end

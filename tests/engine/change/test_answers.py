@@ -1,0 +1,196 @@
+"""Fewer answers than before: what an item no longer needs is closed, and no answer is lost."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock, Server
+from tests.engine import server_contents
+from tests.support.leases import take
+
+
+@pytest.fixture
+def two_of_three(timed_queue: leaseq.Queue) -> leaseq.Queue:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a", due=None)
+    for person in ("ann", "bob"):
+        timed_queue.finish(take(timed_queue, person), {"by": person})
+    return timed_queue
+
+
+def closed_events(queue: leaseq.Queue) -> int:
+    return sum(event.what == "closed" for event in queue.journal(limit=1_000))
+
+
+def test_waiting_assignment_is_closed(two_of_three: leaseq.Queue) -> None:
+    assert two_of_three.get("a").state == "inbound"
+    item = two_of_three.change("a", answers=2, by="mona")
+    assert (item.state, [one.person for one in item.answers]) == ("finished", ["ann", "bob"])
+    assert two_of_three.reserve("cyd") is None
+    assert two_of_three.stats().inbound == 0
+    assert closed_events(two_of_three) == 1
+    assert two_of_three.change("a", answers=2) == item
+    (outcome,) = two_of_three.outcomes(["a"])
+    assert outcome is not None
+    assert (outcome.state, len(outcome.answers)) == ("finished", 2)
+    assert len(list(two_of_three.answers())) == 2
+
+
+@pytest.mark.parametrize("ending", ["abandon", "expire", "fail", "release"])
+def test_assignment_that_was_handed_out_is_closed_when_it_comes_back(
+    two_of_three: leaseq.Queue, clock: Clock, ending: str
+) -> None:
+    lease = take(two_of_three, "cyd")
+    assert two_of_three.change("a", answers=2).state == "reserved"
+    if ending == "abandon":
+        two_of_three.abandon(lease)
+    elif ending == "fail":
+        two_of_three.fail(lease, "torn")
+    elif ending == "release":
+        two_of_three.release("a")
+    clock.tick(3_600)
+    two_of_three.clear()
+    assert two_of_three.get("a").state == "finished"
+    assert two_of_three.reserve("dan") is None
+    if ending == "expire":
+        with pytest.raises(leaseq.LeaseLost) as lost:
+            two_of_three.finish(lease, {"by": "cyd"})
+        assert lost.value.answer_kept
+        assert [one.result for one in two_of_three.get("a").late_answers] == [{"by": "cyd"}]
+        assert two_of_three.adopt("a", lease.token).state == "finished"
+        assert len(two_of_three.get("a").answers) == 3
+
+
+def test_answer_of_the_holder_counts(two_of_three: leaseq.Queue) -> None:
+    lease = take(two_of_three, "cyd")
+    two_of_three.change("a", answers=1)
+    two_of_three.finish(lease, {"by": "cyd"})
+    item = two_of_three.get("a")
+    assert (item.state, len(item.answers)) == ("finished", 3)
+
+
+def test_scheduled_and_dead_assignments_are_closed(two_of_three: leaseq.Queue, clock: Clock) -> None:
+    two_of_three.configure(max_attempts=2)
+    two_of_three.fail(take(two_of_three, "cyd"), "torn")
+    assert two_of_three.get("a").state == "scheduled"
+    clock.tick(10)
+    two_of_three.fail(take(two_of_three, "dan"), "torn")
+    assert two_of_three.get("a").state == "dead"
+    assert two_of_three.change("a", answers=2).state == "finished"
+    assert two_of_three.stats().dead == 0
+
+
+def test_no_further_assignment_is_made(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a")
+    assert timed_queue.change("a", answers=1).state == "inbound"
+    timed_queue.finish(take(timed_queue, "ann"), 1)
+    assert timed_queue.get("a").state == "finished"
+
+
+def test_policy_lowered_before_the_item(two_of_three: leaseq.Queue) -> None:
+    two_of_three.configure(answers=2)
+    assert two_of_three.get("a").state == "inbound", "it was given out for three"
+    assert two_of_three.change("a", answers=2).state == "finished"
+
+
+def test_item_that_needs_fewer_still_waits_for_the_rest(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a")
+    for person in ("ann", "bob"):
+        timed_queue.release(take(timed_queue, person).id)
+    timed_queue.finish(take(timed_queue, "ann"), 1)
+    assert timed_queue.change("a", answers=2).state == "inbound"
+    timed_queue.finish(take(timed_queue, "bob"), 2)
+    assert timed_queue.get("a").state == "finished"
+
+
+@pytest.mark.parametrize("answers", [3, 4])
+def test_more_answers_are_refused(two_of_three: leaseq.Queue, answers: int) -> None:
+    two_of_three.change("a", answers=2)
+    with pytest.raises(leaseq.Invalid) as refused:
+        two_of_three.change("a", answers=answers)
+    assert refused.value.field == "answers"
+
+
+def test_reopened_answer_waits_again_unless_there_are_enough(two_of_three: leaseq.Queue) -> None:
+    two_of_three.change("a", answers=2)
+    first = two_of_three.get("a").answers[0]
+    assert two_of_three.reopen("a", first.token).state == "inbound"
+    two_of_three.finish(take(two_of_three, "cyd"), 3)
+    two_of_three.change("a", answers=1)
+    second = two_of_three.get("a").answers[0]
+    item = two_of_three.reopen("a", second.token)
+    assert (item.state, len(item.answers)) == ("finished", 1)
+
+
+class Crowd:
+    """People who do anything with two items, while a manager changes how many answers these need."""
+
+    def __init__(self, queue: leaseq.Queue, seed: int) -> None:
+        self.queue, self.choose = queue, random.Random(seed)
+        self.leases: list[leaseq.Lease] = []
+        self.given: set[tuple[str, int]] = set()
+
+    def act(self) -> None:
+        acts = [self.reserve, self.reserve, self.finish, self.give_back, self.fail, self.change, self.reopen]
+        with suppress(leaseq.LeaseLost, leaseq.Invalid):
+            self.choose.choice(acts)()
+        self.queue.clear()
+
+    def lease(self) -> leaseq.Lease:
+        if not self.leases:
+            self.reserve()
+        return self.choose.choice(self.leases)
+
+    def reserve(self) -> None:
+        if lease := self.queue.reserve(self.choose.choice("vwxyz")):
+            self.leases.append(lease)
+
+    def finish(self) -> None:
+        lease = self.lease()
+        try:
+            self.queue.finish(lease, {"n": lease.token})
+        except leaseq.LeaseLost as lost:
+            if not lost.answer_kept:
+                return
+        self.given.add((lease.id, lease.token))
+
+    def give_back(self) -> None:
+        self.queue.abandon(self.lease(), again=self.choose.choice([True, False]))
+
+    def fail(self) -> None:
+        self.queue.fail(self.lease(), "torn")
+
+    def change(self) -> None:
+        self.queue.change(self.choose.choice("ab"), answers=self.choose.randint(1, 3))
+
+    def reopen(self) -> None:
+        id = self.choose.choice("ab")
+        for answer in self.queue.get(id).answers[:1]:
+            self.queue.reopen(id, answer.token)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_assignment_is_in_one_set_and_no_answer_is_lost(
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, seed: int
+) -> None:
+    timed_queue.configure(answers=3, holds=2, max_attempts=3, retry_seconds=5)
+    timed_queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "ab")
+    crowd = Crowd(timed_queue, seed)
+    crowd.reserve()
+    for step in range(120):
+        clock.tick((0.1, 1, 7, 100, 301)[step % 5])
+        crowd.act()
+        sets = server_contents.sets(server.redis, timed_queue.name)
+        waiting = list(server_contents.scores(server.redis, timed_queue.name))
+        members = sorted([*waiting, *sets["reserved"], *sets["finished"], *sets["dead"]])
+        stored = server.redis.hkeys(f"leaseq:{{{timed_queue.name}}}:items")
+        assert members == sorted(member.decode() for member in stored)
+        items = [timed_queue.get(id) for id in "ab"]
+        kept = {(item.id, one.token) for item in items for one in (*item.answers, *item.late_answers)}
+        assert crowd.given <= kept
