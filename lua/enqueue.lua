@@ -6,7 +6,7 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{
        5 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 request id; one that the caller chose is followed by \a, the
        number of the chunk, \a, and a digest of what the call adds
-       then for each item: id, its head after the time (see lib/items.lua, with z<delay in microseconds> or
+       then for each item, at most 250: id, its head after the time (see lib/items.lua, with z<delay in microseconds> or
        z@<the time when it may be reserved>; if the policy has dedupe_seconds, the payload's digest before
        it), payload
 REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's

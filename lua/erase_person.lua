@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ One step of erasing a person. The first step ends their leases and forgets what they passed over; then
+--[[ One step of erasing a person. The first steps end their leases and forget what they passed over; then
 each step replaces their name in some of the items, drops their drafts, and makes what was assigned to them
 open to everybody. The journal stays as it is. An item that they were granted in the meantime is left as it
 is, and the last step replies that all steps must be repeated.
@@ -8,9 +8,9 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 person   3 the name in their place   4 by whom, or ''
-       5 '' for the first step; else HSCAN's cursor that the last step returned   6 about how many items
-REPLY  {'step', HSCAN's cursor for the next step or '' if this was the last, how many items named them,
-       how many leases ended}
+       5 '' for the first step; else what the last step returned   6 about how many items
+REPLY  {'step', what the next step gets: HSCAN's cursor, or leases: more of theirs must end first, or '' if
+       this was the last; how many items named them; how many leases ended}
        {'again'}: the last step found that they came back: start over   {'no-queue'} ]]
 local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
@@ -24,9 +24,11 @@ local function is_own_path(path)
   return band == 'high' or band == 'normal' or band == 'low'
 end
 
+-- Returns how many leases ended, and whether there are more.
 local function release_all()
   local held_leases = holdings.read(person)
-  for _, member in ipairs(held_leases) do
+  for i, member in ipairs(held_leases) do
+    if journal.is_full() then return i - 1, true end
     local first = items.read(items.id(member))
     deaths.release(member, grants.latest(member), by, deaths.has_died(first))
   end
@@ -36,7 +38,7 @@ local function release_all()
     redis.call('UNLINK', cursors.later_key(row, person))
   end
   redis.call('HDEL', keys.cursors, person)
-  return #held_leases
+  return #held_leases, false
 end
 
 -- Returns whether the item named the person. One that they hold again is left to the next round.
@@ -79,8 +81,14 @@ end
 local refusal = queue.open()
 if refusal then return refusal end
 local named_count, ended_count = 0, 0
-if from == '' then
-  from, ended_count = '0', release_all()
+if from == '' or from == 'leases' then
+  local has_more
+  ended_count, has_more = release_all()
+  if has_more then
+    commit()
+    return { 'step', 'leases', 0, ended_count }
+  end
+  from = '0'
 end
 local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
 for i = 1, #step[2], 2 do

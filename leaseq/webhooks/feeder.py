@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from leaseq.engine import codec
 from leaseq.engine.client import Client
 from leaseq.engine.keys import WEBHOOK_STATE
 from leaseq.errors import QueueNotFound, QueueUnreadable
@@ -24,7 +25,7 @@ from leaseq.webhooks.events import TYPES, matches, read_events
 FOLLOWER = "webhooks"
 """The follower's name in the queues' journals."""
 
-_EVENTS = 1_000  # events per read, more than one journal entry contains
+_EVENTS = 1_000  # events per read, at least: a read ends with a whole journal entry
 _ITEMS = 50  # items whose payloads and answers are in memory at the same time
 _READ = "read"
 _QUEUE_TYPES = tuple(type for type in TYPES if type.startswith(("item.", "queue.", "alert.")))
@@ -90,16 +91,15 @@ class Feeder:
         queue = Queue(self._client, name, clock=self._clock)
         try:
             after = self._start_following(queue, endpoints) if new else queue.follow(FOLLOWER)
-            events = queue.journal(after=after, limit=_EVENTS)
-            complete_events = _complete_entries(events)
-            if not complete_events:
+            events = [codec.event(row) for row in queue.event_rows(after=after, limit=_EVENTS)]
+            if not events:
                 return False
             self._deliveries.make_queue()
-            self._deliveries.add(self._journal_deliveries(queue, complete_events, endpoints))
+            self._deliveries.add(self._journal_deliveries(queue, events, endpoints))
             caught_up = len(events) < _EVENTS
             if caught_up:
-                self._deliveries.add(self._empty_queue_deliveries(queue, complete_events, endpoints))
-            queue.follow(FOLLOWER, read=complete_events[-1].cursor)
+                self._deliveries.add(self._empty_queue_deliveries(queue, events, endpoints))
+            queue.follow(FOLLOWER, read=events[-1].cursor)
         except (QueueNotFound, QueueUnreadable):  # just deleted, or written by a newer version
             return False
         return not caught_up
@@ -186,12 +186,3 @@ def _wants_queue(endpoint: Endpoint, queue: str) -> bool:
 
 def _wants_queueless(endpoint: Endpoint) -> bool:
     return any(matches(type, endpoint.events) for type in _QUEUELESS_TYPES)
-
-
-def _complete_entries(events: Sequence[Event]) -> list[Event]:
-    """The events without those of the last entry, if the page may end within it: they are read again."""
-    if len(events) < _EVENTS:
-        return list(events)
-    last = events[-1].cursor.partition(".")[0]
-    complete_events = [event for event in events if event.cursor.partition(".")[0] != last]
-    return complete_events or list(events)

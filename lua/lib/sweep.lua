@@ -36,15 +36,17 @@ local function first_time(key)
   return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or NEVER)
 end
 
--- At most `limit` in total. Returns how many items returned, were released, and died.
+-- At most `limit` in total, and no more once the journal's entry is full. Returns how many items returned, were released, and died.
 function sweep.run(limit)
   local return_count, release_count, death_count, time = 0, 0, 0, stamp(queue.now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.reserved, '-inf', time, 'LIMIT', 0, limit)) do
+    if journal.is_full() then break end
     if sweep.expire(member) then death_count = death_count + 1 else return_count = return_count + 1 end
   end
   local remaining = limit - return_count - death_count
   local due_members = remaining > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, remaining) or {}
   for _, member in ipairs(due_members) do
+    if journal.is_full() then break end
     if release_due(member) then release_count = release_count + 1 end
   end
   queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled))

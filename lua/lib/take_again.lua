@@ -2,14 +2,15 @@
 --- @include take_new
 -- Returns to a person a lease that they hold already.
 
--- A person's assignments whose leases have not run out, with their grants. Those that ran out are taken back.
+-- A person's assignments whose leases have not run out, with their grants. Those that ran out are taken back,
+-- as many as one call may.
 local function live_leases(held_leases)
   local list = {}
   for _, member in ipairs(held_leases) do
     local grant = grants.latest(member)
     if grants.expires(grant) > queue.now then
       list[#list + 1] = { member = member, grant = grant }
-    else
+    elseif not journal.is_full() then
       sweep.expire(member)
     end
   end

@@ -78,6 +78,23 @@ def test_feeder_reads_all_events_in_several_reads(hooks: Hooks, receiver: Receiv
     assert {delivery.body["data"]["error"] for delivery in log} == {"broken"}
 
 
+def test_feeder_reads_through_an_entry_of_any_size(hooks: Hooks, receiver: Receiver, server: Any) -> None:
+    """Earlier versions wrote entries with more events than the feeder reads at once."""
+    hook = hooks.add(receiver.url, "item.dead")
+    hooks.queue.enqueue_many(leaseq.NewItem(n, id=f"i{n}") for n in range(3))
+    hooks.clock.tick(1)
+    fields = [word for n in range(3) for _ in range(700) for word in ("died", f"i{n}\t\t")]
+    server.redis.execute_command("XADD", Keys(hooks.queue.name).journal, hooks.clock.now, *fields)
+    hooks.clock.tick(1)
+    hooks.queue.configure(max_attempts=1)
+    hooks.queue.enqueue({}, id="last", priority=0)
+    hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "torn")
+    hooks.feed()
+    dead_ids = [delivery.body["data"]["id"] for delivery in hooks.log(hook.endpoint)]
+    assert sorted(dead_ids) == ["i0", "i1", "i2", "last"]
+    assert hooks.queue.journal(hooks.queue.follow("webhooks")) == []
+
+
 def test_journal_is_followed_only_while_an_endpoint_is_enabled(
     hooks: Hooks, receiver: Receiver, server: Any
 ) -> None:
