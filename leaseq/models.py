@@ -167,13 +167,14 @@ class Grant:
 
     token: int
     person: str
-    attempt: int  # its number among the item's grants, from 1
+    attempt: int  # its number among the item's grants, from 1; an undo continues the attempt
     reserved_at: datetime
     how: Ending  # how it ended; held: it hasn't
     ended_at: datetime | None = None
     expires_at: datetime | None = None  # only for held leases
     renewals: int = 0
-    reason: str | None = None  # only for an abandon, a fail or a reopen
+    reason: str | None = None  # only for an abandon or a fail, also an undone one, or a reopen
+    undone: Literal["finished", "abandoned", "failed"] | None = None  # only for undone: what the person undid
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class Item:
     priority: int
     requires: tuple[str, ...]  # skills that a person needs
     due: datetime | None
-    attempts: int  # grants so far
+    attempts: int  # grants so far, without those of an undo
     failures: int  # expiries and fails so far
     max_attempts: int  # failures after which it is dead
     enqueued_at: datetime
@@ -263,7 +264,7 @@ class Item:
     answers: tuple[Answer, ...]  # the answers that count
     late_answers: tuple[Answer, ...]  # answers that don't count: too late, reopened or corrected
     history: tuple[Grant, ...]  # the recorded grants, oldest first, including those held now
-    last_error: str | None  # the error text of the last fail
+    last_error: str | None  # the error text of the last fail; without one, why a dead item died
     assigned_to: tuple[str, ...]  # the people to whom it or one of its assignments is assigned
     assignment: int  # in lists of a queue with several answers: the number of this assignment; else 1
     cursor: str  # passed as ``after``, the page begins after this item

@@ -35,9 +35,10 @@ if not grant and not ended_grant then return lost_reply(id) end
 
 if grant then
   local item = items.read(member)
+  local signs
+  signs, grant.bar = bars.set(id, person, delay == 'later' and '~' or '-')
   leases.close(item, grant, 'abandoned', reason)
   item.assignee = nil
-  local signs = bars.set(id, person, delay == 'later' and '~' or '-')
   queue.count('abandoned')
   journal.note('abandoned', id, token, person, reason)
   local limit = tonumber(queue.rules.max_abandons) or math.huge

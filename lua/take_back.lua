@@ -27,15 +27,19 @@ local state, _, key = places.find(item)
 -- If it died, its other assignments died with it, and would stay dead.
 if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
 if ending == 'abandoned' then
-  bars.set(id, person, nil)
+  local sign = bars.sign_of(bars.read(id), person) -- none if it was revived since
+  bars.set(id, person, sign and grant.bar)
 else
   local first = member == id and item or items.read(id)
   -- It has none if it was revived since.
   first.failures = (first.failures or 0) + 0 > 1 and first.failures - 1
   if first ~= item then items.write(first) end
 end
+local reason = ending == 'failed' and string.match(grant.detail, '^%d+ (.*)$') or grant.detail
+grant.ending, grant.ended, grant.detail, grant.bar = 'undone', queue.now, ending .. ' ' .. reason, nil
+grants.write(member, grant)
 local new_grant, draft = leases.prepare(item, person)
-new_grant.undo = request
+new_grant.attempt, new_grant.undo = grant.attempt, request -- the same attempt goes on
 items.write(item)
 local held_leases = holdings.read(person)
 leases.begin(member, new_grant, held_leases, 1)

@@ -26,15 +26,17 @@ if queue.now > grant.ended + time_limit then return { 'too-late' } end
 -- The answer becomes the person's draft; the finished grant goes into the history.
 local item = items.read(member)
 drafts.write(id, person, grant.answer)
-grant.ending, grant.ended, grant.detail = 'undone', queue.now, ''
+local old_sign = grant.bar
+grant.ending, grant.ended, grant.detail, grant.bar = 'undone', queue.now, '', nil
 grants.write(member, grant)
 item.attempts, item.has_draft = grant.moved and (item.attempts or 0) or grant.attempt, ''
 local new_grant, draft = leases.prepare(item, person)
+if not grant.moved then new_grant.attempt = grant.attempt end -- the same attempt goes on
 item.has_draft = nil
 items.write(item)
 places.enter_due(id)
 if bars.sign_of(bars.read(id), person) == '=' then
-  bars.set(id, person, nil, true)
+  bars.set(id, person, old_sign, true)
   for _, name in ipairs(items.assignments(id)) do -- they may have passed over its waiting assignments
     local other = name ~= member and items.read(name)
     local state, _, key = places.find(other or item)

@@ -89,8 +89,11 @@ def parse_grant(text: str) -> ParsedGrant:
     kind, ended_at, detail = [*ending.split(" ", 2), "", ""][:3]
     if kind == "failed":
         detail = detail.partition(" ")[2]
+    undone = None
+    if kind == "undone":
+        undone, _, detail = detail.partition(" ")
     is_held = not kind
-    reason = json.loads(detail) if kind in ("abandoned", "failed", "reopened") else None
+    reason = json.loads(detail) if detail and kind in ("abandoned", "failed", "undone", "reopened") else None
     grant = Grant(
         token=int(token),
         person=person,
@@ -103,6 +106,7 @@ def parse_grant(text: str) -> ParsedGrant:
         else None,
         renewals=int(by_letter.get("n", 0)),
         reason=reason,
+        undone=cast("Any", undone or "finished") if kind == "undone" else None,
     )
     if kind != "finished":
         return ParsedGrant(grant, moved="m" in by_letter)
@@ -169,7 +173,7 @@ def item(name: str, parts: Sequence[Any]) -> Item:
     shown_assignment = min(assignments, key=lambda one: _PRECEDENCE.index(one.state))
     blocks = sorted((block for one in assignments for block in one.blocks), key=lambda b: b.grant.token)
     answers = [answer for one in assignments if (answer := one.answer)]
-    errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
+    grants = [block.grant for block in blocks]
     place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
     return Item(
         id=id,
@@ -186,12 +190,24 @@ def item(name: str, parts: Sequence[Any]) -> Item:
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
         answers=tuple(_answer(id, first.payload, block) for block in answers),
         late_answers=tuple(_late_answer(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
-        history=tuple(block.grant for block in blocks),
-        last_error=errors[-1] if errors else None,
+        history=tuple(grants),
+        last_error=_last_error(grants, is_dead=shown_assignment.state == "dead"),
         assigned_to=tuple(one.assigned_to for one in assignments if one.assigned_to),
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
+
+
+EXPIRED = "the lease ran out"
+"""The error of an item that died because its leases ran out."""
+_CAUSES = {"expired": EXPIRED, "abandoned": "too many people gave it back"}
+
+
+def _last_error(grants: Sequence[Grant], *, is_dead: bool) -> str | None:
+    """The error of the last fail; without one, why a dead item died."""
+    errors = [grant.reason for grant in grants if grant.how == "failed"]
+    causes = [_CAUSES[grant.how] for grant in grants if is_dead and grant.how in _CAUSES]
+    return (errors or causes or [None])[-1]
 
 
 def outcome(row: OutcomeRow) -> Outcome:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from leaseq import validation
+from leaseq.engine import codec
 from leaseq.errors import Invalid
 from leaseq.events import Event
 from leaseq.models import GivenAnswer, Json, Outcome
@@ -96,12 +97,14 @@ def _answer(event: Event, outcome: Outcome | None) -> Json:
 
 
 def _failure(event: Event, batch: Sequence[Event]) -> Json:
-    """The error text of a failure. If the item died, the text is in the failed event of the same call."""
+    """The error text of a failure. If the item died, an event of the same call says of what."""
     if event.what == "failed":
         return event.detail
     call = event.cursor.partition(".")[0]
-    failures = (one for one in batch if one.what == "failed" and one.id == event.id)
-    return next((one.detail for one in failures if one.cursor.partition(".")[0] == call), None)
+    for one in batch:
+        if one.id == event.id and one.cursor.partition(".")[0] == call and one.what in ("failed", "expired"):
+            return one.detail if one.what == "failed" else codec.EXPIRED
+    return None
 
 
 def _alert(detail: Json) -> Json:

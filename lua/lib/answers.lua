@@ -16,12 +16,13 @@ end
 -- assignments, the person gets none of them again, their draft is deleted, and others that were assigned to
 -- them become open to everybody. The other people's drafts and the due date are removed when all existing
 -- assignments are answered. None is missing then, whatever the policy's `answers` is by now: each is created
--- when the one before it is handed out.
+-- when the one before it is handed out. Returns the person's sign in the item's bars before that, if any.
 function answers.apply(member, person, source)
-  local id, is_incomplete = items.id(member), false
+  local id, is_incomplete, signs, old_sign = items.id(member), false, nil, nil
   local members = items.assignments(id)
   if #members > 1 then
-    if bars.is_assigned(bars.set(id, person, '='), person) then leases.unassign(id, person, member) end
+    signs, old_sign = bars.set(id, person, '=')
+    if bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
     drafts.drop(id, person)
     for _, other in ipairs(members) do
       is_incomplete = is_incomplete or other ~= member and not redis.call('ZSCORE', keys.finished, other)
@@ -33,6 +34,7 @@ function answers.apply(member, person, source)
   elseif source == keys.dead then
     places.enter_due(id, member)
   end
+  return old_sign
 end
 
 -- Keeps an answer that came too late if its token was granted to that person. Returns whether it is kept. An

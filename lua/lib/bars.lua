@@ -21,7 +21,7 @@ function bars.sign_of(text, person)
 end
 
 -- Replaces a person's sign by this one, or removes it if nil. The sign of an answer stays, unless
--- `is_undone`. Returns the new text.
+-- `is_undone`. Returns the new text, and the sign that was replaced.
 function bars.set(id, person, sign, is_undone)
   local text = bars.read(id)
   local old_sign, first, last = bars.sign_of(text, person)
@@ -29,7 +29,7 @@ function bars.set(id, person, sign, is_undone)
   if old_sign then text = cut(text, first, last) end
   if sign then text = text .. sign .. person .. '\t' end
   redis.call('HSET', keys.bars, id, text)
-  return text
+  return text, old_sign
 end
 
 function bars.is_assigned(text, person) return string.find(text, '\t@' .. person .. '\t', 1, true) ~= nil end

@@ -58,6 +58,7 @@ _GRANT = {
     "expires_at": _UNTIL,
     "renewals": 0,
     "reason": None,
+    "undone": None,
 }
 _ANSWER = {
     "id": "r-1",

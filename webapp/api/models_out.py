@@ -114,6 +114,9 @@ class Grant(RecordModel):
     expires_at: Time | None
     renewals: int
     reason: str | None
+    undone: Literal["finished", "abandoned", "failed"] | None = Field(
+        description="Only if `how` is `undone`: what the person undid, which no longer counts"
+    )
 
 
 class Item(RecordModel):
@@ -125,9 +128,11 @@ class Item(RecordModel):
     assignment: int = Field(description="In a list: the number of the assignment, from 1")
     assigned_to: list[str] = Field(description="The only people who may reserve it now")
     due: Time | None
-    attempts: int = Field(description="Leases so far")
+    attempts: int = Field(description="Leases so far, without those of an undo")
     failures: int = Field(description="Expiries and fails so far")
-    last_error: str | None = Field(description="The error of its last fail")
+    last_error: str | None = Field(
+        description="The error of its last fail; without one, why a dead item died"
+    )
     enqueued_at: Time
     leases: list[Grant]
     answers: list[Answer]

@@ -9,7 +9,9 @@ from typing import Literal
 
 import leaseq
 
-How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone", "reopened", "corrected"]
+How = Literal[
+    "ran out", "released", "abandoned", "failed", "finished", "undone", "taken back", "reopened", "corrected"
+]
 # A lease still recorded as held has expired but was not returned yet.
 ENDINGS: dict[str, How] = {
     "held": "ran out",
@@ -65,6 +67,8 @@ def lease_end_of(
         return None
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
     ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
+    if grant.undone in ("abandoned", "failed"):
+        ending = "taken back"
     is_untouched = grant.how == "held" or (item.state == "inbound" and _is_latest_grant(item, token))
     is_free = (
         ending == "ran out" and is_untouched and not refused and new_lease is None and _is_theirs(item, name)

@@ -180,3 +180,34 @@ def test_clear_works_after_journal_is_deleted(
     timed_queue.clear()
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.get("one")
+
+
+def test_item_that_died_of_expiries_has_an_error(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.configure(max_attempts=2, lease_seconds=10)
+    timed_queue.enqueue({}, id="poison")
+    for error in (None, "the lease ran out"):
+        take("bot")
+        clock.tick(11)
+        timed_queue.clear()
+        assert timed_queue.get("poison").last_error == error
+    assert timed_queue.revive_all(error="ran out") == 1
+    assert timed_queue.get("poison").last_error is None
+
+
+def test_item_that_died_of_expiry_after_fail_has_error_of_fail(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed_queue.configure(max_attempts=2, lease_seconds=10, retry_seconds=0)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.fail(take("bot"), "torn")
+    take("bot")
+    clock.tick(11)
+    timed_queue.clear()
+    assert (timed_queue.get("one").state, timed_queue.get("one").last_error) == ("dead", "torn")
+
+
+def test_item_that_too_many_people_gave_back_has_an_error(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_abandons=1)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.abandon(take("ann"), "not for me")
+    assert timed_queue.get("one").last_error == "too many people gave it back"

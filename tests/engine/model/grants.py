@@ -79,6 +79,7 @@ class Grants(Sets):
             earlier_grant[0].grants.remove(earlier_grant[1])
             self.add_next_part(other)
             other.grants.append(earlier_grant[1])
+            earlier_grant[1].moved = True
             return self.answer(other, earlier_grant[1], result, late=True, now=now)
         if (token, person, result) not in item.late:
             item.late.append((token, person, result))
@@ -100,6 +101,7 @@ class Grants(Sets):
         self.finished.append(part.name)
         self.count("finished")
         if len(item.parts) > 1:
+            grant.was_later = grant.person in item.later
             item.answerers.add(grant.person)
             item.later.discard(grant.person)
             item.never.discard(grant.person)
@@ -117,13 +119,23 @@ class Grants(Sets):
         item.drafts[grant.person] = grant.result
         if grant.person in item.answerers:
             item.answerers.discard(grant.person)
+            if grant.was_later:
+                item.later.add(grant.person)
             for other in item.parts:
                 if other.state == "inbound":
                     self.wait(other, returned=True)
-        self.add_grant(part, token, grant.person, expires)
+        self.continue_attempt(part, token, expires)
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
         self.count("undone")
+
+    def continue_attempt(self, part: Part, token: int, expires: datetime) -> None:
+        """Grant the assignment again to the person who undid the end of their grant."""
+        grant = part.grants[-1]
+        self.add_grant(part, token, grant.person, expires)
+        if not grant.moved:
+            part.attempts -= 1
+            part.grants[-1].attempt = grant.attempt
 
     def has_another(self, part: Part, person: str) -> bool:
         """Whether the person holds or answered another assignment of the item."""
@@ -177,12 +189,15 @@ class Grants(Sets):
         item, grant = part.item, part.grants[-1]
         if grant.how == "failed":
             item.failures = max(0, item.failures - 1)  # a revive may have reset it since
-        else:
+        elif grant.person in item.later | item.never:  # a revive may have reset it since
             item.later.discard(grant.person)
             item.never.discard(grant.person)
+            if grant.was_later:
+                item.later.add(grant.person)
+        grant.how = "undone"
         if part.state == "dead":
             self.count("revived")
-        self.add_grant(part, token, grant.person, expires)
+        self.continue_attempt(part, token, expires)
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
 

@@ -27,6 +27,8 @@ class Grant:
     attempt: int
     how: str = "held"
     result: object = None
+    moved: bool = False  # from another assignment of the item, in whose attempts it is counted
+    was_later: bool = False  # its person had given the item back for later before
 
 
 @dataclass

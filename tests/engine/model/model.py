@@ -147,6 +147,7 @@ class Model(Grants):
             return
         if ending == "abandoned":
             part.assigned = None
+            part.grants[-1].was_later = person in item.later
             (item.never if again else item.later).discard(person)
             (item.later if again else item.never).add(person)
         if item.died or len(item.later | item.never) >= (self.rules.max_abandons or 1_000):

@@ -40,7 +40,7 @@ def test_take_back_returns_lease_with_draft(
 ) -> None:
     new_lease = timed_queue.take_back(given_back_lease)
     assert (new_lease.id, new_lease.payload, new_lease.draft) == ("a", {"n": 0}, {"half": 1})
-    assert (new_lease.token, new_lease.attempt) == (2, 2)
+    assert (new_lease.token, new_lease.attempt) == (2, 1)
     assert timed_queue.mine("ann") == [new_lease]
     assert sets() == {"inbound": ["b"], "reserved": ["a"], "scheduled": [], "finished": [], "dead": []}
     assert timed_queue.journal()[-1].what == "reserved"
@@ -212,3 +212,89 @@ def test_failure_that_was_taken_back_is_not_stored(
     assert timed_queue.get(lease.id).failures == 0
     head = server.redis.hget(Keys(timed_queue.name).items, lease.id).partition(b"\n")[0]
     assert b" f" not in head
+
+
+def test_abandon_or_fail_that_was_taken_back_is_undone_in_history(
+    timed_queue: leaseq.Queue, clock: Clock, given_back_lease: leaseq.Lease
+) -> None:
+    ended_grant = timed_queue.get("a").history[-1]
+    clock.tick(5)
+    timed_queue.take_back(given_back_lease)
+    undone_grant, new_grant = timed_queue.get("a").history
+    assert (undone_grant.how, undone_grant.undone) == ("undone", ended_grant.how)
+    assert undone_grant.reason == ended_grant.reason is not None
+    assert undone_grant.ended_at == new_grant.reserved_at
+    assert (new_grant.how, new_grant.undone) == ("held", None)
+
+
+def test_failure_that_was_taken_back_is_not_last_error(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(retry_seconds=0)
+    timed_queue.remove("b")
+    timed_queue.fail(take("ann"), "first")
+    lease = take("ann")
+    timed_queue.fail(lease, "by mistake")
+    assert timed_queue.get("a").last_error == "by mistake"
+    timed_queue.take_back(lease)
+    assert timed_queue.get("a").last_error == "first"
+    found_ids = [
+        [item.id for item in timed_queue.find("reserved", leaseq.Filter(outcome="failed", text=text)).items]
+        for text in ("first", "by mistake")
+    ]
+    assert found_ids == [["a"], []]
+
+
+def test_attempt_goes_on_after_undo(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(retry_seconds=0)
+    timed_queue.remove("b")
+    timed_queue.fail(take("bob"), "torn")
+    lease = take("ann")
+    for _ in range(3):
+        timed_queue.abandon(lease)
+        lease = timed_queue.take_back(lease)
+        timed_queue.finish(lease, {})
+        lease = timed_queue.undo_finish(lease)
+    assert (lease.attempt, timed_queue.get("a").attempts) == (2, 2)
+    timed_queue.release("a")
+    assert take("cyd").attempt == 3
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_take_back_keeps_earlier_abandon_of_same_person(
+    timed_queue: leaseq.Queue, take: Take, again: bool
+) -> None:
+    timed_queue.configure(max_abandons=2)
+    timed_queue.remove("b")
+    timed_queue.abandon(take("ann"))
+    lease = take("ann")
+    timed_queue.abandon(lease, again=again)
+    timed_queue.release(timed_queue.take_back(lease).id)
+    timed_queue.abandon(take("bob"))
+    assert timed_queue.get("a").state == "dead", "two people gave it back"
+
+
+def test_take_back_after_revive_restores_no_earlier_abandon(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_abandons=2)
+    timed_queue.remove("b")
+    timed_queue.abandon(take("ann"))
+    ann = take("ann")
+    timed_queue.fail(ann, "torn", retry=False)
+    timed_queue.revive("a")
+    lease = take("ann")
+    timed_queue.abandon(lease)
+    timed_queue.release(timed_queue.take_back(lease).id)
+    timed_queue.abandon(take("bob"))
+    assert timed_queue.get("a").state == "inbound"
+
+
+def test_undone_answer_keeps_earlier_abandon_of_same_person(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_abandons=2, answers=2)
+    timed_queue.remove("b")
+    timed_queue.abandon(take("ann"))
+    take("eve")
+    take("dan")
+    timed_queue.release("a")
+    lease = take("ann")
+    timed_queue.finish(lease, {})
+    timed_queue.release(timed_queue.undo_finish(lease).id)
+    timed_queue.abandon(take("bob"))
+    assert timed_queue.get("a").state == "dead", "two people gave it back"

@@ -21,13 +21,14 @@ def test_undo_finish_returns_lease_with_answer_as_draft(timed_queue: leaseq.Queu
         "a",
         {"n": 1},
         {"ok": True},
-        2,
+        1,
     )
     assert new_lease.token > lease.token
     assert timed_queue.mine("ann") == [new_lease]
     assert (sets()["finished"], sets()["reserved"]) == ([], ["a"])
     assert (timed_queue.get("a").state, timed_queue.get("a").answers) == ("reserved", ())
-    assert [grant.how for grant in timed_queue.get("a").history] == ["undone", "held"]
+    history = [(grant.how, grant.undone) for grant in timed_queue.get("a").history]
+    assert history == [("undone", "finished"), ("held", None)]
     timed_queue.finish(new_lease, {"ok": False})
     assert [answer.result for answer in timed_queue.get("a").answers] == [{"ok": False}]
     stats = timed_queue.stats()
