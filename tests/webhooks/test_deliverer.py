@@ -122,6 +122,20 @@ def test_waiting_delivery_is_sent_when_endpoint_is_enabled_again(hooks: Hooks, r
     assert ids == ["a", "after"]
 
 
+def test_enabled_endpoint_begins_a_new_failure_period(hooks: Hooks, receiver: Receiver) -> None:
+    hook = add_hook_with_delivery(hooks, receiver)
+    receiver.responses.append(500)
+    hooks.deliver(hook.endpoint)
+    assert hooks.endpoints.get(hook.endpoint.id).failing_since is not None
+    hooks.endpoints.disable(hook.endpoint.id, "a test")
+    hooks.clock.tick(30 * HOUR)
+    assert hooks.endpoints.enable(hook.endpoint.id).failing_since is None
+    receiver.responses.append(500)
+    assert len(hooks.deliver(hook.endpoint)) == 1
+    endpoint = hooks.endpoints.get(hook.endpoint.id)
+    assert (endpoint.disabled_at, endpoint.failing_since is None) == (None, False)
+
+
 @pytest.mark.parametrize("stage", ["silent", "headers", "status"])
 def test_slow_receiver_times_out(hooks: Hooks, receiver: Receiver, stage: str) -> None:
     hook = add_hook_with_delivery(hooks, receiver)

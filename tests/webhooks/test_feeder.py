@@ -217,3 +217,15 @@ def test_invalid_replay_is_refused(hooks: Hooks, receiver: Receiver) -> None:
     disabled_endpoint = hooks.endpoints.disable(hook.endpoint.id, "a test")
     with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {hook.endpoint.id}"):
         hooks.deliveries.replay(disabled_endpoint, failed=True)
+
+
+def test_original_and_its_replay_are_sent_again_once(hooks: Hooks, receiver: Receiver) -> None:
+    hook = hooks.add(receiver.url)
+    start = hooks.now()
+    hooks.finish("a")
+    hooks.run(hook.endpoint)
+    (id,) = {request.id for request in receiver.requests}
+    for _ in range(3):
+        hooks.clock.tick(1)
+        assert hooks.deliveries.replay(hook.endpoint, since=start) == 1
+        assert deliver_and_list_ids(hooks, receiver, hook) == [id]

@@ -12,6 +12,7 @@ from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.clear.alerts import alert_events, fill, raised_alerts
+from tests.support.leases import not_none
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -218,3 +219,35 @@ def test_rule_about_unreachable_items_is_resolved_when_it_is_removed(timed_queue
     timed_queue.remove("a")
     timed_queue.clear()
     assert raised_alerts(timed_queue) == []
+
+
+def put_off(queue: leaseq.Queue, clock: Clock) -> None:
+    queue.clear()
+    clock.tick(90)
+    queue.abandon(not_none(queue.reserve("ann")))
+
+
+def renew_expired_lease(queue: leaseq.Queue, clock: Clock) -> None:
+    lease = not_none(queue.reserve("ann"))
+    clock.tick(51)
+    queue.clear()
+    clock.tick(90)
+    queue.renew(lease)
+    queue.clear()
+    queue.release(lease.id)
+
+
+@pytest.mark.parametrize("work", [put_off, renew_expired_lease])
+def test_work_on_an_item_resets_idle_time(
+    timed_queue: leaseq.Queue, clock: Clock, work: Callable[[leaseq.Queue, Clock], None]
+) -> None:
+    timed_queue.configure(alerts=("idle>100",), lease_seconds=50)
+    fill(timed_queue, 2)
+    work(timed_queue, clock)
+    timed_queue.clear()
+    clock.tick(99)
+    timed_queue.clear()
+    assert raised_alerts(timed_queue) == []
+    clock.tick(2)
+    timed_queue.clear()
+    assert raised_alerts(timed_queue) == ["idle>100"]

@@ -196,3 +196,53 @@ def test_cursor_just_before_waiting_item_is_deleted(
     clock.tick(DAY + 1)
     walk(timed_queue)
     assert server.redis.hkeys(Keys(timed_queue.name).cursors) == [b"bob"]
+
+
+def test_person_who_renews_an_expired_lease_is_not_forgotten(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    """Clear had found that they hold nothing; a renewal makes them hold it again."""
+    timed_queue.configure(lease_seconds=10)
+    timed_queue.enqueue({})
+    lease = take(timed_queue, "ann")
+    clock.tick(DAY + 1)
+    walk(timed_queue)
+    timed_queue.configure(lease_seconds=7 * DAY)
+    timed_queue.renew(lease)
+    for _ in range(5):
+        clock.tick(2 * DAY)
+        walk(timed_queue)
+        lease = timed_queue.renew(lease)
+    assert timed_queue.mine("ann") == [lease]
+    timed_queue.finish(lease, {})
+
+
+def test_undo_makes_a_person_active(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(lease_seconds=7 * DAY)
+    timed_queue.enqueue_many([{}, {}])
+    timed_queue.abandon(take(timed_queue, "ann"))
+    clock.tick(DAY + 1)
+    lease = take(timed_queue, "ann")
+    timed_queue.abandon(lease)
+    walk(timed_queue)
+    lease = timed_queue.take_back(lease)
+    for _ in range(5):
+        clock.tick(2 * DAY)
+        walk(timed_queue)
+        lease = timed_queue.renew(lease)
+    assert timed_queue.mine("ann") == [lease]
+
+
+def test_person_who_puts_an_item_off_is_not_idle(
+    server: Server, timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(lease_seconds=7 * DAY)
+    timed_queue.enqueue({}, id="first")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    clock.tick(DAY + 1)
+    walk(timed_queue)
+    clock.tick(85 * DAY)
+    timed_queue.enqueue({}, id="high", priority=0)
+    timed_queue.abandon(take(timed_queue, "ann"))
+    assert postponed_by_ann(server, timed_queue) == 2
+    clock.tick(10 * DAY)
+    walk(timed_queue)
+    assert postponed_by_ann(server, timed_queue) == 2, "they were here ten days ago"

@@ -266,3 +266,24 @@ def test_assign_accepts_any_name(timed_queue: leaseq.Queue, person: str) -> None
     assert pairs == [("%d[1]-*^$", (person,)), ("%d[2]-*^$", (person,))]
     timed_queue.finish(take(timed_queue, person), {})
     assert take(timed_queue, person).id == "%d[2]-*^$"
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_revived_assignments_stay_assigned_until_person_refuses_one(
+    timed_queue: leaseq.Queue, again: bool
+) -> None:
+    """If they may not have the item again, none of its assignments may wait for them."""
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
+    bobs = take(timed_queue, "bob")
+    timed_queue.finish(bobs, {})
+    timed_queue.assign("a", "ann")
+    timed_queue.reopen("a", bobs.token, to="ann")
+    assert timed_queue.get("a").assigned_to == ("ann", "ann")
+    timed_queue.fail(take(timed_queue, "ann"), "torn", retry=False)
+    timed_queue.revive("a")
+    assert timed_queue.reserve("bob") is None
+    timed_queue.abandon(take(timed_queue, "ann"), again=again)
+    others = [timed_queue.reserve(person) for person in ("cyd", "dan")]
+    assert [lease is not None for lease in others] == [True, not again]
+    assert timed_queue.get("a").assigned_to == (("ann",) if again else ())

@@ -209,3 +209,37 @@ def test_adopted_answer_for_dead_assignment_makes_item_due_again(timed_queue: le
     assert (timed_queue.get("a").state, overdue(timed_queue)) == ("reserved", (1, ["a"]))
     timed_queue.finish(bobs, {})
     assert overdue(timed_queue) == (0, [])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("changed", [False, True])
+def test_two_assignments_held_at_once_are_due_until_both_are_finished(
+    timed_queue: leaseq.Queue, order: tuple[int, int], changed: bool
+) -> None:
+    date = datetime(2020, 1, 1, tzinfo=UTC)
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a", due=None if changed else date)
+    leases = [take(timed_queue, "ann")]
+    if changed:
+        timed_queue.change("a", due=date)
+    leases.append(take(timed_queue, "bob"))
+    for index in order:
+        assert timed_queue.stats().overdue == 1
+        timed_queue.finish(leases[index], {})
+    assert (timed_queue.stats().overdue, ids(timed_queue)) == (0, [])
+    assert timed_queue.get("a").due == date
+
+
+def test_due_date_of_second_assignment_is_that_of_item(timed_queue: leaseq.Queue) -> None:
+    """It is shown wherever the assignment is: in the lists of items, too."""
+    date = datetime(2030, 1, 1, tzinfo=UTC)
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a", due=date)
+    timed_queue.finish(take(timed_queue, "ann"), {})
+    assert [(item.assignment, item.due) for item in timed_queue.items("inbound")] == [(2, date)]
+    lease = take(timed_queue, "bob")
+    assert [(item.assignment, item.due) for item in timed_queue.items("reserved")] == [(2, date)]
+    timed_queue.fail(lease, "no", retry=False)
+    timed_queue.revive("a")
+    timed_queue.finish(take(timed_queue, "bob"), {})
+    assert timed_queue.by_due().items == ()
