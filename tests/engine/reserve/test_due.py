@@ -214,7 +214,7 @@ def test_adopted_answer_for_dead_assignment_makes_item_due_again(timed_queue: le
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("changed", [False, True])
 def test_two_assignments_held_at_once_are_due_until_both_are_finished(
-    timed_queue: leaseq.Queue, order: tuple[int, int], changed: bool
+    timed_queue: leaseq.Queue, clock: Clock, order: tuple[int, int], changed: bool
 ) -> None:
     date = datetime(2020, 1, 1, tzinfo=UTC)
     timed_queue.configure(answers=2)
@@ -224,13 +224,14 @@ def test_two_assignments_held_at_once_are_due_until_both_are_finished(
         timed_queue.change("a", due=date)
     leases.append(take(timed_queue, "bob"))
     for index in order:
+        clock.tick(1)
         assert timed_queue.stats().overdue == 1
         timed_queue.finish(leases[index], {})
     assert (timed_queue.stats().overdue, ids(timed_queue)) == (0, [])
     assert timed_queue.get("a").due == date
 
 
-def test_due_date_of_second_assignment_is_that_of_item(timed_queue: leaseq.Queue) -> None:
+def test_due_date_of_second_assignment_is_that_of_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """It is shown wherever the assignment is: in the lists of items, too."""
     date = datetime(2030, 1, 1, tzinfo=UTC)
     timed_queue.configure(answers=2)
@@ -241,5 +242,7 @@ def test_due_date_of_second_assignment_is_that_of_item(timed_queue: leaseq.Queue
     assert [(item.assignment, item.due) for item in timed_queue.items("reserved")] == [(2, date)]
     timed_queue.fail(lease, "no", retry=False)
     timed_queue.revive("a")
-    timed_queue.finish(take(timed_queue, "bob"), {})
+    lease = take(timed_queue, "bob")
+    clock.tick(1)
+    timed_queue.finish(lease, {})
     assert timed_queue.by_due().items == ()
