@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
@@ -146,3 +147,58 @@ def test_small_window_scrolls_to_top_for_next_item(tab: Page, person: str, queue
     expect(tab.get_by_label("Note")).not_to_be_in_viewport(ratio=1)
     expect(tab.get_by_role("button", name="Finish and next")).to_be_in_viewport(ratio=1)
     check_accessibility(tab)
+
+
+@pytest.mark.parametrize(
+    ("layout", "key", "code", "option"),
+    [
+        ("AZERTY", "&", "Digit1", "delivery"),
+        ("AZERTY", "é", "Digit2", "refund"),
+        ("Russian", "й", "KeyQ", "today"),
+        ("Arabic", "ص", "KeyW", "later"),
+        ("Arabic", "٣", "Digit3", "other"),
+        ("Czech", "š", "Digit3", "other"),
+        ("AZERTY", "q", "KeyA", "today"),
+        ("numbers", "2", "Numpad2", "refund"),
+    ],
+)
+def test_keys_work_by_place_where_layout_has_no_such_character(
+    tab: Page, person: str, queue: leaseq.Queue, layout: str, key: str, code: str, option: str
+) -> None:
+    fill_queue(queue, TRIAGE)
+    begin(tab, person, queue)
+    press(tab, key, code)
+    expect(tab.get_by_role("radio", name=option)).to_be_checked()
+    expect(tab.get_by_role("radio", checked=True)).to_have_count(1)
+
+
+def test_keys_of_other_places_and_pages_keep_their_meaning(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    fill_queue(queue, {**TRIAGE, "keys": {"д": "delivery", "q": {"urgent": "today"}}})
+    begin(tab, person, queue)
+    for key, code, shift in (("o", "KeyQ", False), ("!", "Digit1", True), ("Dead", "KeyQ", False)):
+        press(tab, key, code, shift=shift)
+    expect(tab.get_by_role("radio", checked=True)).to_have_count(0)
+    press(tab, "д", "KeyQ")
+    expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
+    press(tab, "л", "KeyK", control=True)
+    expect(tab.locator("#commands")).to_be_visible()
+    tab.keyboard.press("Escape")
+    press(tab, "д", "KeyL")  # the form's own key, not "Later"
+    expect_item(tab, "message 1")
+    press(tab, "т", "KeyN")
+    expect(tab.get_by_label("Reason (optional)")).to_be_focused()
+
+
+def press(tab: Page, key: str, code: str, *, shift: bool = False, control: bool = False) -> None:
+    """Press a key as a keyboard layout reports it."""
+    event = {
+        "key": key,
+        "code": code,
+        "shiftKey": shift,
+        "ctrlKey": control,
+        "bubbles": True,
+        "cancelable": True,
+    }
+    tab.evaluate("event => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', event))", event)

@@ -1,5 +1,7 @@
 // The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter select one. Its markup follows the
 // combobox pattern of the ARIA Authoring Practices Guide.
+import { isKey } from "./keys.js";
+
 const dialog = document.getElementById("commands");
 const input = dialog.querySelector("input");
 const list = dialog.querySelector("[role=listbox]");
@@ -12,7 +14,7 @@ for (const button of document.querySelectorAll("[data-open-dialog=commands]")) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  if (!isKey(event, "k") || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   event.preventDefault();
   if (dialog.open) dialog.close();
   else if (!document.querySelector("dialog[open]")) open();

@@ -1,4 +1,5 @@
 // A key for each choice and for each action of the page; Ctrl+Enter submits the current action.
+import { keysOf } from "../shared/keys.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
 import { isTextInput } from "./form-fields.js";
 
@@ -25,7 +26,8 @@ document.addEventListener("keydown", (event) => {
 function pressSingleKey(event) {
   const panel = document.querySelector("[popover]:popover-open");
   const helpButton = event.key === "?" ? document.querySelector("#lease-status [popovertarget=keys]") : null;
-  const target = helpButton ?? findPageAction(event.key, panel) ?? (panel ? null : findChoice(event.key));
+  const find = (key) => findPageAction(key, panel) ?? (panel ? null : findChoice(key));
+  const target = helpButton ?? keysOf(event).map(find).find(Boolean);
   if (!target || root.classList.contains("busy")) return;
   event.preventDefault();
   if (target.matches("input, summary")) target.focus(); // a button does not take the focus from the scrolling item

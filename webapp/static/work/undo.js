@@ -1,4 +1,5 @@
 // Offers to undo what was just saved, while the page counts down.
+import { isKey } from "../shared/keys.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
 import { repeat } from "./item-view.js";
 
@@ -30,7 +31,7 @@ if (!document.getElementById("item-view") && document.getElementById("undo")) {
   begin({ signal: new AbortController().signal });
   document.addEventListener("keydown", (event) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.matches("input, textarea, select");
-    if (event.key.toLowerCase() === "u" && isPlain && !areSingleKeysOff()) {
+    if (isKey(event, "u") && isPlain && !areSingleKeysOff()) {
       document.querySelector("#undo button")?.click();
     }
   });
