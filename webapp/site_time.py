@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from leaseq import Invalid, transfer
 from leaseq.webapp.context import state
 
+_DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 _CLOCK_TIME = re.compile(r"(\d{4}-\d\d-\d\dT)?\d\d:\d\d(:\d\d(\.\d+)?)?")
 
 
@@ -51,6 +52,13 @@ def clock_text(moment: datetime) -> str:
 def is_clock_time(text: str) -> bool:
     """Whether a browser's own time field can show the text: it can't show an offset."""
     return not text or _CLOCK_TIME.fullmatch(text) is not None
+
+
+def is_valid_in(text: str, input_type: str) -> bool:
+    """Whether a browser's input of this type can show the text; others of its dates and times are lost."""
+    if input_type == "date":
+        return not text or _DAY.fullmatch(text) is not None
+    return input_type not in ("time", "datetime-local") or is_clock_time(text)
 
 
 def typed_time(text: str) -> str:

@@ -20,12 +20,12 @@ _HIDDEN_NAMES = frozenset(
         "csrf_token", "token", "request_id", "message", "next", "back", "then", "last", "search",
         "began", "which", "total", "move", "start", "at", "act", "after", "done", "all", "only", "id",
         "scanned", "layout", "columns_chosen", "again", "active_ms", "envelope", "skip", "sort", "order",
-        "confirmed", "revoke_tokens",
+        "confirmed", "revoke_tokens", "questions",
     }
 )  # fmt: skip
 """Fields that the page itself filled in, or that are only ticked."""
 
-_DATA_PREFIX = re.compile(r"^(answer|text|value)\.")
+_DATA_PREFIX = re.compile(r"^(answer|gone|text|value)\.")
 """The prefix of an input's name, if its field is from a queue's form or a payload."""
 
 DIGEST_PREFIX = "seen_"

@@ -12,6 +12,7 @@ from flask_babel import get_locale
 
 from leaseq import Json
 from leaseq.form import Conditions, conditions_of
+from leaseq.webapp.forms.choices import MANY, Choice, json_text, labels_and_texts
 from leaseq.webapp.forms.limits import Limits, limits_of
 from leaseq.webapp.forms.schema import Schema, members, resolve
 from leaseq.webapp.forms.shortcuts import Shortcuts
@@ -22,7 +23,6 @@ PREFIX = "answer."
 """The prefix of every input's name, so that no property collides with the page's own fields."""
 
 ONE_LINE = 120  # characters; longer texts get a text area
-MANY = 15  # more choices than this are found by typing, not all shown
 INPUT_TYPES = {
     "date": "date",
     "time": "time",
@@ -41,16 +41,6 @@ WITHOUT_SCHEMA: dict[str, Any] = {
 
 EMPTY: Json = object()
 """The value of an empty field; not null, since a choice may have that value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One member of an enum, as the page shows it."""
-
-    value: Json
-    text: str  # as the page submits it
-    label: str
-    key: str | None = None  # the key that picks it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +96,11 @@ class Field:
         """Whether its choice is typed, with suggestions."""
         return self.kind == "choice" and len(self.choices) > MANY
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether its boxes are too many to find one by looking."""
+        return self.kind == "choices" and len(self.choices) > MANY
+
 
 @dataclass(frozen=True, slots=True)
 class Fieldset:
@@ -140,9 +135,9 @@ def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[Shown
     for name, values in field.conditions.items():
         other = by_name.get(name)
         if other is not None:  # the page has no field for an object itself
-            by_value = {_json(choice.value): choice for choice in other.choices}
-            choices = [by_value.get(_json(value)) for value in values]
-            value_texts = [value if isinstance(value, str) else _json(value) for value in values]
+            by_value = {json_text(choice.value): choice for choice in other.choices}
+            choices = [by_value.get(json_text(value)) for value in values]
+            value_texts = [value if isinstance(value, str) else json_text(value) for value in values]
             texts = tuple(one.text if one else text for one, text in zip(choices, value_texts, strict=True))
             answers = tuple(
                 one.label if one else text for one, text in zip(choices, value_texts, strict=True)
@@ -195,7 +190,9 @@ class _Reader:
             path = (*(groups[-1].path if groups else ()), name)
             self._count += 1
             if _is_group(inner, siblings, name, len(groups)):
-                group = Group(path, f"group-{self._count}", _title(inner, name), _help(inner), name in names)
+                group = Group(
+                    path, f"group-{self._count}", title_of(inner, name), _help(inner), name in names
+                )
                 yield from self.read(inner, (*groups, group))
             else:
                 yield self._field(path, inner, name in names, nullable, groups)
@@ -220,10 +217,15 @@ class _Reader:
             path=path,
             id=f"field-{self._count}",
             kind=kind,
-            label=_title(schema, path[-1]),
+            label=title_of(schema, path[-1]),
             help=_help(schema),
             required=required,
-            choices=self._choices(".".join(path), choices, with_keys=kind != "ranking"),
+            choices=self._choices(
+                ".".join(path),
+                choices,
+                is_typed=kind == "choice" and len(choices) > MANY,
+                with_keys=kind != "ranking",
+            ),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
             limits=limits_of(schema),
             item=str(item.get("type", "string")),
@@ -234,24 +236,20 @@ class _Reader:
         )
 
     def _choices(
-        self, name: str, members: Sequence[tuple[Json, str]], *, with_keys: bool
+        self, name: str, members: Sequence[tuple[Json, str]], *, is_typed: bool, with_keys: bool
     ) -> tuple[Choice, ...]:
         if not members:
             return ()
         many = len(members) > MANY
-        texts = [
-            label if many else value if isinstance(value, str) else _json(value) for value, label in members
-        ]
-        if len(set(texts)) < len(texts):  # such as 1 and "1"
-            texts = [_json(value) for value, _ in members]
+        labels, texts = labels_and_texts(members, typed=is_typed)
         keys = (
             [None] * len(members)
             if many or not with_keys
             else self._keys.assign(name, [value for value, _ in members])
         )
         return tuple(
-            Choice(value, text, label, key)
-            for (value, label), text, key in zip(members, texts, keys, strict=True)
+            Choice(value, text, label, key, title)
+            for (value, title), text, label, key in zip(members, texts, labels, keys, strict=True)
         )
 
 
@@ -286,13 +284,10 @@ def _plain_kind(schema: Schema) -> Kind:
             return "json"
 
 
-def _title(schema: Schema, name: str) -> str:
+def title_of(schema: Schema, name: str) -> str:
+    """The title of a question, else its name as words."""
     return str(schema.get("title") or name.replace("_", " ").strip().capitalize() or name)
 
 
 def _help(schema: Schema) -> str:
     return str(schema.get("description") or "")
-
-
-def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)

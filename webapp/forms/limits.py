@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flask_babel import gettext as _
@@ -11,6 +12,7 @@ from flask_babel import ngettext
 
 from leaseq import Invalid, Json
 from leaseq.form import check_result
+from leaseq.webapp.numbers import shown_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def limits_of(schema: Mapping[str, Any]) -> Limits:
 def limits_text(limits: Limits) -> str:
     """A number's range, as shown next to its field; '' if there is none."""
     least, most, above, below = (
-        None if limit is None else f"{limit:,}"
+        None if limit is None else shown_number(limit)
         for limit in (limits.minimum, limits.maximum, limits.above, limits.below)
     )
     text = ""
@@ -69,8 +71,8 @@ def limits_text(limits: Limits) -> str:
         text += " " + _("More than %(above)s.", above=above)
     if below is not None:
         text += " " + _("Less than %(below)s.", below=below)
-    if limits.step not in (None, 1):
-        text += " " + _("In steps of %(step)s.", step=f"{limits.step:,}")
+    if limits.step is not None and limits.step != 1:
+        text += " " + _("In steps of %(step)s.", step=shown_number(limits.step))
     return str(text).strip()
 
 
@@ -93,7 +95,7 @@ def _text_problem(limits: Limits, text: str) -> str | None:
                 "At most %(most)s characters: this is %(num)s too long.",
                 "At most %(most)s characters: this is %(num)s too long.",
                 excess,
-                most=f"{limits.max_length:,}",
+                most=shown_number(limits.max_length),
             )
         )
     if limits.min_length is not None and len(text) < limits.min_length:
@@ -121,7 +123,12 @@ def _number_problem(limits: Limits, number: float) -> str | None:
         or (limits.above is not None and number <= limits.above)
         or (limits.below is not None and number >= limits.below)
     )
-    return limits_text(limits) if is_outside else None
+    return limits_text(limits) if is_outside or not _is_step(limits.step, number) else None
+
+
+def _is_step(step: float | None, number: float) -> bool:
+    """Whether a number is a multiple of the step, as they are written: 0.3 is one of 0.1."""
+    return not step or Fraction(repr(number)) % Fraction(repr(step)) == 0
 
 
 _FORMATS = {

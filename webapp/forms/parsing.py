@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, validation
 from leaseq.form import is_asked
+from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.limits import problem
+from leaseq.webapp.numbers import number_text, read_number
 from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
 
 Typed: TypeAlias = Mapping[str, list[str]]
 """The texts of each field: one, none, or the ticked ones."""
+
+NUMBERS = ("number", "integer")
+_NAMED = 5  # options that an error names
 
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 """A time as browsers' date and time inputs submit it, without an offset and often without seconds; or with an
@@ -28,10 +31,12 @@ offset, from a text input."""
 
 def read_typed(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The input of each field, with normalized line ends."""
-    return {
-        field.name: [text.replace("\r\n", "\n") for text in form.getlist(field.input_name)]
-        for field in fields
-    }
+    return {field.name: lines_in(form, field.input_name) for field in fields}
+
+
+def lines_in(form: MultiDict[str, str], name: str) -> list[str]:
+    """The texts of an input, with the line ends of the page."""
+    return [text.replace("\r\n", "\n") for text in form.getlist(name)]
 
 
 def typed_of(
@@ -41,15 +46,33 @@ def typed_of(
     defaults."""
     prefill_values = prefill or {}
     return {
-        field.name: _texts(
+        field.name: shown_texts(
             field,
-            _at(draft, field) if isinstance(draft, dict) else prefill_values.get(field.name, field.default),
+            texts_of(
+                field,
+                value_in(draft, field)
+                if isinstance(draft, dict)
+                else prefill_values.get(field.name, field.default),
+            ),
         )
         for field in fields
     }
 
 
-def _at(draft: dict[str, Any], field: Field) -> Json:
+def shown_texts(field: Field, texts: list[str]) -> list[str]:
+    """Those of a field's texts that its inputs can show."""
+    if not field.choices or field.has_suggestions:
+        takes_lines = field.kind in ("text", "long-text", "lines", "json")
+        return [text for text in texts[:1] if takes_lines or "\n" not in text]
+    known = {choice.text for choice in field.choices}
+    if field.kind == "ranking":
+        places = [text if text in known else "" for text in texts[: len(known)]]
+        return places if any(places) else []
+    shown = [text for text in texts if text in known]
+    return shown if field.kind == "choices" else shown[:1]
+
+
+def value_in(draft: dict[str, Any], field: Field) -> Json:
     """A field's value in a draft: under its dotted name, or inside of objects."""
     if field.name in draft:
         return draft[field.name]
@@ -65,13 +88,15 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
     """The input as a draft: shaped like a result, with the text of values that are not valid yet."""
     draft: dict[str, Json] = {}
     for field in fields:
+        texts = typed[field.name]
         try:
-            value = _value(field, typed[field.name])
+            value = _value(field, texts)
         except Invalid:
-            texts = typed[field.name]
             value = list(texts) if field.kind == "ranking" else texts[0]
         if value is not EMPTY:
-            _put(draft, field.path, value)
+            # a number that was typed in another way than the page would show it stays as it was typed
+            is_same = field.kind not in NUMBERS or texts_of(field, value) == texts
+            _put(draft, field.path, value if is_same else texts[0])
     return draft
 
 
@@ -162,19 +187,25 @@ def _value(field: Field, texts: list[str]) -> Json:
         return EMPTY
     if field.kind == "lines":
         return [_line(field, line) for line in text.split("\n") if line.strip()]
-    if field.kind in ("number", "integer"):
-        return _number(field.name, text.strip(), field.kind)
+    if field.kind in NUMBERS:
+        return read_number(text, field.name, whole=field.kind == "integer")
     if field.kind == "json":
         return validation.load_json(text, field.name)
     return _with_offset(field, text)
 
 
 def _choice_value(field: Field, text: str) -> Json:
-    key = text.strip().casefold()
-    for choice in field.choices:
-        if choice.text == text or (field.has_suggestions and choice.text.casefold() == key):
-            return choice.value
-    if key:
+    if field.has_suggestions:
+        found = meant(field.choices, text) if text.strip() else []
+    else:
+        found = [choice for choice in field.choices if choice.text == text]
+    if len(found) == 1:
+        return found[0].value
+    if found:
+        labels = ", ".join(choice.label for choice in found[:_NAMED])
+        message = _("This can mean several: %(options)s. Type one in full.", options=labels)
+        raise Invalid(field.name, str(message))
+    if text.strip():
         raise Invalid(field.name, str(_("Choose one of these.")))
     return EMPTY
 
@@ -190,21 +221,7 @@ def _ranking(field: Field, texts: list[str]) -> Json:
 
 
 def _line(field: Field, line: str) -> Json:
-    return line if field.item == "string" else _number(field.name, line.strip(), field.item)
-
-
-def _number(name: str, text: str, kind: str) -> int | float:
-    is_whole = kind == "integer"
-    message = str(_("A whole number, such as 42.") if is_whole else _("A number, such as 3.5."))
-    try:
-        number = validation.load_json(text, name)
-    except Invalid:
-        raise Invalid(name, message) from None
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise Invalid(name, message)
-    if is_whole and number != int(number):
-        raise Invalid(name, message)
-    return int(number) if is_whole else number
+    return line if field.item == "string" else read_number(line, field.name, whole=field.item == "integer")
 
 
 def _with_offset(field: Field, text: str) -> str:
@@ -235,22 +252,29 @@ def _with_offset(field: Field, text: str) -> str:
     return (utc.rstrip("0") if "." in utc else utc) + "Z"
 
 
-def _texts(field: Field, value: Json) -> list[str]:
+def texts_of(field: Field, value: Json) -> list[str]:
     """A value as its field's texts; a draft may contain invalid values."""
     if value is EMPTY or (value is None and field.kind != "choice"):
         return []
-    if field.kind == "ranking":
-        return [next(iter(_text_of(field, one)), "") for one in value] if isinstance(value, list) else []
-    if field.kind in ("choice", "choices"):
-        values = value if field.kind == "choices" and isinstance(value, list) else [value]
-        return [text for one in values for text in _text_of(field, one)]
+    if field.kind in ("choice", "choices", "ranking"):
+        is_choice = any(_is_value(choice, value) for choice in field.choices)
+        values = value if isinstance(value, list) and not (field.kind == "choice" and is_choice) else [value]
+        return [_choice_text(field, one) for one in values]
     if field.kind == "lines" and isinstance(value, list):
-        return ["\n".join(map(str, value))]
+        return ["\n".join(_plain_text(one) for one in value)]
     if field.input_type == "time" and isinstance(value, str):
         return [time_text(value)]
     if field.input_type == "datetime-local" and isinstance(value, str):
         return [_clock_text(value)]
-    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+    return [number_text(value) if field.kind in NUMBERS and _is_number(value) else plain_text(value)]
+
+
+def _plain_text(value: Json) -> str:
+    return number_text(value) if _is_number(value) else plain_text(value)
+
+
+def _is_number(value: Json) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _clock_text(value: str) -> str:
@@ -262,11 +286,11 @@ def _clock_text(value: str) -> str:
         return value
 
 
-def _text_of(field: Field, value: Json) -> list[str]:
-    """The text of the choice with this value, else of the choice with this text; any other text only if the
-    choice is typed."""
-    for choice in field.choices:
-        if type(choice.value) is type(value) and choice.value == value:
-            return [choice.text]
-    texts = [choice.text for choice in field.choices if choice.text == value]
-    return texts or ([value] if field.has_suggestions and isinstance(value, str) else [])
+def _choice_text(field: Field, value: Json) -> str:
+    """The text of the choice with this value. Any other was typed, or is no longer a choice."""
+    same = (choice.text for choice in field.choices if _is_value(choice, value))
+    return next(same, "" if value is None else plain_text(value))
+
+
+def _is_value(choice: Choice, value: Json) -> bool:
+    return json_text(choice.value) == json_text(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flask_babel import gettext as _
@@ -61,7 +61,7 @@ def _reference_target(reference: str, root: Schema) -> dict[str, Any]:
 def members(schema: Schema) -> list[tuple[Json, str]]:
     """The choices with their labels; empty if the value is typed."""
     if isinstance(schema.get("enum"), list):
-        return [(value, label(value)) for value in schema["enum"]]
+        return _without_repeats((value, label(value)) for value in schema["enum"])
     if "const" in schema:
         return [(schema["const"], label(schema["const"]))]
     for word in ("oneOf", "anyOf"):
@@ -71,10 +71,19 @@ def members(schema: Schema) -> list[tuple[Json, str]]:
             and options
             and all(isinstance(one, dict) and "const" in one for one in options)
         ):
-            return [(one["const"], str(one.get("title") or label(one["const"]))) for one in options]
+            return _without_repeats(
+                (one["const"], str(one.get("title") or label(one["const"]))) for one in options
+            )
     if schema.get("type") == "boolean":
         return [(True, label(True)), (False, label(False))]
     return _scale(schema)
+
+
+def _without_repeats(members: Iterable[tuple[Json, str]]) -> list[tuple[Json, str]]:
+    by_value: dict[str, tuple[Json, str]] = {}
+    for value, text in members:
+        by_value.setdefault(json.dumps(value), (value, text))
+    return list(by_value.values())
 
 
 def _scale(schema: Schema) -> list[tuple[Json, str]]:
@@ -93,4 +102,6 @@ def label(value: Json) -> str:
         return str(_("Yes")) if value else str(_("No"))
     if value is None:
         return str(_("None"))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if value == "":
+        return str(_("(empty)"))
+    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)

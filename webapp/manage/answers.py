@@ -11,7 +11,8 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person
-from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, read_typed, typed_of
+from leaseq.webapp.forms import errors_at, fields_of, typed_of
+from leaseq.webapp.forms.gone import gone_in_draft
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.rendering.payload import parts_of
@@ -19,7 +20,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import worker_name
 from leaseq.webapp.serving.numbers import whole_number
-from leaseq.webapp.work.form_view import form_view_of
+from leaseq.webapp.work.form_view import Input, form_view_of
 
 
 @bp.post("/manage/<q>/items/<name:id>/reopen")
@@ -47,7 +48,9 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
     answer = next((one for one in item.answers if one.token == token), None)
     if answer is None:
         return show_item(queue, id, error=_("This answer was replaced in the meantime.")), 409
-    return _correction(queue, item, token, typed_of(fields_of(queue.policy.form), answer.result), {})
+    fields = fields_of(queue.policy.form)
+    input = Input(typed_of(fields, answer.result), gone_in_draft(fields, answer.result))
+    return _correction(queue, item, token, input, {})
 
 
 @bp.post("/manage/<q>/items/<name:id>/correct")
@@ -55,22 +58,22 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
 def correct(q: str, id: str) -> Response | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), _token()
-    fields = fields_of(queue.policy.form)
-    typed = read_typed(fields, request.form)
-    result, errors = read_result(fields, typed)
+    form_view = form_view_of(queue.policy.form)
+    input = form_view.submitted_input(request.form)
+    result, errors = form_view.read(request.form)
     if not errors:
         try:
             queue.correct(id, token, result, by=person().name)
         except Invalid as error:
             errors = dict(error.errors) or {error.field: error.limit}
     if errors:
-        return _correction(queue, queue.get(id), token, typed, errors), 422
+        return _correction(queue, queue.get(id), token, input, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
     return redirect_to_item(q, id)
 
 
 def _correction(
-    queue: leaseq.Queue, item: leaseq.Item, token: int, typed: Typed, errors: Mapping[str, str]
+    queue: leaseq.Queue, item: leaseq.Item, token: int, input: Input, errors: Mapping[str, str]
 ) -> str:
     form_view = form_view_of(queue.policy.form)
     errors_by_field = errors_at(form_view.fields, errors)
@@ -82,7 +85,7 @@ def _correction(
         token=token,
         answer=next((one for one in item.answers if one.token == token), None),
         parts=parts_of(queue.policy.form, item.payload),
-        inputs=form_view.inputs(typed, errors_by_field),
+        inputs=form_view.inputs(input, errors_by_field),
         fields_by_name=form_view.by_name,
         errors=errors_by_field,
         back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),

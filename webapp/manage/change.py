@@ -12,9 +12,9 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, validation
+from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import clock_text, typed_moment
 from leaseq.webapp.typed import DIGEST_PREFIX, digest_of, lines_of
 
@@ -87,7 +87,7 @@ def value_of(name: str, text: str) -> Any:
 
 
 def _priority(text: str) -> int:
-    number = whole_number(text)
+    number = whole_number_in(text, "priority")
     if number is None:
         raise Invalid("priority", f"a whole number from 0 to {validation.MAX_PRIORITY:,}")
     return number

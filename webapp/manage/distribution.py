@@ -15,6 +15,7 @@ from flask_babel import gettext as _
 
 from leaseq import Answer, Json
 from leaseq.webapp.forms import Field
+from leaseq.webapp.numbers import number_text
 from leaseq.webapp.search.matching import at_path, condition, words_of
 
 MAX_VALUES = 20  # bars per question; other values are counted together
@@ -160,7 +161,7 @@ def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[l
         return low if single else f"{low} – {format_decimal(round(edge + step, digits))}"
 
     def bound(edge: float) -> str:
-        return f"{edge:.{digits}f}"
+        return number_text(round(edge, digits))
 
     counts = Counter(label((math.floor(number / step)) * step) for number in numbers)
     bars = []

@@ -13,6 +13,7 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq import Json, transfer, validation
 from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
+from leaseq.webapp.forms.choices import find_named
 from leaseq.webapp.manage.remarks import bad_row_message
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import site_zone
@@ -175,8 +176,7 @@ def _guess_mapping(
     whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)
     if whole_items and not table and set(columns) <= ENVELOPE:
         return replace(mapping, envelope=True)
-    by_name = {name.strip().lower(): name for name in reversed(columns)}
-    roles: dict[str, Any] = {role: by_name.get(role) for role in ROLES}
+    roles: dict[str, Any] = {role: find_named(role, columns, str) for role in ROLES}
     return replace(mapping, **roles)
 
 

@@ -25,7 +25,7 @@ from leaseq.webapp.search.criteria import (
     search_of,
     since_names,
 )
-from leaseq.webapp.search.matching import Part, condition, words_of
+from leaseq.webapp.search.matching import Part, condition, in_terms_of, words_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole_number
@@ -42,7 +42,8 @@ def items(q: str) -> str | Response | tuple[str, int]:
     try:
         search, field_error = search_of(request.args, queue.policy.form), None
         if conditions := _question_conditions():
-            find = words_of((*search.parts, *conditions))
+            questions = fields_of(queue.policy.form)
+            find = words_of((*search.parts, *in_terms_of(tuple(conditions), questions)))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
         page = search.page(queue, limit=PAGE, look=SCAN_LIMIT, after=request.args.get("after") or None)
     except Invalid as error:

@@ -25,10 +25,11 @@ from leaseq.policy_fields import (
     Seconds,
     Text,
 )
+from leaseq.webapp.numbers import number_text, read_number
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(d|h|min|m|s)?\s*")
-_PLAIN_NUMBER = re.compile(r"\s*[\d.]+\s*")
+_SPAN = re.compile(r"([^\sa-zA-Z]+)\s*(d|h|min|m|s)?\s*")
+_PLAIN_NUMBER = re.compile(r"\s*[^\sa-zA-Z]+\s*")
 _DEFAULTS = Policy()
 
 
@@ -140,11 +141,13 @@ class Setting:
             case Boolean():
                 return text == "yes"
             case Integer():
-                return _number(self.name, text)
+                return read_number(text, self.name, whole=True)
             case Seconds():
                 return _seconds(self.name, text)
             case Bands():
-                return tuple(_number(self.name, part) for part in text.replace(",", " ").split())
+                return tuple(
+                    read_number(part, self.name, whole=True) for part in text.replace(",", " ").split()
+                )
             case Form():
                 return validation.load_json(text, self.name)
             case Alerts() as kind:
@@ -217,7 +220,7 @@ def number_and_unit(seconds: float) -> tuple[str, str]:
 def span_text(seconds: float) -> str:
     """A duration in full, as ``read`` accepts it: ``1 h 30 min``."""
     if seconds != int(seconds):
-        return f"{seconds:f}".rstrip("0") + " s"
+        return f"{number_text(seconds)} s"
     parts: list[str] = []
     remaining = int(seconds)
     for unit, size in UNITS.items():
@@ -227,14 +230,6 @@ def span_text(seconds: float) -> str:
     return " ".join(parts) or "0 s"
 
 
-def _number(name: str, text: str) -> Json:
-    try:
-        number = validation.load_json(text, name)
-    except Invalid:
-        raise Invalid(name, str(gettext("a number, such as 3"))) from None
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
 def _seconds(name: str, text: str) -> Json:
     """Parse a duration such as ``90``, ``1 h 30 min`` or ``1.5 h`` into seconds."""
     parts = list(_SPAN.finditer(text))
@@ -242,5 +237,5 @@ def _seconds(name: str, text: str) -> Json:
     if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
         raise Invalid(name, str(gettext("a time, such as 90 s, 5 min, 1 h 30 min or 2 d")))
     sizes = {**UNITS, "m": 60}
-    seconds = round(sum(float(part[1]) * sizes[part[2] or "s"] for part in parts), 6)
+    seconds = round(sum(read_number(part[1], name) * sizes[part[2] or "s"] for part in parts), 6)
     return int(seconds) if seconds == int(seconds) else seconds

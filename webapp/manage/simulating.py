@@ -13,6 +13,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, LeaseqError
 from leaseq.simulation import Outcome, Plan, run
+from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.simulations import Simulations
 
@@ -51,7 +52,7 @@ def read_lease_seconds(form: Mapping[str, str]) -> int | None:
 
 
 def _number(form: Mapping[str, str], name: str, low: int, high: int) -> int:
-    number = whole_number(form.get(name, "").strip())
+    number = whole_number_in(form.get(name, ""), name)
     if number is None or not low <= number <= high:
         raise Invalid(name, f"a whole number from {low} to {high}")
     return number

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person
+from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 
 MAX_NAMES = 500
@@ -29,7 +29,7 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[st
     try:
         if len(names) > MAX_NAMES:
             raise Invalid("name", f"at most {MAX_NAMES} names at once; these are {len(names)}")
-        days = whole_number(fields.get("days", str(DAYS)))
+        days = whole_number_in(fields.get("days", str(DAYS)), "days")
         if days is None:
             raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
         for name in names or [""]:

@@ -27,7 +27,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.roles import role_word
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.serving.time_slices import run_beside
-from leaseq.webapp.site_time import is_clock_time, site_zone
+from leaseq.webapp.site_time import is_valid_in, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -178,6 +178,11 @@ def plain_clock(time: str) -> str:
     return f"{datetime.fromisoformat(time).astimezone(site_zone()):%Y-%m-%d %H:%M:%S %Z}"
 
 
+def has_several_lines(text: str) -> bool:
+    """Whether a one-line input would take line breaks out of the text."""
+    return "\n" in text or "\r" in text
+
+
 def is_overdue(item: Item) -> bool:
     """Whether the due date is past and the item is still open."""
     return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
@@ -194,7 +199,8 @@ def init_filters(app: Flask) -> None:
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.globals["time_zone"] = lambda: state().settings.time_zone
     app.jinja_env.tests["is_plain_value"] = is_plain
-    app.jinja_env.tests["clock_time"] = is_clock_time
+    app.jinja_env.tests["valid_in"] = is_valid_in
+    app.jinja_env.tests["several_lines"] = has_several_lines
     app.jinja_env.tests["overdue"] = is_overdue
     app.jinja_env.filters["capital"] = capital
     app.jinja_env.filters["item_title"] = item_title

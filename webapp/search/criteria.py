@@ -13,10 +13,10 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import Filter, Invalid, Json, ListName, validation
 from leaseq.webapp.forms import fields_of
+from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.rendering.states import capital, state_word
-from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, words_of
+from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, read_typed_number, words_of
 from leaseq.webapp.search.scan import Scan, place_of
-from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import filter_period
 
 ANY: Literal["any"] = "any"
@@ -123,12 +123,12 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
         since=since,
         until=until,
     )
-    parts = in_terms_of(parts_of(typed["find"]), fields_of(form))
+    parts = in_terms_of(parts_of(typed["find"], read_typed_number), fields_of(form))
     return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
 
 
 def _count(text: str, field: str) -> int:
-    count = whole_number(text)
+    count = whole_number_in(text, field)
     if count is None or not 1 <= count <= 1_000:
         raise Invalid(field, "a whole number from 1 to 1,000")
     return count

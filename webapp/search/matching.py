@@ -4,7 +4,8 @@
 
 A word must occur in the id, the payload or an answer. ``name:value`` matches if a field of that name has that
 value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. A question may be named by
-its title, and a choice by its label. Case is ignored, and all parts must match.
+its title, and a choice by its label. Case is ignored,
+unless it tells names or choices apart. All parts must match.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from leaseq import Invalid, Item, Json
-from leaseq.webapp.forms import Field
+from leaseq import Invalid, Item, Json, validation
+from leaseq.webapp.forms import Choice, Field
+from leaseq.webapp.forms.choices import find_named, folded, json_text, plain_text
+from leaseq.webapp.numbers import Ambiguous, read_number
 
 LONGEST = 500  # characters
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -39,13 +42,16 @@ class Part:
     name: str
     sign: str
     value: str
+    number: float | None = None  # that the value means
     title: str = ""  # of the question
-    label: str = ""  # of the choice
+    choice: Choice | None = None  # that the value means
+    is_exact: bool = False  # whether case tells the choice from another one
+    is_exact_name: bool = False  # whether case tells the question from another one
 
     @property
     def phrase(self) -> str:
         """The part in words, with the form's titles and labels."""
-        value = self.label or self.value
+        value = self.choice.label if self.choice else self.value
         if not self.name:
             return value
         name = self.title or self.name
@@ -54,31 +60,49 @@ class Part:
         return f"{name} {value}" if name.endswith("?") else f"{name}: {value}"
 
     def __str__(self) -> str:
-        return f"{_quoted(self.name)}{self.sign}{_quoted(self.value)}"
+        return f"{_quoted(self.name)}{self.sign}{_quoted(self.value)}" if self.name else _quoted(self.value)
 
     def fits(self, item: Item) -> bool:
         if not self.name:
             word = self.value.casefold()
             return any(word in text for text in _texts(item))
-        return any(self._holds(value) for value in _values(item, self.name))
+        return any(self._holds(value) for value in _values(item, self.name, exact=self.is_exact_name))
 
     def _holds(self, value: Json) -> bool:
         if isinstance(value, list):
             return any(self._holds(one) for one in value)
-        if self.sign == ":":
-            return _text(value) == self.value.casefold()
+        if self.choice is not None and self.is_exact:
+            return json_text(value) == json_text(self.choice.value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return is_number and _COMPARE[self.sign](float(value), float(self.value))
+        if self.sign == ":":
+            return _text(value) == self.value.casefold() or (is_number and value == self.number)
+        return is_number and self.number is not None and _COMPARE[self.sign](float(value), self.number)
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def json_number(text: str, field: str) -> float:
+    """The number in a program's search. Raises Invalid."""
+    number = validation.load_json(text, field)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise Invalid(field, "a number")
+    return number
+
+
+def read_typed_number(text: str, field: str) -> float:
+    """The number in a person's search, in their language. Raises Invalid."""
+    return read_number(text, field)
+
+
+ReadNumber: TypeAlias = Callable[[str, str], float]
+
+
+def parts_of(text: str, read: ReadNumber = json_number) -> tuple[Part, ...]:
     """The parts of a search box's text. Raises Invalid."""
     if len(text) > LONGEST:
         raise Invalid("find", f"at most {LONGEST} characters; it has {len(text)}")
-    return tuple(_parts(text))
+    return tuple(_parts(text, read))
 
 
-def _parts(text: str) -> Iterator[Part]:
+def _parts(text: str, read: ReadNumber) -> Iterator[Part]:
     for title, plain_name, colon, comparison, quoted_value, plain_value in _PART.findall(text):
         name, sign, value = (
             title or plain_name,
@@ -90,38 +114,51 @@ def _parts(text: str) -> Iterator[Part]:
             continue
         if sign in _COMPARE and value == "=":  # a sign without a value
             raise Invalid("find", f"a number after {name}{sign}=")
-        if sign in _COMPARE and _number(value) is None:
-            raise Invalid("find", f"a number after {name}{sign}, not {value!r}")
-        yield Part(name, sign, value)
+        yield _condition(name, sign, value, read)
 
 
 def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Part, ...]:
     """The parts with titles of questions replaced by field names, and labels of choices by values."""
-    fields_by_name = {one.label.casefold(): one for one in questions}
-    fields_by_name |= {one.name.casefold(): one for one in questions}
-    return tuple(_in_terms_of(part, fields_by_name.get(part.name.casefold())) for part in parts)
+    return tuple(_in_terms_of(part, questions) if part.name else part for part in parts)
 
 
-def _in_terms_of(part: Part, question: Field | None) -> Part:
+def _in_terms_of(part: Part, questions: Sequence[Field]) -> Part:
+    question = find_named(part.name, questions, lambda one: one.name, lambda one: one.label)
     if question is None:
         return part
+    is_exact_name = [folded(one.name) for one in questions].count(folded(question.name)) > 1
+    part = replace(part, name=question.name, title=question.label, is_exact_name=is_exact_name)
     if part.sign != ":":
-        return Part(question.name, part.sign, part.value, question.label)
-    folded_value = part.value.casefold()
-    choices = (one for one in question.choices if folded_value in (one.label.casefold(), _text(one.value)))
-    choice = next(choices, None)
+        return part
+    choice = find_named(
+        part.value,
+        question.choices,
+        lambda one: one.text,
+        lambda one: plain_text(one.value),
+        lambda one: one.label,
+    )
     if choice is None:
-        return Part(question.name, part.sign, part.value, question.label)
-    return Part(question.name, part.sign, _plain(choice.value), question.label, choice.label)
+        return part
+    is_exact = [_text(one.value) for one in question.choices].count(_text(choice.value)) > 1
+    return replace(part, value=plain_text(choice.value), choice=choice, is_exact=is_exact)
 
 
-def condition(name: str, text: str) -> Part:
+def condition(name: str, text: str, read: ReadNumber = read_typed_number) -> Part:
     """A condition on a field. ``text`` is a comparison sign and a number, or a value. Raises Invalid."""
     sign = next((sign for sign in ("<=", ">=", "<", ">") if text.startswith(sign)), "")
-    value = text.removeprefix(sign).strip()
-    if sign and _number(value) is None:
-        raise Invalid("find", f"a number after {name}{sign}, not {value!r}")
-    return Part(name, sign or ":", value)
+    return _condition(name, sign or ":", text.removeprefix(sign).strip(), read)
+
+
+def _condition(name: str, sign: str, value: str, read: ReadNumber) -> Part:
+    try:
+        return Part(name, sign, value, read(value, "find"))
+    except Ambiguous:
+        if sign in _COMPARE:
+            raise
+    except Invalid:
+        if sign in _COMPARE:
+            raise Invalid("find", f"a number after {name}{sign}, not {value!r}") from None
+    return Part(name, sign, value)
 
 
 def words_of(parts: tuple[Part, ...]) -> str:
@@ -130,14 +167,7 @@ def words_of(parts: tuple[Part, ...]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{text}"' if re.search(r"\s", text) else text
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return f'"{text}"' if not text or re.search(r"\s", text) else text
 
 
 def _texts(item: Item) -> Iterator[str]:
@@ -146,27 +176,24 @@ def _texts(item: Item) -> Iterator[str]:
         yield json.dumps(data, ensure_ascii=False).casefold()
 
 
-def _values(item: Item, name: str) -> Iterator[Json]:
+def _values(item: Item, name: str, *, exact: bool) -> Iterator[Json]:
     """The values of a field, given by its dotted name, in the payload and in each answer."""
     for data in (item.payload, *(answer.result for answer in item.answers)):
-        value = at_path(data, name.split("."))
+        value = at_path(data, name.split("."), exact=exact)
         if value is not None:
             yield value
 
 
-def at_path(data: Json, path: list[str]) -> Any:
-    """The value at a path, ignoring the case of names; None if there is none."""
+def at_path(data: Json, path: list[str], *, exact: bool = True) -> Any:
+    """The value at a path; None if there is none. If not ``exact``, the case of a name is ignored, unless it
+    tells the name from another."""
     for step in path:
         if not isinstance(data, dict):
             return None
-        matching_names = (name for name in data if name.casefold() == step.casefold())
-        data = data.get(step if step in data else next(matching_names, step))
+        name = step if exact or step in data else find_named(step, data, str)
+        data = data.get(name) if name is not None else None
     return data
 
 
 def _text(value: Json) -> str:
-    return _plain(value).casefold()
-
-
-def _plain(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return plain_text(value).casefold()

@@ -8,10 +8,10 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
-from leaseq.webapp.forms import fields_of, read_result, read_typed
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
+from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.responses import (
     Page,
     count,
@@ -33,8 +33,7 @@ def figures_of_today(name: str) -> Command:
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
     queue, caller, token = lease_queue(q), person(), read_token()
-    fields = fields_of(queue.policy.form)
-    result, errors = read_result(fields, read_typed(fields, request.form))
+    result, errors = form_view_of(queue.policy.form).read(request.form)
     if errors:
         return show_errors(queue, id, token, errors)
     then_reserve = request.form.get("then") == "next"
@@ -51,7 +50,8 @@ def finish(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        return show_errors(queue, id, token, error.errors or {error.field: error.limit})
+        _result, errors = form_view_of(queue.policy.form).read(request.form)  # the form may just have changed
+        return show_errors(queue, id, token, errors or error.errors or {error.field: error.limit})
     today = state().activity.today_from(extra_reply(), caller.name, q)
     figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:

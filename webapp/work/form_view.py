@@ -9,10 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 from flask import current_app
+from flask_babel import gettext as _
 from markupsafe import Markup, escape
+from werkzeug.datastructures import MultiDict
 
-from leaseq import Json
-from leaseq.webapp.forms import Field, Typed, fields_of, typed_of
+from leaseq import Json, Lease
+from leaseq.form import prefilled, version
+from leaseq.webapp.forms import Field, Typed, fields_of, read_result, read_typed, typed_of
+from leaseq.webapp.forms.gone import gone_answers, gone_in_draft, gone_in_form, unseen_in_form
 from leaseq.webapp.i18n import language
 
 PAGE_KEYS = ("k", "l", "n", "g", "b", "a", "t", "u", "h")
@@ -24,6 +28,14 @@ TEXT_FIELDS = ("reason", "error", "note", "question")
 _URL_MARK = "\0"  # occurs in no page
 
 
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What was typed or chosen so far."""
+
+    typed: Typed = field(default_factory=dict)
+    gone: Typed = field(default_factory=dict)  # for questions and options that the form no longer has
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FormView:
     """The form of a queue, prepared for the page in one language."""
@@ -33,14 +45,31 @@ class FormView:
     keys: Mapping[str, str]  # the page's shortcuts that no choice of the form uses
     finishing_field: Field | None  # the only required field, if a key of it finishes the item
     unfilled: Typed
+    version: str  # of the questions
     _cache: dict[str, Markup] = field(default_factory=dict)  # HTML that is the same for every item
 
-    def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
+    def initial_input(self, lease: Lease, form: Json) -> Input:
+        """What the inputs of a lease show at first: its draft, else what the form prefills."""
+        typed = typed_of(self.fields, lease.draft, prefilled(form, lease.payload))
+        return Input(typed, gone_in_draft(self.fields, lease.draft) if lease.draft is not None else {})
+
+    def submitted_input(self, form: MultiDict[str, str]) -> Input:
+        return Input(read_typed(self.fields, form), gone_in_form(self.fields, form))
+
+    def read(self, form: MultiDict[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
+        """The submitted result, and the errors by field; one of them if the form has changed and the
+        person has not seen these questions yet."""
+        result, errors = read_result(self.fields, read_typed(self.fields, form))
+        if form.get("questions", self.version) != self.version or unseen_in_form(self.fields, form):
+            errors = {"questions": str(_("The questions have changed since this page was opened.")), **errors}
+        return result, errors
+
+    def inputs(self, input: Input, errors: Mapping[str, str]) -> Markup:
         """The form's inputs as HTML. Those of an unfilled form are cached."""
-        if errors or typed != self.unfilled:
-            return self._inputs(typed, errors)
+        if errors or input.gone or input.typed != self.unfilled:
+            return self._inputs(input, errors)
         if "inputs" not in self._cache:
-            self._cache["inputs"] = self._inputs(typed, errors)
+            self._cache["inputs"] = self._inputs(input, errors)
         return self._cache["inputs"]
 
     def item_actions(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
@@ -64,9 +93,10 @@ class FormView:
         html: Markup = macros.item_actions(self.keys, urls, typed, errors)
         return html
 
-    def _inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
+    def _inputs(self, input: Input, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
-        html: Markup = macros.all_fields(self.fields, typed, errors, self.finishing_field)
+        html: Markup = macros.gone_section(self.version, gone_answers(self.fields, input.gone))
+        html += macros.all_fields(self.fields, input.typed, errors, self.finishing_field)
         return html
 
 
@@ -76,9 +106,18 @@ def form_view_of(form: Json) -> FormView:
 
 @lru_cache(maxsize=256)
 def _cached_form_view(text: str, _language: str) -> FormView:
-    fields = fields_of(json.loads(text))
+    form = json.loads(text)
+    fields = fields_of(form)
     by_name = {field.name: field for field in fields}
-    return FormView(fields, by_name, _free_keys(fields), _finishing_field(fields), typed_of(fields, None))
+    questions = {name: form.get(name) for name in ("ask", "when")} if isinstance(form, dict) else None
+    return FormView(
+        fields,
+        by_name,
+        _free_keys(fields),
+        _finishing_field(fields),
+        typed_of(fields, None),
+        version(questions),
+    )
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:

@@ -11,12 +11,12 @@ from flask import render_template, url_for
 import leaseq
 from leaseq import Json
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import Typed, errors_at
+from leaseq.webapp.forms import errors_at
 from leaseq.webapp.notes import last_note
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
-from leaseq.webapp.work.form_view import form_view_of
+from leaseq.webapp.work.form_view import Input, form_view_of
 from leaseq.webapp.work.lease_outcome import LeaseEnd
 
 VERBS = ("finish", "abandon", "fail", "renew", "draft", "outcome", "thread")
@@ -30,7 +30,7 @@ class ItemView:
     policy: leaseq.Policy
     id: str
     token: int
-    typed: Typed
+    input: Input
     lease: leaseq.Lease | None = None  # None: it has ended, and `lease_end` says how
     leases: Sequence[leaseq.Lease] = ()  # all that the person holds in this queue
     item: leaseq.Item | None = None  # if there is no lease to show it from
@@ -77,7 +77,7 @@ def render_item(view: ItemView) -> str:
         renewals=_renewals_left(view, item),
         note=_note_of_another(view, item),
         parts=parts_of(view.policy.form, view.payload) if view.lease or view.item else (),
-        inputs=form_view.inputs(view.typed, errors),
+        inputs=form_view.inputs(view.input, errors),
         notices=form_view.notices(),
         item_actions=form_view.item_actions(base, view.box_texts, errors) if view.lease else None,
         messages=_messages(view),

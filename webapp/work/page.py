@@ -10,9 +10,7 @@ from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
-from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, lease_queue, person, state
-from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
@@ -41,8 +39,8 @@ def page(q: str) -> str:
     if lease is None:
         return nothing_page(queue)
     policy = queue.policy
-    typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
-    return render_item(ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
+    input = form_view_of(policy.form).initial_input(lease, policy.form)
+    return render_item(ItemView(queue, policy, lease.id, lease.token, input, lease=lease, leases=leases))
 
 
 @bp.post("/q/<q>/reserve")
@@ -78,7 +76,7 @@ def renew(q: str, id: str) -> Page:
 @needs("worker")
 def draft(q: str, id: str) -> Response:
     """Save the input so far as a draft, which the page's script sends during typing."""
-    save_draft(lease_queue(q), id, read_token())
+    save_draft(lease_queue(q), id, read_token(), even_empty=True)
     return Response(status=204)
 
 

@@ -11,11 +11,12 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.form import prefilled
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import draft_of, fields_of, read_typed, typed_of
+from leaseq.webapp.forms import draft_of
+from leaseq.webapp.forms.gone import with_gone
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
+from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.item_view import ItemView, render_item
 from leaseq.webapp.work.lease_outcome import NO_ITEM, lease_end_of
 
@@ -56,11 +57,13 @@ def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0
     )
 
 
-def save_draft(queue: leaseq.Queue, id: str, token: int) -> None:
-    """Save the input as a draft before the item is given back."""
-    fields = fields_of(queue.policy.form)
-    draft = draft_of(fields, read_typed(fields, request.form))
-    if draft:
+def save_draft(queue: leaseq.Queue, id: str, token: int, *, even_empty: bool = False) -> None:
+    """Save the input as a draft, also what was typed for questions that are gone. An empty draft replaces one
+    whose texts were deleted."""
+    form_view = form_view_of(queue.policy.form)
+    input = form_view.submitted_input(request.form)
+    draft = with_gone(draft_of(form_view.fields, input.typed), input.gone)
+    if draft or even_empty:
         queue.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
@@ -78,7 +81,7 @@ def show_lease(
     if not wants_fragment():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
-    typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
+    input = form_view_of(policy.form).initial_input(lease, policy.form)
     leases = [lease] if alone else queue.mine(person().name)
     return render_item(
         ItemView(
@@ -86,7 +89,7 @@ def show_lease(
             policy,
             lease.id,
             lease.token,
-            typed,
+            input,
             lease=lease,
             leases=leases,
             box_texts=box_texts or {},
@@ -99,11 +102,11 @@ def show_lease(
 def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The item view again, with all input, and each error next to its field."""
     name, policy = person().name, queue.policy
-    typed = read_typed(fields_of(policy.form), request.form)
+    input = form_view_of(policy.form).submitted_input(request.form)
     leases = queue.mine(name)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
     view = ItemView(
-        queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, box_texts=request.form
+        queue, policy, id, token, input, lease=lease, leases=leases, errors=errors, box_texts=request.form
     )
     if lease is None:
         item = queue.get(id)
@@ -120,9 +123,9 @@ def show_outcome(
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
     name, policy = person().name, queue.policy
-    typed = read_typed(fields_of(policy.form), request.form)
+    input = form_view_of(policy.form).submitted_input(request.form)
     leases = queue.mine(name)
-    view = ItemView(queue, policy, id, token, typed, leases=leases, lease_end=NO_ITEM)
+    view = ItemView(queue, policy, id, token, input, leases=leases, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):
         return render_item(view), 404
     lease_end = lease_end_of(error.item, token, name, leases, policy, refused=refused)

@@ -131,6 +131,94 @@ def test_filter_chips_show_titles_of_form(
     assert [html.unescape(one) for one in re.findall(r'<li class="chip">(.*?) <a', page)] == chips
 
 
+UNITS = {"enum": ["mg", "Mg", "MG", "kg", "", "two\nlines", *(f"unit {n}" for n in range(12))]}
+
+
+@pytest.fixture
+def measures(queue: leaseq.Queue) -> leaseq.Queue:
+    """Finished items with a unit each, and numbers."""
+    properties = {
+        "unit": UNITS,
+        "Mg": {"type": "number"},
+        "mg": {"type": "number"},
+        "weight": {"type": "number"},
+    }
+    queue.configure(form={"ask": {"type": "object", "properties": properties}})
+    answers = {
+        "a": {"unit": "mg", "mg": 1, "weight": 2.5},
+        "b": {"unit": "Mg", "Mg": 1, "weight": 1234},
+        "c": {"unit": "MG", "weight": 1.234},
+        "d": {"unit": "kg", "Mg": 2},
+        "e": {"unit": ""},
+        "f": {"unit": "two\nlines"},
+    }
+    for id, answer in answers.items():
+        queue.enqueue({"KEY": id, "key": "x"}, id=id)
+        queue.finish(take(queue, "ann"), answer)
+    return queue
+
+
+@pytest.mark.parametrize(
+    ("find", "expected"),
+    [
+        ("unit:Mg", "b"),
+        ("unit:MG", "c"),
+        ("unit:mG", "abc"),  # no choice: case is ignored
+        ("UNIT:KG", "d"),
+        ('unit:""', "e"),
+        ("Mg:1", "b"),
+        ("mg:1", "a"),
+        ("KEY:a", "a"),
+        ("key:x", "abcdef"),
+        ("Key:a", ""),  # of two names, neither is meant
+    ],
+)
+def test_name_or_choice_is_compared_exactly_if_case_tells_it_from_another(
+    measures: leaseq.Queue, manager_browser: Browser, find: str, expected: str
+) -> None:
+    page = manager_browser.get(url(measures, "items"), query_string={"state": "finished", "find": find}).text
+    assert ids(page) == set(expected)
+
+
+@pytest.mark.parametrize(("option", "expected"), [("Mg", "b"), ("(empty)", "e"), ("two lines", "f")])
+def test_filter_finds_the_option_that_was_chosen(
+    measures: leaseq.Queue, manager_browser: Browser, option: str, expected: str
+) -> None:
+    query = {"state": "finished", "is.unit": option}
+    location = str(manager_browser.get(url(measures, "items"), query_string=query).location)
+    assert ids(manager_browser.get(location).text) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "find", "expected"),
+    [
+        ("de", "weight<=2,5", "ac"),
+        ("de", "weight:2,5", "a"),
+        ("de", "weight:1,234", "c"),
+        ("de", "weight>=1.000,5", "b"),
+        ("en", "weight<=2,5", "ac"),
+        ("en", "weight:1.234", "c"),
+        ("en", "weight>1 233", "abcdef"[1:2]),
+    ],
+)
+def test_number_is_typed_as_in_the_language(
+    measures: leaseq.Queue, manager_browser: Browser, language: str, find: str, expected: str
+) -> None:
+    query = {"state": "finished", "find": find.replace("1 233", '"1 233"')}
+    page = manager_browser.get(
+        url(measures, "items"), query_string=query, headers={"Accept-Language": language}
+    ).text
+    assert ids(page) == set(expected)
+
+
+@pytest.mark.parametrize("find", ["weight<1,234", "weight<nan", "weight<inf", "weight<1_000"])
+def test_number_that_may_be_two_or_is_none_is_refused(
+    measures: leaseq.Queue, manager_browser: Browser, find: str
+) -> None:
+    response = manager_browser.get(url(measures, "items"), query_string={"state": "finished", "find": find})
+    assert response.status_code == 400
+
+
 @pytest.fixture
 def parcels(answered_letters: leaseq.Queue) -> leaseq.Queue:
     """Items with the word "parcel" in each state."""

@@ -1,4 +1,5 @@
 // Converts a form to rows (shown fields and questions) and back. Members that rows do not show are kept.
+import { formatNumber, readNumbers } from "../shared/numbers.js";
 
 const FORMATS = { date: "date", time: "time", "date-time": "date-time" };
 const SHORT_LENGTH = 120; // characters of a single-line text
@@ -14,8 +15,8 @@ export function toRows(form) {
     help: schema.description ?? "",
     required: (ask.required ?? []).includes(key),
     options: formatOptions(schema.items ?? schema),
-    minimum: schema.minimum ?? "",
-    maximum: schema.maximum ?? "",
+    minimum: formatLimit(schema.minimum),
+    maximum: formatLimit(schema.maximum),
     prefill: form.prefill?.[key] ?? "",
     when: form.when?.[key],
   }));
@@ -98,9 +99,23 @@ function listChoices(schema) {
 
 // One per line: the value, or the value and its label.
 const formatOptions = (schema) =>
-  (listChoices(schema) ?? []).map(([value, label]) => (label ? `${toText(value)} = ${label}` : toText(value))).join("\n");
+  (listChoices(schema) ?? []).map(([value, label]) => (label ? `${toText(value)} = ${toLine(label)}` : toText(value))).join("\n");
 
-export const toText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+export const toText = (value) => (typeof value === "string" ? toLine(value) : JSON.stringify(value));
+
+// A text that is no line of its own, or would be read as a value and a label, is shown as JSON.
+function toLine(text) {
+  const isLine = text !== "" && text === text.trim() && !/^"|[\p{Cc}\u2028\u2029]|\s=\s/u.test(text);
+  return isLine ? text : JSON.stringify(text).replaceAll("=", "\\u003d");
+}
+
+// A limit that can't be read stays as it was typed, so that the form is refused and says why.
+const formatLimit = (limit) => (typeof limit === "number" ? formatNumber(limit) : limit ?? "");
+
+function readLimit(text) {
+  const numbers = readNumbers(text);
+  return numbers.length === 1 ? numbers[0] : text;
+}
 
 // The known value with this text, so that numbers and booleans keep their types; else the text itself.
 export function toValue(text, knownValues) {
@@ -117,7 +132,8 @@ function parseOptions(options, schema) {
     .filter(Boolean)
     .map((line) => line.match(/^(.*?)\s+=\s+(.*)$/)?.slice(1) ?? [line, ""]);
   if (pairs.some(([, label]) => label)) {
-    return { oneOf: pairs.map(([text, label]) => ({ const: toValue(text, knownValues), title: label || text })) };
+    const knownLabels = (listChoices(schema.items ?? schema) ?? []).map(([, label]) => label);
+    return { oneOf: pairs.map(([text, label]) => ({ const: toValue(text, knownValues), title: toValue(label, knownLabels) || text })) };
   }
   return { enum: pairs.map(([text]) => toValue(text, knownValues)) };
 }
@@ -161,8 +177,8 @@ function makeType({ schema, kind, options, minimum, maximum }) {
     case "number":
       return {
         type: kind,
-        ...(minimum === "" ? {} : { minimum: Number(minimum) }),
-        ...(maximum === "" ? {} : { maximum: Number(maximum) }),
+        ...(minimum === "" ? {} : { minimum: readLimit(minimum) }),
+        ...(maximum === "" ? {} : { maximum: readLimit(maximum) }),
       };
     case "other":
       return {};

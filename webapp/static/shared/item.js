@@ -1,6 +1,9 @@
 // Keyboard control of an item's pictures and sound, and helpers for form widgets. All handlers are on the document,
 // so that they also apply to content added later.
+import "./choice-search.js";
 import "./conditions.js";
+import { isKey } from "./keys.js";
+import { formatNumber, readNumbers } from "./numbers.js";
 import "./ranking.js";
 
 document.documentElement.classList.add("scripted");
@@ -63,7 +66,7 @@ function openLightbox(link) {
     if (event.key === "+" || event.key === "=") setScale(scale * ZOOM_FACTOR);
     else if (event.key === "-") setScale(scale / ZOOM_FACTOR);
     else if (event.key === "0") setScale(1);
-    else if (event.key.toLowerCase() === "o") dialog.close();
+    else if (isKey(event, "o")) dialog.close();
     else return;
     event.preventDefault();
   });
@@ -83,7 +86,7 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.metaKey || event.altKey || (areSingleKeysOff() && !event.ctrlKey)) return;
   const isTyping = isTextInput(event.target);
   if (handlePlayerKey(event, isTyping)) event.preventDefault();
-  else if (event.key.toLowerCase() === "o" && !isTyping && !event.ctrlKey) {
+  else if (isKey(event, "o") && !isTyping && !event.ctrlKey) {
     const link = document.querySelector("a[data-lightbox]");
     if (!link || document.querySelector('[data-key="o" i]')) return;
     event.preventDefault();
@@ -134,10 +137,10 @@ document.addEventListener("keydown", (event) => {
   const { step, min, max } = input.dataset;
   if (!direction || !step || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  const value = Number(input.value.trim() || (min ?? 0) - direction * step);
-  if (Number.isNaN(value)) return;
+  const [value, ...others] = input.value.trim() ? readNumbers(input.value) : [(min ?? 0) - direction * step];
+  if (value === undefined || others.length) return;
   const next = Math.min(Math.max(value + direction * step, min ?? -Infinity), max ?? Infinity);
-  input.value = next.toFixed(Math.max(countDecimals(step), countDecimals(value)));
+  input.value = formatNumber(next.toFixed(Math.max(countDecimals(step), countDecimals(value))));
   input.dispatchEvent(new Event("input", { bubbles: true }));
 });
 

@@ -1,8 +1,11 @@
 // The form's content as pairs of name and text.
 import { showConditionalFields } from "../shared/conditions.js";
 
+const GONE = "gone."; // prefix of the names of answers whose question or option the form no longer has
+
 const inputsOf = (form) => [...form.elements].filter((input) => input.name && input.type !== "hidden" && input.type !== "submit");
 const isCheckable = (input) => ["radio", "checkbox"].includes(input.type);
+const isGone = (name) => name.startsWith(GONE);
 
 export function readFields(form) {
   return inputsOf(form)
@@ -11,16 +14,53 @@ export function readFields(form) {
 }
 
 export function fill(form, pairs) {
-  const unused = pairs.slice();
-  for (const input of inputsOf(form)) {
-    if (isCheckable(input)) {
-      input.checked = pairs.some(([name, text]) => name === input.name && text === input.value);
-    } else {
-      const index = unused.findIndex(([name]) => name === input.name); // the places of a ranking share a name
-      input.value = index < 0 ? "" : unused.splice(index, 1)[0][1];
-    }
+  const unused = place(form, pairs);
+  for (const input of inputsOf(form).filter(({ name }) => !isGone(name))) {
+    const index = unused.findIndex(([name, text]) => name === input.name && (!isCheckable(input) || text === input.value));
+    const [pair] = index < 0 ? [null] : unused.splice(index, 1); // the places of a ranking share a name
+    if (isCheckable(input)) input.checked = pair !== null;
+    else input.value = pair ? pair[1] : "";
   }
+  for (const [name, text] of unused.filter(([name]) => isGone(name))) showGone(form, name, text);
   showConditionalFields();
+}
+
+// The pairs with "gone." before the names of those that no input of the form can hold, since the questions changed.
+function place(form, pairs) {
+  const free = inputsOf(form).filter(({ name }) => !isGone(name));
+  return pairs.map(([name, text]) => {
+    const index = free.findIndex((input) => input.name === name && canHold(input, text));
+    if (index >= 0) free.splice(index, 1);
+    return index < 0 && text && name.startsWith("answer.") ? [GONE + name.slice("answer.".length), text] : [name, text];
+  });
+}
+
+function canHold(input, text) {
+  if (isCheckable(input)) return input.value === text;
+  const copy = input.cloneNode(true);
+  copy.value = text;
+  return copy.value === text;
+}
+
+function showGone(form, name, text) {
+  const section = form.querySelector("#gone");
+  const isShown = [...section.querySelectorAll("textarea")].some((area) => area.name === name && area.value === text);
+  if (isShown || !text.trim()) return;
+  const row = section.querySelector("template").content.firstElementChild.cloneNode(true);
+  const textArea = row.querySelector("textarea");
+  textArea.name = name;
+  textArea.value = text;
+  textArea.rows = Math.min(text.split("\n").length + Math.floor(text.length / 60), 8);
+  row.querySelector("span").textContent = labelOf(form, name.slice(GONE.length));
+  section.append(row);
+  section.hidden = false;
+}
+
+// The label of the question, if it is still there, else its name as words.
+function labelOf(form, name) {
+  const question = form.querySelector(`[data-name="${CSS.escape(name)}"]`)?.querySelector("legend, label");
+  const words = name.replaceAll("_", " ").trim();
+  return question ? question.firstChild.textContent.trim() : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 // A text to compare answers by. It excludes the text boxes of give back, report and ask, which are kept only in this
@@ -31,7 +71,8 @@ export function serializeForm(form) {
 
 export function serializePairs(form, pairs) {
   const actionNames = actionNamesOf(form);
-  return JSON.stringify(pairs.filter(([name, text]) => text !== "" && !actionNames.has(name)));
+  const answers = place(form, pairs).filter(([name, text]) => text !== "" && !actionNames.has(name));
+  return JSON.stringify(answers.sort(([name], [other]) => (name < other ? -1 : name > other ? 1 : 0)));
 }
 
 export function hasActionText(form, pairs) {

@@ -1,0 +1,157 @@
+"""The form changes while a person works: what they typed is shown with the new form, and kept."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.conftest import Browser
+from tests.web.work_pages import path, send, take
+
+
+def form_of(**properties: Any) -> Any:
+    return {"show": ["text"], "ask": {"type": "object", "properties": properties}}
+
+
+NOTE = form_of(note={"title": "Note", "type": "string", "maxLength": 500})
+COMMENT = form_of(comment={"title": "Comment", "type": "string", "maxLength": 500})
+
+
+@pytest.fixture
+def notes(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(form=NOTE)
+    for number in (1, 2):
+        queue.enqueue({"text": f"message {number}"}, id=f"m{number}")
+    return queue
+
+
+def questions_of(page: str) -> str:
+    """The version of the questions that a page shows."""
+    match = re.search(r'name="questions" value="([^"]+)"', page)
+    assert match is not None
+    return match[1]
+
+
+def gone_in(page: str) -> list[tuple[str, str]]:
+    """The answers to questions that are gone, as the page shows them."""
+    section = page[page.index('id="gone"') : page.index("<template>", page.index('id="gone"'))]
+    pairs = re.findall(r'<textarea name="gone\.([^"]+)"[^>]*>\n?([^<]*)</textarea>', section)
+    return [(name, html.unescape(text)) for name, text in pairs]
+
+
+@pytest.mark.parametrize("has_version", [True, False])
+def test_finish_of_earlier_form_shows_what_was_typed_with_the_new_one(
+    notes: leaseq.Queue, worker_browser: Browser, has_version: bool
+) -> None:
+    lease = take(notes, worker_browser)
+    version = {"questions": questions_of(worker_browser.get(path(notes)).text)} if has_version else {}
+    notes.configure(form=COMMENT)
+    response = send(notes, worker_browser, lease, "finish", **{"answer.note": "my <words>", **version})
+    assert response.status_code == 422
+    assert gone_in(response.text) == [("note", "my <words>")]
+    assert notes.get(lease.id).answers == ()
+
+    answer = {
+        "gone.note": "my <words>",
+        "answer.comment": "my",
+        "questions": questions_of(response.text),
+    }
+    assert send(notes, worker_browser, lease, "finish", **answer).status_code == 303
+    assert notes.get(lease.id).answers[0].result == {"comment": "my"}
+
+
+def test_finish_is_not_sent_to_questions_that_its_person_has_not_seen(
+    notes: leaseq.Queue, worker_browser: Browser
+) -> None:
+    scale = {"oneOf": [{"const": 1, "title": "bad"}, {"const": 2, "title": "good"}]}
+    turned = {"oneOf": [{"const": 1, "title": "good"}, {"const": 2, "title": "bad"}]}
+    notes.configure(form=form_of(mark=scale))
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    notes.configure(form=form_of(mark=turned))
+    answer = {"answer.mark": "1", "questions": version}
+    assert send(notes, worker_browser, lease, "finish", **answer).status_code == 422
+    assert notes.get(lease.id).answers == ()
+
+
+def test_change_of_what_is_shown_interrupts_nobody(notes: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    notes.configure(form={**NOTE, "show": ["text", "more"]})
+    answer = {"answer.note": "words", "questions": version}
+    assert send(notes, worker_browser, lease, "finish", **answer).status_code == 303
+
+
+@pytest.mark.parametrize("verb", ["draft", "renew", "abandon", "fail", "ask"])
+def test_every_act_keeps_what_was_typed_for_a_question_that_is_gone(
+    notes: leaseq.Queue, worker_browser: Browser, verb: str
+) -> None:
+    lease = take(notes, worker_browser)
+    notes.configure(form=COMMENT, retry_seconds=0)
+    more = {"error": "cut off", "question": "What is it?", "message": "1"}
+    response = send(notes, worker_browser, lease, verb, **{"answer.note": "words", **more})
+    assert response.status_code < 400
+    held = [one for one in notes.mine(worker_browser.name) if one.id == lease.id]
+    if not held:
+        notes.remove("m2")
+        held = [take(notes, worker_browser)]
+    assert held[0].draft == {"note": "words"}
+    page = worker_browser.get(path(notes) + f"?item={lease.id}").text
+    assert gone_in(page) == [("note", "words")]
+
+    send(notes, worker_browser, held[0], "draft", **{"gone.note": "words", "answer.comment": "more"})
+    page = worker_browser.get(path(notes)).text
+    assert gone_in(page) == [("note", "words")], "a reload shows it too"
+    notes.configure(form=NOTE)
+    page = worker_browser.get(path(notes)).text
+    assert re.search(r'name="answer\.note"[^>]*>\n?words<', page), "the question is back"
+    assert gone_in(page) == [("comment", "more")]
+
+
+def test_late_answer_of_earlier_form_is_not_sent_without_what_was_typed(
+    notes: leaseq.Queue, worker_browser: Browser
+) -> None:
+    lease = take(notes, worker_browser)
+    notes.release(lease.id)
+    assert notes.reserve("somebody else")
+    notes.configure(form=COMMENT)
+    response = send(notes, worker_browser, lease, "finish", **{"answer.note": "words"})
+    assert response.status_code == 422
+    assert gone_in(response.text) == [("note", "words")]
+    assert notes.get(lease.id).late_answers == ()
+
+
+def test_option_that_is_gone_is_shown_with_its_question(notes: leaseq.Queue, worker_browser: Browser) -> None:
+    notes.configure(form=form_of(about={"title": "About", "enum": ["delivery", "refund"]}))
+    lease = take(notes, worker_browser)
+    notes.save_draft(lease, {"about": "refund"})
+    notes.configure(form=form_of(about={"title": "What about", "enum": ["delivery", "money"]}))
+    page = worker_browser.get(path(notes)).text
+    assert gone_in(page) == [("about", "refund")]
+    assert "What about" in page[page.index('id="gone"') : page.index("<template>")]
+
+
+def test_text_that_was_deleted_does_not_come_back(notes: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(notes, worker_browser)
+    send(notes, worker_browser, lease, "draft", **{"answer.note": "words"})
+    send(notes, worker_browser, lease, "draft", **{"answer.note": ""})
+    assert "words" not in worker_browser.get(path(notes)).text
+
+
+def test_correction_shows_what_the_form_no_longer_asks(notes: leaseq.Queue, manager_browser: Browser) -> None:
+    notes.configure(form=form_of(note={"type": "string"}, mark={"type": "integer"}))
+    lease = notes.reserve("ann")
+    assert lease is not None
+    notes.finish(lease, {"note": "ann's words", "mark": 3})
+    notes.configure(form=form_of(mark={"type": "integer"}))
+    url = f"/manage/{notes.name}/items/{lease.id}/correct"
+    page = manager_browser.get(f"{url}?token={lease.token}").text
+    assert gone_in(page) == [("note", "ann's words")]
+    form = {"token": str(lease.token), "answer.mark": "4", "gone.note": "ann's words"}
+    assert manager_browser.post(url, {**form, "questions": "of before"}).status_code == 422
+    assert manager_browser.post(url, {**form, "questions": questions_of(page)}).status_code == 303
+    assert notes.get(lease.id).answers[0].result == {"mark": 4}

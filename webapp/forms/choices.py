@@ -1,0 +1,99 @@
+"""The choices of a field: their labels, the texts that the page submits, and which a typed text means."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from leaseq import Json
+
+MANY = 15  # more choices than this are found by typing, not all shown
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One member of an enum, as the page shows it."""
+
+    value: Json
+    text: str  # as the page submits it
+    label: str
+    key: str | None = None  # the key that picks it
+    title: str = ""  # in the form; several may have the same one
+
+
+def labels_and_texts(members: Sequence[tuple[Json, str]], *, typed: bool) -> tuple[list[str], list[str]]:
+    """The label and the submitted text of each member; both differ from those of all others. A choice that is
+    ``typed`` is submitted as its label, in one line."""
+    values = [value for value, _label in members]
+    titles = [" ".join(label.split()) if typed else label for _value, label in members]
+    pairs = list(zip(values, titles, strict=True))
+    labels = _distinct(titles, [_with_value(title, value) for value, title in pairs])
+    labels = _distinct(labels, [f"{title} ({json_text(value)})" for value, title in pairs])
+    if not _are_distinct(labels):
+        labels = [json.dumps(value) for value in values]
+    texts = labels if typed else [_submitted(value) for value in values]
+    return labels, texts if _are_distinct(texts) else [json.dumps(value) for value in values]
+
+
+def _distinct(texts: Sequence[str], longer: Sequence[str]) -> list[str]:
+    """The texts; in place of each that occurs several times, the longer one."""
+    counts = Counter(texts)
+    return [text if counts[text] == 1 else more for text, more in zip(texts, longer, strict=True)]
+
+
+def _are_distinct(texts: Sequence[str]) -> bool:
+    return len(set(texts)) == len(texts)
+
+
+def _with_value(title: str, value: Json) -> str:
+    is_plain = isinstance(value, str) and value.isprintable() and value != title
+    return f"{title} ({value if is_plain else json_text(value)})"
+
+
+def _submitted(value: Json) -> str:
+    """A text that a browser submits unchanged: it changes line breaks, and an empty text is no answer."""
+    return value if isinstance(value, str) and value.strip() and value.isprintable() else json.dumps(value)
+
+
+def json_text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def plain_text(value: Json) -> str:
+    """A text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def meant(choices: Iterable[Choice], text: str) -> list[Choice]:
+    """The choices that a typed text may mean: the one with exactly this label, else all that have it as their
+    label or value except for case, spaces and the width of letters."""
+    choices = list(choices)
+    exact = [choice for choice in choices if choice.text == text]
+    key = folded(text)
+    return exact or [
+        one for one in choices if key in map(folded, (one.text, one.title, plain_text(one.value)))
+    ]
+
+
+def folded(text: str) -> str:
+    """The text in the form in which it is compared tolerantly."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def find_named(name: str, candidates: Iterable[T], *names_of: Callable[[T], str]) -> T | None:
+    """The candidate with exactly this name, else the only one with a name that differs in case, spaces or the
+    width of letters alone. Of several kinds of names, the first is looked at first."""
+    candidates = list(candidates)
+    for name_of in names_of:
+        for one in candidates:
+            if name_of(one) == name:
+                return one
+    key = folded(name)
+    similar = [one for one in candidates if any(folded(name_of(one)) == key for name_of in names_of)]
+    return similar[0] if len(similar) == 1 else None
