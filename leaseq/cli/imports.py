@@ -22,7 +22,7 @@ class _ImportFile(click.Path):
     """A file in one of the formats. Common files in other formats are refused with advice on what to do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if (advice := transfer.foreign(transfer.without_gz(str(value)))) is not None:
+        if (advice := transfer.foreign(transfer.without_gz(str(value)), transfer.WRITTEN)) is not None:
             self.fail(f"{str(value)!r} is {advice}", param, ctx)
         return super().convert(value, param, ctx)
 
@@ -30,7 +30,7 @@ class _ImportFile(click.Path):
 @click.command("import", epilog="Example: leaseq import reviews reviews.csv --id-field id")
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", metavar="FILE", type=_ImportFile(exists=True, dir_okay=False, allow_dash=True))
-@format_option(transfer.FORMATS)
+@format_option(transfer.WRITTEN)
 @click.option("--encoding", metavar="NAME", help="The encoding, such as cp1252 or utf-16. [default: UTF-8]")
 @click.option(
     "--delimiter",
@@ -85,12 +85,13 @@ def import_command(
 
     CSV and TSV begin with a row that names the columns; in CSV that row shows whether commas, semicolons or
     tabs separate them. JSON is one array; JSONL has one row per line. A bad row is reported with its line
-    number and skipped; the other rows are imported, and the exit code is 1. A gzipped file is unpacked.
+    number and skipped; the other rows are imported, and the exit code is 1. A gzipped file is unpacked. Of an
+    xlsx workbook, the first sheet is imported.
 
     Quotes enclose fields in CSV. In TSV they do if each field that begins with a quote closes it before the
     next tab or line end; otherwise all quotes of the file are text. A note says how they were read.
     """
-    format = format_of(file, format_name)
+    format = format_of(file, format_name, transfer.WRITTEN)
     if rejects is not None and file != "-" and Path(rejects).resolve() == Path(file).resolve():
         raise click.UsageError("--rejects names the file that is imported: name another one.")
     queue = existing_queue(client, name)
@@ -106,7 +107,9 @@ def import_command(
             quotes=quotes,
         )
         reject_stream = stack.enter_context(open_output(rejects)) if rejects else None
-        reject_writer = transfer.Rejects(reject_stream, format) if reject_stream else None
+        reject_writer = (
+            transfer.Rejects(reject_stream, "csv" if format == "xlsx" else format) if reject_stream else None
+        )
         result = _import(None if dry_run else queue, rows, stream, reject_writer)
         if reject_writer:
             reject_writer.close()

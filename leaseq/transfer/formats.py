@@ -11,7 +11,7 @@ from leaseq.errors import Invalid
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
 WRITTEN: tuple[Format, ...] = get_args(Format)
 FORMATS: tuple[Format, ...] = ("csv", "tsv", "json", "jsonl")
-"""The formats that are read. Those in ``WRITTEN`` are written."""
+"""The formats of text. `read` and `write` know those in ``WRITTEN``."""
 TEXT_TABLES: tuple[Format, ...] = ("csv", "tsv")
 TABLES: tuple[Format, ...] = (*TEXT_TABLES, "xlsx")
 

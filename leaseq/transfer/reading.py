@@ -17,6 +17,7 @@ from leaseq.transfer.lines import TOO_LONG, check_binary, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rejects import original_row
 from leaseq.transfer.rows import BadRow, Remedy, Row, from_export, from_row
+from leaseq.transfer.sheets import sheet_csv
 from leaseq.transfer.tables import Table, TableSummary
 
 
@@ -81,11 +82,15 @@ def read(
     whole file if any field begins with a quote and does not close it before the tab or the end of the line,
     else ``double``; the ``summary`` of the returned rows shows which.
 
+    From ``xlsx``, which needs the extra of that name, the first sheet is read as a CSV file would be.
+
     One row is in memory at a time, however long the stream is. A row that can't be read is a bad row, not an
     exception; only a stream from ``decoded`` raises Invalid, for damaged data. Invalid is raised immediately
     if the arguments can't be combined.
     """
     check_binary(stream, "rb")
+    if format == "xlsx" and quotes == "auto" and delimiter is None:
+        stream, format, quotes, delimiter = sheet_csv(stream), "csv", "double", ","
     file_format = validation.one_of(format, FORMATS, "format")
     table = file_format in ("csv", "tsv")
     if delimiter is not None and (not table or delimiter not in NAMES):

@@ -65,7 +65,7 @@ def test_process_exits_1_with_one_line_if_server_is_unavailable(spawn: Spawn) ->
         ["queue", "create", "x" * 65],
         ["import", "q", "/nowhere/a.csv"],
         ["import", "q", "-"],
-        ["import", "q", "-", "--format", "xlsx"],
+        ["import", "q", "-", "--format", "ods"],
         ["import", "q", "-", "--format", "csv", "--envelope"],
         ["export", "q", "a.ods"],
         ["stats", "--every", "x"],

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 import leaseq
@@ -109,7 +110,7 @@ def test_missing_column_is_named(call: Call, new_queue: leaseq.Queue, part: str)
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("rows.xlsx", "is a spreadsheet: save the sheet as CSV (UTF-8) there"),
+        ("rows.xls", "is a spreadsheet: save the sheet as CSV (UTF-8) there"),
         ("ROWS.XLS", "is a spreadsheet"),
         ("rows.ods", "is a spreadsheet"),
         ("rows.parquet", "is a Parquet file: write it as JSONL, with duckdb for instance"),
@@ -215,8 +216,8 @@ def test_gzipped_file_is_unpacked_regardless_of_name(
     (tmp_path / "a.csv.gz").write_bytes(gzip_bytes[:-4])
     result = call("import", new_queue.name, str(tmp_path / "a.csv.gz"))
     assert (result.exit_code, "the file is gzipped, and damaged or cut off" in result.stderr) == (2, True)
-    (tmp_path / "a.xlsx.gz").write_bytes(gzip_bytes)
-    assert "is a spreadsheet" in call("import", new_queue.name, str(tmp_path / "a.xlsx.gz")).stderr
+    (tmp_path / "a.ods.gz").write_bytes(gzip_bytes)
+    assert "is a spreadsheet" in call("import", new_queue.name, str(tmp_path / "a.ods.gz")).stderr
 
 
 def test_a_dry_run_reports_and_imports_nothing(call: Call, new_queue: leaseq.Queue) -> None:
@@ -291,3 +292,25 @@ def _measure_peak(url: str, *args: str) -> int:
         [sys.executable, "-c", PEAK, *args, "--redis", url], capture_output=True, text=True, check=True
     )
     return int(process.stderr.splitlines()[-1])
+
+
+def test_workbook_is_imported_by_its_name_and_by_format(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    workbook = openpyxl.Workbook()
+    for row in (["id", "text", "n"], ["007", "=1+1 is\ntext", 5], ["r-2", "x", None]):
+        workbook.worksheets[0].append(row)
+    workbook.worksheets[0]["B2"].data_type = "s"
+    file = tmp_path / "rows.xlsx"
+    workbook.save(file)
+    result = call("import", new_queue.name, str(file), "--id-field", "id")
+    assert (result.exit_code, result.stdout.split(",")[0]) == (0, "2 added"), result.stderr
+    assert new_queue.get("007").payload["text"] == "=1+1 is\ntext"
+    other = tmp_path / "rows"
+    file.rename(other)
+    result = call("import", new_queue.name, str(other), "--id-field", "id", "--format", "xlsx")
+    assert "2 duplicates" in result.stdout
+    other.write_bytes(other.read_bytes()[:2_000])
+    result = call("import", new_queue.name, str(other), "--format", "xlsx")
+    assert result.exit_code != 0
+    assert new_queue.stats().inbound == 2

@@ -26,6 +26,7 @@ FORMATS: dict[str, transfer.Format] = {
     "text/tab-separated-values": "tsv",
     JSON: "json",
     NDJSON: "jsonl",
+    transfer.CONTENT_TYPES["xlsx"]: "xlsx",
 }
 _TEXT = {"type": "string", "description": "The file; its first row names the columns"}
 _REMEDIES: dict[transfer.Remedy, str] = {
@@ -45,6 +46,10 @@ _BODY: dict[str, Any] = {
         NDJSON: {
             "schema": {"type": "string", "description": "A row per line"},
             "examples": {"rows": {"value": '{"id": "r-1", "text": "Great"}\n'}},
+        },
+        transfer.CONTENT_TYPES["xlsx"]: {
+            "schema": {"type": "string", "format": "binary", "description": "A workbook: its first sheet"},
+            "examples": {"a workbook": {"value": "PK…, the bytes of a workbook"}},
         },
     },
 }
@@ -67,7 +72,9 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         query.payload_field, query.id_field, query.priority_field, query.due_field, query.requires_field
     )
     rows = transfer.read(
-        byte_lines(),
+        transfer.decoded(byte_lines())
+        if request.mimetype == transfer.CONTENT_TYPES["xlsx"]
+        else byte_lines(),
         FORMATS[request.mimetype] if query.format == "auto" else query.format,
         mapping=mapping,
         delimiter=transfer.DELIMITERS.get(query.delimiter),  # auto: none

@@ -245,7 +245,7 @@ class ItemsQuery(Query):
 
 
 class ImportQuery(Query):
-    format: Literal["auto", "csv", "tsv", "json", "jsonl"] = Field(
+    format: Literal["auto", "csv", "tsv", "json", "jsonl", "xlsx"] = Field(
         "auto", description="The format of the file, default auto: that of its Content-Type"
     )
     delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(

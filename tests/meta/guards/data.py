@@ -7,6 +7,7 @@ GUARDS: tuple[Guard, ...] = (
         "body, JSON depth and number limits",
         guard("body-size", "test_rest_refuses_too_large_body", instead="MAX_CONTENT_LENGTH=None,"),
         guard("body-expansion", "test_stream_that_expands_too_much_is_refused"),
+        guard("workbook-expansion", "test_workbook_that_unpacks_to_too_much_is_refused"),
         guard("json-depth", "test_rest_refuses_invalid_body"),
         guard("json-finite", "test_rest_refuses_invalid_body"),
         guard("json-twice", "test_rest_refuses_invalid_body"),

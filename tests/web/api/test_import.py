@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
 from typing import Any
 
+import openpyxl
 import pytest
 
 import leaseq
@@ -135,7 +137,7 @@ def test_import_accepts_large_body_and_lists_100_errors(
     [
         ("", "application/xml", 415, "unsupported-media-type", None),
         ("", None, 415, "unsupported-media-type", None),
-        ("?format=xlsx", CSV, 400, "invalid", "format"),
+        ("?format=ods", CSV, 400, "invalid", "format"),
         ("?delimiter=dot", CSV, 400, "invalid", "delimiter"),
         ("?delimiter=tab", "application/json", 400, "invalid", "delimiter"),
         ("?quotes=none", "application/json", 400, "invalid", "quotes"),
@@ -170,3 +172,19 @@ def test_import_by_worker_or_to_unknown_queue_is_refused(
     assert_problem(
         manager("POST", "/queues/nowhere/import", data=b"n\n1\n", content_type=CSV), 404, "not-found"
     )
+
+
+def test_workbook_is_imported(queue: leaseq.Queue, manager: Caller) -> None:
+    queue.configure()
+    workbook = openpyxl.Workbook()
+    for row in (["id", "text"], ["007", "Great"], ["r-2", "-5"]):
+        workbook.worksheets[0].append(row)
+    stream = io.BytesIO()
+    workbook.save(stream)
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    path = f"/queues/{queue.name}/import?id_field=id"
+    response = manager("POST", path, data=stream.getvalue(), content_type=kind)
+    assert (response.status_code, response.json["added"]) == (200, 2), response.text
+    assert queue.get("007").payload == {"id": "007", "text": "Great"}
+    refused = manager("POST", path, data=stream.getvalue()[:900], content_type=kind)
+    assert assert_problem(refused, 400, "invalid")["field"] == "file"
