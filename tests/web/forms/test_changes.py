@@ -79,5 +79,5 @@ def test_audit_log_describes_form_changes(
     new_form = fields["form"].replace('"delivery"', '"parcel"')
     assert save(manager_browser, queue, fields, form=new_form).status_code == 303
     assert accounts.log.page(person=queue.name).entries[0].detail == (
-        "form: option 'parcel' of 'About' added; option 'delivery' of 'About' removed"
+        "Form: option 'parcel' of 'About' added; option 'delivery' of 'About' removed"
     )
