@@ -31,6 +31,7 @@ MAX_PRIORITY = 1_000_000
 _INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_SEPARATOR = re.compile(r"[/\\]")  # of the segments of a path; browsers take a backslash for a slash
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _MAX_SHOWN = 60  # characters of a value in an error
 _CONTAINERS = (dict, list, tuple)
@@ -84,8 +85,8 @@ def described(value: object) -> str:
 
 
 def queue_name(name: object) -> str:
-    if not isinstance(name, str) or not _QUEUE.match(name):
-        raise refusal("queue", "1 to 64 characters of a-z 0-9 . _ -", name)
+    if not isinstance(name, str) or not _QUEUE.match(name) or is_dot_segment(name):
+        raise refusal("queue", "1 to 64 characters of a-z 0-9 . _ -, and not . or ..", name)
     return name
 
 
@@ -98,6 +99,15 @@ def item_id(value: object, field: str = "id") -> str:
     return _check_unicode(value, field)
 
 
+def new_item_id(value: object, field: str = "id") -> str:
+    """The id of an item that is added. Programs that put it into a path unescaped would reach another item
+    if it had dot segments. Items that are there already keep their ids."""
+    id = item_id(value, field)
+    if "." in id and any(map(is_dot_segment, _SEPARATOR.split(id))):  # guard: id-dot-segments
+        raise refusal(field, "an id in which no part between slashes or backslashes is . or ..", id)
+    return id
+
+
 def is_dot_segment(value: str) -> bool:
     """Whether HTTP clients remove this from a path as a dot segment, percent-encoded or not."""
     return value in (".", "..")
@@ -108,6 +118,15 @@ def person_name(value: object, field: str = "person") -> str:
         raise refusal(field, f"1 to {MAX_PERSON} printable characters", value)
     _check_visible(value, field)  # guard: visible-person
     return _check_unicode(value, field)
+
+
+def new_person_name(value: object, field: str = "person") -> str:
+    """The name of a person who is added. It stands in the paths of pages and REST, where it must be one
+    segment. People who are there already keep their names."""
+    name = person_name(value, field)
+    if is_dot_segment(name) or _SEPARATOR.search(name):  # guard: person-segment
+        raise refusal(field, "a name without / and \\, and not . or ..", name)
+    return name
 
 
 def label(value: object, field: str, max_length: int) -> str:

@@ -7,9 +7,10 @@ from datetime import timedelta
 from functools import lru_cache, partial
 from typing import Any
 
+from flask import Request
 from flask_openapi.models.info import Info
 from flask_openapi.openapi import OpenAPI
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import MapAdapter
 
 import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
@@ -21,6 +22,7 @@ from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
+from leaseq.webapp.paths import Adapter, init_paths, routing_path
 from leaseq.webapp.reachability import UnreachableRow, unreachable_rows
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.snapshot import Snapshots
@@ -53,15 +55,14 @@ from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
 
-class NameConverter(BaseConverter):
-    """An item's id or a person's name: any printable characters, slashes included."""
-
-    regex = r"(?s:.+)"
-    part_isolating = False
-
-
 class App(OpenAPI):
     """The app. No view is a coroutine, so Flask's check of each function at each request is left out."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        adapter = super().create_url_adapter(request)
+        if request is None or adapter is None:
+            return adapter
+        return Adapter.of(adapter, routing_path(request.environ))
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return func
@@ -81,7 +82,6 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.request_class = StrictRequest
     app.session_interface = SessionCookie()
     app.jinja_environment = Templates
-    app.url_map.converters["name"] = NameConverter
     app.json.sort_keys = False  # type: ignore[attr-defined]
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
@@ -111,6 +111,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Breaks(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
+    init_paths(app)
     init_i18n(app)
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)

@@ -12,7 +12,7 @@ Level = Literal["error", "warning", "unseen"]
 """An error loses data, lets someone in or stops work; a warning may; unseen: could not be checked."""
 
 Group = Literal[
-    "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "pages"
+    "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "names", "pages"
 ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaseq import Client, ServerRefused, ServerUnavailable
-from leaseq.doctor import exposure, memory, persistence, policies, proxies, replication, rights, server
+from leaseq.doctor import exposure, memory, names, persistence, policies, proxies, replication, rights, server
 from leaseq.doctor.checks import Check, Finding, Group
 from leaseq.doctor.server_info import Node
 from leaseq.doctor.topology import Topology, topology_of
@@ -32,6 +32,7 @@ CHECKS: Final = (
     *rights.CHECKS,
     *replication.CHECKS,
     *policies.CHECKS,
+    *names.CHECKS,
     *proxies.CHECKS,
     UNREADABLE,
 )
@@ -43,6 +44,7 @@ GROUPS: Final[dict[Group, str]] = {
     "permissions": rights.WELL,
     "replication": replication.WELL["server"],
     "queues": policies.WELL,
+    "names": names.WELL,
     "pages": proxies.WELL,
 }
 """What the report says of each group of checks that found nothing."""
@@ -83,6 +85,7 @@ class _Examination:
                 replication.find_problems(topology, unreachable_nodes),
             )
             self._queues()
+            self._names()
             self._pages()
         unreadable_findings = [
             one for node in (*topology.nodes, *topology.sentinels) for one in _unreadable_findings(node)
@@ -127,6 +130,12 @@ class _Examination:
             self._collect("queues", [], policies.find_problems(self.client, self.schemas))
         except ServerRefused:  # missing rights are reported by the checks of rights
             self.unsure_groups.add("queues")
+
+    def _names(self) -> None:
+        try:
+            self._collect("names", [], names.find_problems(self.client, without_password(self.client.url)))
+        except ServerRefused:  # missing rights are reported by the checks of rights
+            self.unsure_groups.add("names")
 
     def _pages(self) -> None:
         try:

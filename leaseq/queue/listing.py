@@ -8,6 +8,7 @@ from contextlib import suppress
 from leaseq.engine.connection import Connection
 from leaseq.engine.keys import QUEUES, STATUS, Keys
 from leaseq.errors import LeaseqError
+from leaseq.validation import is_dot_segment
 
 _BATCH = 1_000  # queues looked up in one round trip
 
@@ -15,7 +16,8 @@ _BATCH = 1_000  # queues looked up in one round trip
 def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
-    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    stored_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    listed_names = {name for name in stored_names if not is_dot_segment(name)}  # the doctor finds the others
     missing_names = connection.names - listed_names
     existing_names = _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):

@@ -100,6 +100,7 @@ def test_server_of_leaseq_up_has_no_problems(up: tuple[Path, UpProcess]) -> None
         "permissions",
         "replication",
         "queues",
+        "names",
         "pages",
     ]
 

@@ -10,6 +10,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.ids import item_ids, request_id
 from leaseq.errors import Invalid
+from tests.conftest import Server
 
 
 @pytest.mark.parametrize("id", [".", ".."])
@@ -23,7 +24,37 @@ def test_id_that_a_url_cannot_contain_is_refused(queue: leaseq.Queue, id: str) -
     assert not queue.exists()
 
 
-@pytest.mark.parametrize("id", ["...", "a.", "./", ". ."])
+@pytest.mark.parametrize("id", ["../x", "x/..", "a/../b", "./x", "a/.", "..\\x", "a\\.", "/..", "x/../../qa"])
+def test_new_id_with_a_dot_segment_is_refused(queue: leaseq.Queue, id: str) -> None:
+    with pytest.raises(Invalid) as error:
+        queue.enqueue({}, id=id)
+    assert error.value.field == "id"
+    with pytest.raises(Invalid) as error:
+        queue.enqueue_many([NewItem({}, id=id)])
+    assert error.value.field == "items[0].id"
+    assert not queue.exists()
+
+
+def test_stored_item_whose_id_has_dot_segments_is_worked_and_removed(queue: leaseq.Queue) -> None:
+    """Earlier versions accepted such ids; `restore` writes one, as they did."""
+    queue.restore(NewItem({"n": 1}, id="../x"), [])
+    lease = queue.reserve("ann")
+    assert lease
+    assert lease.id == "../x"
+    queue.finish(lease, {"ok": True})
+    assert queue.get("../x").state == "finished"
+    queue.remove("../x")
+    assert queue.exists()
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_queue_name_that_a_url_cannot_contain_is_refused(server: Server, name: str) -> None:
+    with pytest.raises(Invalid) as error:
+        leaseq.Queue(server.client, name)
+    assert error.value.field == "queue"
+
+
+@pytest.mark.parametrize("id", ["...", "a.", "https://example.org/a.b/..c", "a/b", "a\\b", ". ."])
 def test_id_with_dots_that_a_url_path_keeps_is_accepted(queue: leaseq.Queue, id: str) -> None:
     assert queue.enqueue({}, id=id).id == id
 

@@ -16,8 +16,9 @@ VERSION = "1"
 ABOUT = """A work queue for people. Each item is handed out under a lease. If you neither finish it in time
 nor give it back, it returns to the queue and somebody else gets it.
 
-Send `Authorization: Bearer <token>`, or the page's session cookie with its CSRF token in `X-CSRFToken`. Times
-are RFC 3339 in UTC, durations are seconds. Errors are `application/problem+json` with a stable `code`.
+Send `Authorization: Bearer <token>`, or the page's session cookie with its CSRF token in `X-CSRFToken`. Ids
+and names in a path are percent-encoded, including their slashes. Times are RFC 3339 in UTC, durations are
+seconds. Errors are `application/problem+json` with a stable `code`.
 With an `Idempotency-Key`, any POST or PATCH is safe to send again."""
 
 SECURITY: dict[str, Any] = {

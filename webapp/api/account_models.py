@@ -7,7 +7,17 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, WholeNumber, number_range, optional
+from leaseq.webapp.api.models_in import (
+    NAME,
+    PERSON,
+    PERSON_SEGMENT,
+    SKILLS,
+    Body,
+    Role,
+    WholeNumber,
+    number_range,
+    optional,
+)
 from leaseq.webapp.api.models_out import RecordModel, Time
 from leaseq.webapp.api.pagination import PageQuery
 from leaseq.webapp.api.request_model import RequestModel
@@ -131,7 +141,7 @@ class InvitationPath(RequestModel):
 
 
 class InvitationRequest(Body):
-    name: str = optional("The name that they will have; by default they choose it", **PERSON)
+    name: str = optional("The name that they will have; by default they choose it", **PERSON_SEGMENT)
     role: Role = optional("By default worker")
     skills: list[str] = optional("Their skills", **SKILLS)
     team: str = optional("Their team", maxLength=MAX_TEAM)

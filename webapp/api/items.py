@@ -65,7 +65,7 @@ def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
         raise
 
 
-@bp.get("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
+@bp.get("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("worker")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """Read one item, with its answers and history.
@@ -94,7 +94,7 @@ def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     )
 
 
-@bp.patch("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
+@bp.patch("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     """Change an item that is inbound, scheduled or dead; fields that are left out keep their values.
@@ -108,7 +108,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     return models_out.Item.from_record(item)
 
 
-@bp.delete("/queues/<q>/items/<name:id>", tags=TAGS, responses={"204": None})
+@bp.delete("/queues/<q>/items/<item:id>", tags=TAGS, responses={"204": None})
 @needs("manager")
 def remove(path: ItemPath, query: RemoveQuery) -> Response:
     """Delete an item, with its answers: also with one that was given a moment ago.
@@ -120,21 +120,21 @@ def remove(path: ItemPath, query: RemoveQuery) -> Response:
     return Response(status=204)
 
 
-@bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/revive", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return a dead item to the queue, with its full number of attempts."""
     return models_out.Item.from_record(existing_queue(path.q).revive(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/release", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/release", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End the lease of an item, so that somebody else can get it."""
     return models_out.Item.from_record(existing_queue(path.q).release(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/assign", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/assign", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
@@ -143,7 +143,7 @@ def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     return models_out.Item.from_record(queue.assign(path.id, assignee, by=person().name))
 
 
-@bp.delete("/queues/<q>/items/<name:id>/assignment", tags=TAGS, responses={"200": models_out.Item})
+@bp.delete("/queues/<q>/items/<item:id>/assignment", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def unassign(path: ItemPath) -> dict[str, Any]:
     """Let anybody have an item again that is assigned to somebody. The person who holds it keeps it.
@@ -153,14 +153,14 @@ def unassign(path: ItemPath) -> dict[str, Any]:
     return models_out.Item.from_record(existing_queue(path.q).unassign(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
     return models_out.Item.from_record(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<name:id>/reopen", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/reopen", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     """Take back the answer of this token: the item is inbound again, at the front of its priority.
@@ -173,7 +173,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     return models_out.Item.from_record(item)
 
 
-@bp.post("/queues/<q>/items/<name:id>/correct", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/correct", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
     """Replace the answer of this token with yours. The replaced one is kept as a late answer."""

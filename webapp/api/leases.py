@@ -125,7 +125,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     return list_response("leases", [models_out.Lease.from_record(lease) for lease in leases], cursor)
 
 
-@bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
+@bp.post("/queues/<q>/items/<item:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
 @needs("worker")
 def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     """Finish the item with its result.
@@ -147,7 +147,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     return models_out.Finished.from_record(result)
 
 
-@bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
+@bp.post("/queues/<q>/items/<item:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Undo a finish, an abandon or a fail, at most 15 seconds after it.
@@ -179,7 +179,7 @@ _ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "brok
 """The outcomes in a person's activity, by how the lease ended."""
 
 
-@bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
+@bp.post("/queues/<q>/items/<item:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
@@ -198,7 +198,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     return models_out.Abandoned.from_record(result)
 
 
-@bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
+@bp.post("/queues/<q>/items/<item:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later until no attempts are left.
@@ -226,7 +226,7 @@ def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) ->
     state().activity.record(person().name, path.q, outcome, id=path.id, token=token, held_ms=held_ms)
 
 
-@bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
+@bp.post("/queues/<q>/items/<item:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
 @needs("worker")
 def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Extend the lease to the full lease time from now.
@@ -239,7 +239,7 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     return models_out.Lease.from_record(lease)
 
 
-@bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})
+@bp.put("/queues/<q>/items/<item:id>/draft", tags=TAGS, responses={"204": None})
 @needs("worker")
 def draft(path: ItemPath, body: DraftRequest) -> Response:
     """Save a draft of the answer. It is returned with the item's next lease, even if this lease expires."""

@@ -29,6 +29,7 @@ TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
 PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # of those above, only what Unicode calls printable
 ID: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_ID}
 PERSON: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_PERSON, "pattern": PRINTABLE}
+PERSON_SEGMENT: dict[str, Any] = {**PERSON, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u00a0/\\\\]+$"}
 _SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
 PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
 DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
@@ -68,13 +69,13 @@ class QueuePath(RequestModel):
 
 class ItemPath(QueuePath):
     id: str = Field(
-        description="The item's id: printable, not . or ..",
+        description="The item's id, percent-encoded with its slashes: printable, not . or ..",
         json_schema_extra={**ID, "pattern": PRINTABLE},
     )
 
 
 class PersonPath(RequestModel):
-    name: str = Field(description="The person's name: printable, not . or ..", json_schema_extra=PERSON)
+    name: str = Field(description="The person's name, percent-encoded", json_schema_extra=PERSON_SEGMENT)
 
 
 class EmptyRequest(Body):
@@ -86,7 +87,9 @@ class NewItem(Body):
 
     payload: Any = Field(description="Any JSON, at most 262,144 bytes")
     id: str = optional(
-        "Printable, not . or ..; generated if left out; an existing id adds nothing", **ID, pattern=PRINTABLE
+        "Printable, no part between slashes is . or ..; generated if left out; an existing id adds nothing",
+        **ID,
+        pattern=PRINTABLE,
     )
     priority: WholeNumber = optional("Smaller is sooner; default 100", **PRIORITY)
     delay: float = optional("Seconds before it may be reserved", **number_range(0, MAX_DELAY))

@@ -31,14 +31,14 @@ def list_people(query: PageQuery) -> dict[str, Any]:
     return list_response("people", [Person.from_record(one) for one in people], after)
 
 
-@bp.get("/people/<name:name>", tags=TAGS, responses={"200": Person})
+@bp.get("/people/<name>", tags=TAGS, responses={"200": Person})
 @needs("admin")
 def get_person(path: PersonPath) -> dict[str, Any]:
     """Read one person's account."""
     return Person.from_record(accounts().get(path.name))
 
 
-@bp.get("/people/<name:name>/export", tags=TAGS, responses={"200": PersonExport})
+@bp.get("/people/<name>/export", tags=TAGS, responses={"200": PersonExport})
 @needs("admin")
 def export_person(path: PersonPath) -> Response:
     """Export everything stored about a person, as one streamed JSON document, like `leaseq person export`.
@@ -51,7 +51,7 @@ def export_person(path: PersonPath) -> Response:
     return download(map(str.encode, document), JSON, "person.json")
 
 
-@bp.put("/people/<name:name>", tags=TAGS, responses={"200": Person, "201": Person})
+@bp.put("/people/<name>", tags=TAGS, responses={"200": Person, "201": Person})
 @needs("admin")
 def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Add a person, or change one.
@@ -82,7 +82,7 @@ def _change(name: str, **changes: Any) -> PersonChange:
     return change_person(state().client, accounts(), state().access, name, by=person().name, **changes)
 
 
-@bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})
+@bp.delete("/people/<name>", tags=TAGS, responses={"204": None})
 @needs("admin")
 def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
     """Erase a person, or finish an erasure that was interrupted.
@@ -94,7 +94,7 @@ def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
     return "", 204, {ERASED_AS: erase(path.name).pseudonym}
 
 
-@bp.post("/people/<name:name>/password-link", tags=TAGS, responses={"201": PasswordLink})
+@bp.post("/people/<name>/password-link", tags=TAGS, responses={"201": PasswordLink})
 @needs("admin")
 def create_password_link(path: PersonPath, body: EmptyRequest) -> tuple[dict[str, Any], int]:  # noqa: ARG001  # no fields
     """Create a link with which a person chooses their password. It works once, within three days."""
@@ -103,7 +103,7 @@ def create_password_link(path: PersonPath, body: EmptyRequest) -> tuple[dict[str
     return {"link": url_for("auth.welcome", token=token, _external=True)}, 201
 
 
-@bp.delete("/people/<name:name>/sessions", tags=TAGS, responses={"204": None})
+@bp.delete("/people/<name>/sessions", tags=TAGS, responses={"204": None})
 @needs("admin")
 def end_sessions(path: PersonPath) -> tuple[str, int]:
     """Sign a person out everywhere. Their tokens stay valid: revoke them separately."""
@@ -111,7 +111,7 @@ def end_sessions(path: PersonPath) -> tuple[str, int]:
     return "", 204
 
 
-@bp.delete("/people/<name:name>/factor", tags=TAGS, responses={"204": None})
+@bp.delete("/people/<name>/factor", tags=TAGS, responses={"204": None})
 @needs("admin")
 def reset_factor(path: PersonPath) -> tuple[str, int]:
     """Reset a person's two-factor sign-in, because their device is lost, and sign them out everywhere.

@@ -23,7 +23,7 @@ from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.work.form_view import Input, form_view_of
 
 
-@bp.post("/manage/<q>/items/<name:id>/reopen")
+@bp.post("/manage/<q>/items/<item:id>/reopen")
 @needs("manager")
 def reopen(q: str, id: str) -> Response | tuple[str, int]:
     """Let a finished item wait again, for anybody or for one person. If refused, the page shows the input
@@ -39,7 +39,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
     return redirect_to_item(q, id)
 
 
-@bp.get("/manage/<q>/items/<name:id>/correct")
+@bp.get("/manage/<q>/items/<item:id>/correct")
 @needs("manager")
 def correction(q: str, id: str) -> str | tuple[str, int]:
     """The form, filled with the answer to correct."""
@@ -53,7 +53,7 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
     return _correction(queue, item, token, input, {})
 
 
-@bp.post("/manage/<q>/items/<name:id>/correct")
+@bp.post("/manage/<q>/items/<item:id>/correct")
 @needs("manager")
 def correct(q: str, id: str) -> Response | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""

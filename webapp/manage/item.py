@@ -27,7 +27,7 @@ from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.threads import new_message_id
 
 
-@bp.get("/manage/<q>/items/<name:id>")
+@bp.get("/manage/<q>/items/<item:id>")
 @needs("manager")
 def item(q: str, id: str) -> str:
     return show_item(existing_queue(q), id)
@@ -105,7 +105,7 @@ def address(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
     return url_for("manage.item", q=queue.name, id=item.id, **search.args(), at=search.cursor_of(item))
 
 
-@bp.post("/manage/<q>/items/<name:id>/assign")
+@bp.post("/manage/<q>/items/<item:id>/assign")
 @needs("manager")
 def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Assign the item to one person."""
@@ -119,7 +119,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     return redirect_to_item(q, id)
 
 
-@bp.post("/manage/<q>/items/<name:id>/unassign")
+@bp.post("/manage/<q>/items/<item:id>/unassign")
 @needs("manager")
 def unassign(q: str, id: str) -> Response:
     """Let anybody have the item again."""
@@ -128,7 +128,7 @@ def unassign(q: str, id: str) -> Response:
     return redirect_to_item(q, id)
 
 
-@bp.post("/manage/<q>/items/<name:id>/change")
+@bp.post("/manage/<q>/items/<item:id>/change")
 @needs("manager")
 def change(q: str, id: str) -> Response | tuple[str, int]:
     """Change a waiting or failed item, and optionally hand out a failed one again. If refused, the page shows
@@ -163,7 +163,7 @@ def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
     flash(_("It is waiting again, with all its attempts."))
 
 
-@bp.post("/manage/<q>/items/<name:id>/revive")
+@bp.post("/manage/<q>/items/<item:id>/revive")
 @needs("manager")
 def revive(q: str, id: str) -> Response | tuple[str, int]:
     """Hand the item out again: a failed item with all its attempts, a scheduled item now."""
@@ -183,7 +183,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
     return return_redirect(q) or redirect_to_item(q, id)
 
 
-@bp.post("/manage/<q>/items/<name:id>/release")
+@bp.post("/manage/<q>/items/<item:id>/release")
 @needs("manager")
 def release(q: str, id: str) -> Response:
     existing_queue(q).release(id, by=person().name)
@@ -191,7 +191,7 @@ def release(q: str, id: str) -> Response:
     return return_redirect(q) or redirect_to_item(q, id)
 
 
-@bp.post("/manage/<q>/items/<name:id>/adopt")
+@bp.post("/manage/<q>/items/<item:id>/adopt")
 @needs("manager")
 def adopt(q: str, id: str) -> Response:
     token = whole_number(request.form.get("token"))
@@ -202,7 +202,7 @@ def adopt(q: str, id: str) -> Response:
     return redirect_to_item(q, id)
 
 
-@bp.post("/manage/<q>/items/<name:id>/remove")
+@bp.post("/manage/<q>/items/<item:id>/remove")
 @needs("manager")
 def remove(q: str, id: str) -> Response:
     existing_queue(q).remove(id, by=person().name)

@@ -22,6 +22,7 @@ from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, texts_of
 from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_lookalike
+from leaseq.webapp.paths import current_path
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
@@ -106,7 +107,7 @@ def preview_settings(q: str) -> str:
         return render_template(
             "manage/form_preview.html",
             form_values=typed,
-            preview_url=request.path,
+            preview_url=current_path(),
             **preview_of(typed, payloads),
         )
     texts = texts_of(queue.policy)

@@ -14,7 +14,7 @@ from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
 
 
-@bp.post("/manage/<q>/items/<name:id>/answer")
+@bp.post("/manage/<q>/items/<item:id>/answer")
 @needs("manager")
 def answer(q: str, id: str) -> Response | tuple[str, int]:
     """Write to the person who has the item, and to those who get it next. If refused, the page shows the
@@ -31,7 +31,7 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
     return redirect_to_item(q, id, "thread")
 
 
-@bp.post("/manage/<q>/items/<name:id>/settle")
+@bp.post("/manage/<q>/items/<item:id>/settle")
 @needs("manager")
 def settle(q: str, id: str) -> Response:
     """Remove the item's question from the list of questions that need an answer."""

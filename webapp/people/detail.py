@@ -54,7 +54,7 @@ class Figures:
         return max(1, *(figures.finished for _, figures in self.days))
 
 
-@bp.get("/people/<name:name>")
+@bp.get("/people/<name>")
 @needs("manager")
 def detail(name: str) -> str:
     """For admins, the person's account; for managers, the person's work on the queues they may manage."""
@@ -99,7 +99,7 @@ def _back(name: str) -> Response:
     return redirect(url_for("people.detail", name=name), 303)
 
 
-@bp.post("/people/<name:name>/change")
+@bp.post("/people/<name>/change")
 @needs("admin")
 def change(name: str) -> Response | tuple[str, int]:
     try:
@@ -120,7 +120,7 @@ def change(name: str) -> Response | tuple[str, int]:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/disable")
+@bp.post("/people/<name>/disable")
 @needs("admin")
 def disable(name: str) -> Response | tuple[str, int]:
     count = len(accounts().held_by(name))
@@ -143,7 +143,7 @@ def disable(name: str) -> Response | tuple[str, int]:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/enable")
+@bp.post("/people/<name>/enable")
 @needs("admin")
 def enable(name: str) -> Response:
     accounts().change(name, by=person().name, disabled=False)
@@ -151,14 +151,14 @@ def enable(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/link")
+@bp.post("/people/<name>/link")
 @needs("admin")
 def create_password_link(name: str) -> str:
     """Create a one-time link with which the person chooses a new password."""
     return person_page(name, link=accounts().password_link(name, by=person().name))
 
 
-@bp.post("/people/<name:name>/sign-out")
+@bp.post("/people/<name>/sign-out")
 @needs("admin")
 def sign_out(name: str) -> Response:
     accounts().end_sessions(name, by=person().name)
@@ -167,7 +167,7 @@ def sign_out(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/factor")
+@bp.post("/people/<name>/factor")
 @needs("admin")
 def reset_factor(name: str) -> Response:
     """Turn off the person's two-factor sign-in, for a lost device; they can turn it on again."""
@@ -177,7 +177,7 @@ def reset_factor(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/link-provider")
+@bp.post("/people/<name>/link-provider")
 @needs("admin")
 def allow_provider_link(name: str) -> Response:
     """Allow one sign-in through the identity provider to link the account without its password."""
@@ -192,7 +192,7 @@ def allow_provider_link(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/unlink-provider")
+@bp.post("/people/<name>/unlink-provider")
 @needs("admin")
 def unlink_provider(name: str) -> Response:
     accounts().unlink_provider(name, by=person().name)
@@ -200,7 +200,7 @@ def unlink_provider(name: str) -> Response:
     return _back(name)
 
 
-@bp.post("/people/<name:name>/tokens")
+@bp.post("/people/<name>/tokens")
 @needs("admin")
 def create_token(name: str) -> str | tuple[str, int]:
     """Create a token for a program with its own account."""
@@ -212,7 +212,7 @@ def create_token(name: str) -> str | tuple[str, int]:
     return person_page(name, token=token)
 
 
-@bp.post("/people/<name:name>/tokens/<id>/revoke")
+@bp.post("/people/<name>/tokens/<id>/revoke")
 @needs("admin")
 def revoke_token(name: str, id: str) -> Response:
     accounts().revoke_token(id, by=person().name, person=name)

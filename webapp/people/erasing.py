@@ -17,13 +17,13 @@ from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.erasing import UnreadableQueues, journal_since, of_people
 
 
-@bp.get("/people/<name:name>/erase")
+@bp.get("/people/<name>/erase")
 @needs("admin")
 def confirm_erase(name: str) -> str:
     return _page(name)
 
 
-@bp.post("/people/<name:name>/erase")
+@bp.post("/people/<name>/erase")
 @needs("admin")
 def erase_person(name: str) -> str | Response | tuple[str, int]:
     if request.form.get("name", "").strip() != name:

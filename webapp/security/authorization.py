@@ -21,6 +21,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, state, this_app
+from leaseq.webapp.paths import current_url
 from leaseq.webapp.security.token_scopes import is_whole, refusal
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
@@ -301,7 +302,7 @@ def _ask_to_sign_in() -> Response:
                 "this token is not valid: it is mistyped, was revoked, has expired, or its person is disabled"
             )
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
-    page = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
+    page = current_url() if request.method == "GET" else _page_of_post()
     sign_in = url_for("auth.login", next=page)
     shows_page = "text/html" in request.accept_mimetypes.values()  # a script accepts */*, and keeps its form
     if shows_page and typed_fields():

@@ -29,7 +29,7 @@ def figures_of_today(name: str) -> Command:
     return state().activity.today_command(name, (request.view_args or {})["q"])
 
 
-@bp.post("/q/<q>/items/<name:id>/finish")
+@bp.post("/q/<q>/items/<item:id>/finish")
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
     queue, caller, token = lease_queue(q), person(), read_token()
@@ -74,7 +74,7 @@ def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
     return next.reserved_at == outcome.finished_at and not outcome.replayed
 
 
-@bp.post("/q/<q>/items/<name:id>/undo")
+@bp.post("/q/<q>/items/<item:id>/undo")
 @needs("worker")
 def undo(q: str, id: str) -> Page:
     """Undo a finish, abandon or fail: show the item again, with the input. The person's other leases stay."""

@@ -25,7 +25,7 @@ from leaseq.webapp.work.responses import (
 from leaseq.webapp.work.undo import Act, forget_act, remember_act
 
 
-@bp.post("/q/<q>/items/<name:id>/abandon")
+@bp.post("/q/<q>/items/<item:id>/abandon")
 @needs("worker", reads=figures_of_today)
 def abandon(q: str, id: str) -> Page:
     """Give the item back. The input is saved as a draft, in case the person gets the item again."""
@@ -49,7 +49,7 @@ def abandon(q: str, id: str) -> Page:
     return _next_page(queue, id, token, "later" if again else "never", "gave_back", result.next)
 
 
-@bp.post("/q/<q>/items/<name:id>/fail")
+@bp.post("/q/<q>/items/<item:id>/fail")
 @needs("worker", reads=figures_of_today)
 def fail(q: str, id: str) -> Page:
     """Report a problem with the item."""

@@ -52,7 +52,7 @@ def reserve(q: str) -> Response:
     return redirect_to_queue(q)
 
 
-@bp.post("/q/<q>/items/<name:id>/renew")
+@bp.post("/q/<q>/items/<item:id>/renew")
 @needs("worker")
 def renew(q: str, id: str) -> Page:
     """Renew the lease, or take an expired item back. The input is saved as the draft."""
@@ -72,7 +72,7 @@ def renew(q: str, id: str) -> Page:
     return show_lease(queue, lease, box_texts=request.form)
 
 
-@bp.post("/q/<q>/items/<name:id>/draft")
+@bp.post("/q/<q>/items/<item:id>/draft")
 @needs("worker")
 def draft(q: str, id: str) -> Response:
     """Save the input so far as a draft, which the page's script sends during typing."""
@@ -87,7 +87,7 @@ def session_now() -> dict[str, str]:
     return {"person": person().name, "csrf": generate_csrf()}
 
 
-@bp.get("/q/<q>/items/<name:id>/outcome")
+@bp.get("/q/<q>/items/<item:id>/outcome")
 @needs("worker")
 def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
     """The outcome of an ended lease, as a fragment for the page's script. For an item that was never theirs,

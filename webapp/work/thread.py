@@ -16,7 +16,7 @@ from leaseq.webapp.work import bp
 from leaseq.webapp.work.responses import Page, read_token, save_draft, show_errors, show_outcome
 
 
-@bp.post("/q/<q>/items/<name:id>/ask")
+@bp.post("/q/<q>/items/<item:id>/ask")
 @needs("worker")
 def ask(q: str, id: str) -> Page:
     """Ask the managers about an item. The person keeps the lease."""
@@ -40,7 +40,7 @@ def ask(q: str, id: str) -> Page:
     return redirect(url_for("work.page", q=q, item=id), 303)
 
 
-@bp.get("/q/<q>/items/<name:id>/thread")
+@bp.get("/q/<q>/items/<item:id>/thread")
 @needs("worker")
 def thread(q: str, id: str) -> str | Response:
     """The thread, as a fragment, for people who have the item now."""

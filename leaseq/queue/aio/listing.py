@@ -12,12 +12,14 @@ from leaseq.engine.aio.connection import Connection
 from leaseq.engine.keys import QUEUES, STATUS, Keys
 from leaseq.errors import LeaseqError
 from leaseq.queue.listing import _BATCH
+from leaseq.validation import is_dot_segment
 
 
 async def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = await connection.ask_all([("SMEMBERS", QUEUES)])
-    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    stored_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    listed_names = {name for name in stored_names if not is_dot_segment(name)}
     missing_names = connection.names - listed_names
     existing_names = await _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):

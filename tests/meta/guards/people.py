@@ -88,7 +88,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "looks-normal",
             "test_name_is_stored_composed_and_found_in_any_form",
-            instead='name = validation.person_name(value if isinstance(value, str) else value, "name")',
+            instead='name = validation.new_person_name(value if isinstance(value, str) else value, "name")',
         ),
     ),
     *row(

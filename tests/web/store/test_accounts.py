@@ -147,7 +147,10 @@ def test_a_team_has_a_limited_length(empty_accounts: Accounts) -> None:
         empty_accounts.add("bob", by="test", team="x" * (MAX_TEAM + 1))
 
 
-@pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])
+@pytest.mark.parametrize(
+    "name",
+    [".", "..", "../people/admin2", "alice/export", "CORP\\alice", "/", " ann", "ann ", "", "x" * 65, "a\nb"],
+)
 def test_invalid_name_is_refused(empty_accounts: Accounts, name: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         empty_accounts.add(name, by="test")

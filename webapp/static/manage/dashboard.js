@@ -1,6 +1,6 @@
 // Keeps a manager's page up to date. The data-… attributes of an element name the figure it shows. An element with
 // the focus is never moved or removed, and only new problems are announced to screen readers.
-import { announce, formatTime } from "../shared/page.js";
+import { announce, formatTime, pathSegment } from "../shared/page.js";
 import { renewCsrfTokens } from "../shared/session.js";
 
 const root = document.querySelector("[data-live]");
@@ -128,7 +128,7 @@ function setLink(element, row) {
     url = `${texts.dead}&${search}`;
   } else {
     const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name, SKILL: row.skill };
-    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME|SKILL/g, (part) => encodeURIComponent(parts[part]));
+    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME|SKILL/g, (part) => pathSegment(parts[part]));
   }
   const attribute = element.tagName === "FORM" ? "action" : "href";
   if (element.getAttribute(attribute) !== url) element.setAttribute(attribute, url);

@@ -1,4 +1,4 @@
-// For all pages: times, menus, and announcements to screen readers.
+// For all pages: times, URLs, menus, and announcements to screen readers.
 
 // Times in the page's language and the site's time zone, not the browser's.
 const { lang } = document.documentElement;
@@ -23,6 +23,11 @@ const now = Date.now(); // read once: a second could pass between two readings
 const isSameClock = [now, now + HALF_YEAR_MS].every(
   (time) => formatInZone(new Date(time), browserZone) === formatInZone(new Date(time), timeZone),
 );
+
+// A name or an id as one segment of a URL's path, as the server spells it: "." and ".." lead nowhere.
+export function pathSegment(value) {
+  return encodeURIComponent(value) + (value === "." || value === ".." ? "%00" : "");
+}
 
 export function localiseTimes(root) {
   for (const time of root.querySelectorAll("time[data-local]")) {

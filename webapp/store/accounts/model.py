@@ -96,11 +96,9 @@ def checked_name(value: object) -> str:
     """A new person's name as it will be stored: the library's rule, and no white space at the ends. It may
     differ from the given text, since it is normalized."""
     # guard: looks-normal
-    name = validation.person_name(normalize(value) if isinstance(value, str) else value, "name")
+    name = validation.new_person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
-    if validation.is_dot_segment(name):
-        raise Invalid("name", "a name other than '.' and '..', which a URL can't contain")
     return name
 
 
