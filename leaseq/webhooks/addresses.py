@@ -30,8 +30,18 @@ _RESOLVE_SECONDS = 3.0
 _UNICAST = IPv6Network("2000::/3")  # all addresses that are routed on the internet
 # Special-purpose networks that not every Python version treats as such, and Azure's metadata address. The
 # metadata addresses of other clouds are in networks that are not public.
-_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "168.63.129.16")))
-_LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        # 64:ff9b:1::/48 is for translation in a network of one's own, with any prefix below it (RFC 8215).
+        (
+            "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24",
+            "168.63.129.16", "64:ff9b:1::/48", "100:0:0:1::/64", "2001::/23", "2001:db8::/32",
+            "2620:4f:8000::/48", "3fff::/20", "5f00::/16",
+        ),
+    )
+)  # fmt: skip
+_LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96")))
 _PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control characters
 
 
@@ -103,7 +113,7 @@ def resolve(target: Target) -> list[str]:
         try:
             infos = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
             answers.put([str(info[4][0]) for info in infos])
-        except (OSError, UnicodeError) as error:
+        except (OSError, ValueError) as error:  # a ValueError for names that no resolver is asked for
             answers.put(OSError(f"the name {target.host!r} could not be resolved: {error}"))
 
     # The resolver has no time limit. A thread that it blocks ends when it returns, or with the program.
