@@ -98,8 +98,8 @@ class Settings(BaseSettings):
     )
     rate_limit: Annotated[RateLimitItem | None, NoDecode] = Field(
         None,
-        description="How many REST requests each token may send, such as 600/minute or 20/second. Further "
-        "ones are refused with 429. If not set, there is no limit.",
+        description="How many REST requests the tokens of each person may send, such as 600/minute or "
+        "20/second. Further ones are refused with 429. If not set, there is no limit.",
     )
     drain_seconds: int = Field(
         0,

@@ -1,4 +1,4 @@
-"""Rate limits on REST: how many requests a token may send, counted with the library ``limits``.
+"""Rate limits on REST: how many requests a person's tokens may send, counted with the library ``limits``.
 
 The requests are counted in the server, across all web processes. If no limit is set, none of this runs.
 """
@@ -21,7 +21,7 @@ from leaseq.webapp.store.limit_keys import PREFIX
 
 
 def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | None) -> None:
-    """Refuse a token's requests over the limit with 429, and send in ``RateLimit-*`` what is left."""
+    """Refuse a person's requests over the limit with 429, and send in ``RateLimit-*`` what is left."""
     if limit is None:
         return
     limits = _RateLimits(client, limit)
@@ -35,14 +35,14 @@ class _RateLimits:
         self._limiter: FixedWindowRateLimiter | None = None
 
     def count(self) -> None:
-        """Count the request of a token. Raises Problem if it exceeds the limit."""
+        """Count the request for the token's person. Raises Problem if it exceeds the limit."""
         if "token" not in g:
             return
         with self._client.translating():
             if self._limiter is None:
                 self._limiter = FixedWindowRateLimiter(_storage(self._client))
-            has_room = self._limiter.hit(self._limit, g.token.id)
-            reset_at, remaining = self._limiter.get_window_stats(self._limit, g.token.id)
+            has_room = self._limiter.hit(self._limit, g.person.name)
+            reset_at, remaining = self._limiter.get_window_stats(self._limit, g.person.name)
         seconds = max(math.ceil(reset_at - time.time()), 1)
         g.rate_limit = {
             "RateLimit-Limit": str(self._limit.amount),
@@ -50,7 +50,7 @@ class _RateLimits:
             "RateLimit-Reset": str(seconds),
         }
         if not has_room:
-            detail = f"this token may send {self._limit}: wait {seconds} s"
+            detail = f"your tokens may together send {self._limit}: wait {seconds} s"
             problem = Problem(429, "too-many-requests", detail)
             problem.headers["Retry-After"] = str(seconds)
             raise problem

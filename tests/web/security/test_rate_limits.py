@@ -1,4 +1,4 @@
-"""Rate limits of REST: each token has its own, shared by all web processes, and pages have none."""
+"""Rate limits of REST: one for all tokens of a person, in all web processes, and none for pages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_rate_limit_of_token_is_shared_by_web_processes(call: Callable[..., Any]
     assert [response.headers["RateLimit-Remaining"] for response in responses] == ["2", "1", "0", "0"]
     assert {response.headers["RateLimit-Limit"] for response in responses} == {"3"}
     error = assert_problem(responses[-1], 429, "too-many-requests")
-    assert re.fullmatch(r"this token may send 3 per 1 hour: wait \d+ s", error["detail"])
+    assert re.fullmatch(r"your tokens may together send 3 per 1 hour: wait \d+ s", error["detail"])
     seconds = int(responses[-1].headers["Retry-After"])
     assert 3_000 < seconds <= 3_600, "the hour began with the first request"
     assert responses[-1].headers["RateLimit-Reset"] == str(seconds)
@@ -63,14 +63,15 @@ def test_retry_after_is_at_least_one_second(
     assert response.headers["Retry-After"] == response.headers["RateLimit-Reset"] == "1"
 
 
-def test_each_token_has_separate_rate_limit(
-    call: Callable[..., Any], worker: Caller, accounts: Accounts
+def test_all_tokens_of_a_person_share_a_rate_limit(
+    call: Callable[..., Any], worker: Caller, make_caller: Callable[[str], Caller], accounts: Accounts
 ) -> None:
     for _ in range(4):
         call()
     assert call().status_code == 429
     second_token = accounts.create_token(worker.name, "another", by="test")
-    assert call(token=second_token).headers["RateLimit-Remaining"] == "2"
+    assert call(token=second_token).status_code == 429
+    assert call(token=make_caller("worker").token).headers["RateLimit-Remaining"] == "2"
 
 
 def test_response_to_invalid_token_has_no_rate_limit_headers(call: Callable[..., Any]) -> None:
