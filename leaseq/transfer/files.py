@@ -14,8 +14,9 @@ from typing import BinaryIO
 def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a temporary file next to ``path``, and rename it to ``path`` when everything is written.
 
-    If the block raises, the temporary file is removed and the file at ``path`` is unchanged. With
-    ``private``, only the file's owner may read it.
+    If the block raises, the temporary file is removed and the file at ``path`` is unchanged. Only the owner
+    may read a new file, since it contains what people answered; one that is replaced keeps its mode, except
+    with ``private``.
     """
     original_path, path = path, path.resolve()  # follows a symbolic link to the file itself
     try:
@@ -29,18 +30,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        part.chmod(0o600 if private else _mode(path))
+        part.chmod(0o600 if private or not path.exists() else path.stat().st_mode & 0o7777)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def _mode(path: Path) -> int:
-    """The file's mode, or the one that a new file would get; mkstemp would always use 0600."""
-    try:
-        return path.stat().st_mode & 0o7777
-    except FileNotFoundError:
-        umask = os.umask(0o077)
-        os.umask(umask)
-        return 0o666 & ~umask
