@@ -62,7 +62,8 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
         else queue.reserve(caller.name, skills=caller.skills, request_id=request_id())
     )
     if lease is not None and wait:
-        _check_still_allowed(lease)
+        lease = lease if _is_still_allowed(lease) else None
+    if lease is not None and wait:
         state().breaks.end(caller.name)
     if lease is not None:
         return models_out.Lease.from_record(lease)
@@ -86,9 +87,9 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
         )
 
 
-def _check_still_allowed(lease: Lease) -> None:
-    """Check that the person may still work on the queue with this token. If not, give the item back and
-    raise."""
+def _is_still_allowed(lease: Lease) -> bool:
+    """Whether the person still has the skills for this item, else it is given back. Raises, after giving it
+    back, if the account, the token or the access to the queue is gone."""
     account = accounts().find(lease.person)
     token = bearer_token(request.headers.get("Authorization", "")) or ""
     by_token = "token" not in g or accounts().caller(token) is not None
@@ -97,9 +98,16 @@ def _check_still_allowed(lease: Lease) -> None:
         raise Unauthorized(
             "your account was disabled, or the token revoked, while this request waited for an item"
         )
-    if not state().access.get(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
+    if not state().access.read(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
         _give_back(lease)
         raise QueueNotFound(lease.queue)
+    caller = person()
+    if account.skills == caller.skills:
+        return True
+    required = existing_queue(lease.queue).get(lease.id).requires
+    if lost_skills := set(required) & set(caller.skills) - set(account.skills):
+        _give_back(lease)
+    return not lost_skills
 
 
 def _give_back(lease: Lease) -> None:

@@ -98,6 +98,11 @@ class QueueAccess(Store):
         raw = self._read().get(queue.encode())
         return _loaded(raw) if raw else Access()
 
+    def read(self, queue: str) -> Access:
+        """The access as it is now, for a decision that was prepared long ago."""
+        self._until = 0.0
+        return self.get(queue)
+
     def lets_manage_all(self, person: Person) -> bool:
         return all(_loaded(raw).lets_manage(person) for raw in self._read().values())
 

@@ -14,7 +14,7 @@ import leaseq
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.queue_access import Access, Group
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.waiting import TIMEOUT, eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import SECRET, Caller
@@ -101,6 +101,41 @@ def test_person_losing_access_or_token_while_waiting_gets_no_item(
         assert queue.get("one").state == "inbound"
         queue.remove("one")
         access.set(queue.name, Access())
+
+
+def test_skill_lost_while_waiting_leaves_item_to_others(
+    queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure()
+    accounts.change(worker.name, by="test", skills=["de", "fr"])
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    accounts.change(worker.name, by="test", skills=["de"])
+    queue.enqueue({"n": 1}, id="french", requires=["fr"])
+    response = waiting_call.result()
+    assert (response.status_code, response.data) == (204, b"")
+    assert queue.get("french").state == "inbound"
+    queue.enqueue({"n": 2}, id="german", requires=["de"])
+    assert worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 1}).json["id"] == "german"
+
+
+def test_access_lost_by_another_process_while_waiting_is_seen_at_once(
+    app: Flask, server: Any, queue: leaseq.Queue, worker: Caller
+) -> None:
+    """Not only when the access that this process has read is a second old."""
+    queue.configure()
+    access, other_process = app.extensions[EXTENSION].access, QueueAccess(server.client)
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    access.get(queue.name)
+    access._until = float("inf")
+    try:
+        other_process.set(queue.name, Access(Group(people=("eva",))))
+        queue.enqueue({"n": 1}, id="one")
+        assert waiting_call.result().status_code == 404
+        assert queue.get("one").state == "inbound"
+    finally:
+        access._until = 0.0
 
 
 def test_person_disabled_while_waiting_leaves_item_to_others(
