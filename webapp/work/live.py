@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from flask import Response, request
@@ -18,6 +18,8 @@ from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
 from leaseq.webapp.work import bp
 
+GRANTS: Final = ("reserved", "undone")
+_MAX_LEASES = 200  # of a person, of which this many of the latest are remembered
 ENDED_BY_OTHERS: Final = ("released", "removed")
 _READ_SECONDS = 0.5  # seconds; all watchers of a queue share a read
 _PAGE = 5_000  # events per read; the next read gets the rest
@@ -25,19 +27,21 @@ _KEPT_MICROS = 60_000_000  # how long an ended lease is kept for a page about to
 
 
 class LeaseWatcher(Watcher):
-    """A work page, with the token of its lease. It was sent the leases that ended up to ``position``, and the
-    answers up to ``answer_position``."""
+    """A work page, with the leases (id by token) that its person held when it connected. It was sent the
+    leases that ended up to ``position``, and the answers up to ``answer_position``."""
 
     def __init__(
         self,
         stream: Stream,
         has_access: AccessCheck,
-        token: int | None,
+        person: str,
+        leases: Mapping[int, str],
         position: int,
         answer_position: Position,
     ) -> None:
         super().__init__(stream, has_access)
-        self.token = token
+        self.person = person
+        self.leases = dict(leases)
         self.position = position
         self.answer_position = answer_position
         self.knows_pause = False
@@ -66,6 +70,7 @@ class LeaseChannel(QueueChannel):
         self._position = position  # of the latest event read
         self._cursor = f"{position}.0" if position else None
         self._ended_leases: list[tuple[int, int]] = []  # (position, token), oldest first
+        self._granted: dict[str, dict[int, str]] = {}  # id by token, by person, since this channel began
         self._paused: str | None = None
 
     def serve(self, watchers: Sequence[LeaseWatcher]) -> None:
@@ -76,17 +81,27 @@ class LeaseChannel(QueueChannel):
                 self._read()
             except leaseq.QueueNotFound:  # it was deleted with all its leases
                 for watcher in watchers:
-                    watcher.stream.put(message("ended", [watcher.token]))
+                    watcher.stream.put(message("ended", list(self._leases_of(watcher))))
                 raise
             self._read_answers()
         for watcher in watchers:
             if watcher.position < self._position:
-                tokens = [token for position, token in self._ended_leases if position > watcher.position]
+                own_tokens = self._leases_of(watcher)
+                tokens = [
+                    token
+                    for position, token in self._ended_leases
+                    if position > watcher.position and token in own_tokens
+                ]
                 watcher.position = self._position
                 if tokens:
                     watcher.stream.put(message("ended", tokens))
             if watcher.answer_position < self._answer_position:
-                ids = [answer.id for answer in self._answers if answer.position > watcher.answer_position]
+                own_ids = set(self._leases_of(watcher).values())
+                ids = [
+                    answer.id
+                    for answer in self._answers
+                    if answer.position > watcher.answer_position and answer.id in own_ids
+                ]
                 watcher.answer_position = self._answer_position
                 if ids:
                     watcher.stream.put(message("answered", ids))
@@ -94,11 +109,24 @@ class LeaseChannel(QueueChannel):
                 watcher.knows_pause, watcher.paused = True, self._paused
                 watcher.stream.put(message("paused", self._paused))
 
+    def _leases_of(self, watcher: LeaseWatcher) -> Mapping[int, str]:
+        """The leases that the watcher's person held when it connected, and has been granted since."""
+        return {**watcher.leases, **self._granted.get(watcher.person, {})}
+
+    def _note_grants(self, rows: Sequence[leaseq.EventRow]) -> None:
+        for row in rows:
+            if row.what in GRANTS and row.person and row.id and row.token is not None:
+                leases = self._granted.setdefault(row.person, {})
+                leases[row.token] = row.id
+                if len(leases) > _MAX_LEASES:
+                    del leases[next(iter(leases))]
+
     def _read(self) -> None:
         self._paused = self.queue.stats().paused
         rows = self.queue.event_rows(after=self._cursor, limit=_PAGE)
         if not rows:
             return
+        self._note_grants(rows)
         self._position, self._cursor = rows[-1].position, rows[-1].cursor
         self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT_MICROS]
         self._ended_leases += [
@@ -122,13 +150,14 @@ def live(q: str) -> Response:
     queue, token = existing_queue(q), whole_number(request.args.get("token"))
     events = queue.latest_events(1)
     position = int(events[0].cursor.partition(".")[0]) if events else 0
-    threads = state().threads
+    threads, name = state().threads, person().name
     answer_position = threads.latest_answer()
-    is_over = token is not None and all(one.token != token for one in queue.mine(person().name))
+    leases = {one.token: one.id for one in queue.mine(name)}
+    is_over = token is not None and token not in leases
 
     def watch(stream: Stream, has_access: AccessCheck) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, has_access, token, position, answer_position)
+        return LeaseWatcher(stream, has_access, name, leases, position, answer_position)
 
     return stream_events(LeaseChannel(queue, threads, position, answer_position), watch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -19,12 +19,12 @@ from tests.web.work_pages import path, take
 
 
 class Pages:
-    """A queue's channel with two work pages, and a clock."""
+    """A queue's channel with the work pages of two people, and a clock."""
 
-    def __init__(self, queue: leaseq.Queue, threads: Threads) -> None:
+    def __init__(self, queue: leaseq.Queue, threads: Threads, people: Sequence[str] = ("ann", "bob")) -> None:
         self.now, position, last_answer = 100.0, latest_cursor(queue), threads.latest_answer()
         self.channel = LeaseChannel(queue, threads, position, last_answer, clock=lambda: self.now)
-        self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, last_answer) for n in range(2)]
+        self.watchers = [make_watcher(queue, name, position, last_answer) for name in people]
 
     def poll(self) -> list[list[tuple[str, Any]]]:
         """Poll once; return the events that each page receives."""
@@ -32,6 +32,11 @@ class Pages:
         for one in self.watchers:  # the poller serves a few at a time
             self.channel.serve([one])
         return [pending_events(one.stream) for one in self.watchers]
+
+
+def make_watcher(queue: leaseq.Queue, name: str, position: int, answer_position: Any) -> LeaseWatcher:
+    leases = {one.token: one.id for one in queue.mine(name)}
+    return LeaseWatcher(Stream(), lambda: True, name, leases, position, answer_position)
 
 
 def latest_cursor(queue: leaseq.Queue) -> int:
@@ -58,14 +63,14 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def test_each_page_receives_ended_leases_once(letters: leaseq.Queue, threads: Threads) -> None:
+def test_each_page_receives_its_own_ended_leases_once(letters: leaseq.Queue, threads: Threads) -> None:
     ann, bob, cid = (reserve(letters, name) for name in ("ann", "bob", "cid"))
     pages = Pages(letters, threads)
     assert pages.poll() == [[("paused", None)]] * 2
     letters.release(ann.id, by="a manager")
     letters.finish(cid, {})
     letters.remove(bob.id, by="a manager")
-    assert pages.poll() == [[("ended", [ann.token, bob.token])]] * 2
+    assert pages.poll() == [[("ended", [ann.token])], [("ended", [bob.token])]]
     assert pages.poll() == [[], []]
 
 
@@ -85,40 +90,42 @@ def test_removing_item_ends_all_its_leases(letters: leaseq.Queue, threads: Threa
     for one in ("l1", "l2", "l3"):
         letters.remove(one)
     leases = [reserve(letters, name) for name in ("ann", "bob", "cid")]
-    pages = Pages(letters, threads)
+    pages = Pages(letters, threads, ("ann", "bob", "cid"))
     pages.poll()
     letters.remove("l0", by="a manager")
-    ((name, tokens),) = pages.poll()[0]
-    assert (name, set(tokens)) == ("ended", {one.token for one in leases})
+    assert pages.poll() == [[("ended", [one.token])] for one in leases]
     assert letters.stats().counters["released"] == 2
 
 
 def test_late_watcher_receives_leases_ended_since_its_position(
     letters: leaseq.Queue, threads: Threads
 ) -> None:
-    ann, bob = reserve(letters, "ann"), reserve(letters, "bob")
+    letters.configure(holds=2)
+    first, second = reserve(letters, "ann"), reserve(letters, "ann")
     pages = Pages(letters, threads)
-    letters.release(ann.id)
+    letters.release(first.id)
     position = latest_cursor(letters)
-    letters.release(bob.id)
+    letters.release(second.id)
     pages.poll()  # before the poller includes the late watcher
     letters.enqueue({})
     pages.poll()
-    late_watcher = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())
+    leases = {second.token: second.id}
+    late_watcher = LeaseWatcher(Stream(), lambda: True, "ann", leases, position, threads.latest_answer())
     pages.channel.serve([late_watcher])
-    assert pending_events(late_watcher.stream) == [("ended", [bob.token]), ("paused", None)]
+    assert pending_events(late_watcher.stream) == [("ended", [second.token]), ("paused", None)]
 
 
 def test_deleting_queue_ends_lease_of_each_page(queue: leaseq.Queue, threads: Threads) -> None:
-    queue.configure()
+    queue.enqueue_many([1, 2])
+    leases = [reserve(queue, name) for name in ("ann", "bob")]
     pages = Pages(queue, threads)
     pages.poll()
     queue.delete()
-    for n, one in enumerate(pages.watchers):
+    for lease, one in zip(leases, pages.watchers, strict=True):
         pages.now += 1
         with pytest.raises(leaseq.QueueNotFound):
             pages.channel.serve([one])
-        assert pending_events(one.stream) == [("ended", [n])]
+        assert pending_events(one.stream) == [("ended", [lease.token])]
 
 
 def test_queue_without_events_reports_first_released_lease(queue: leaseq.Queue, threads: Threads) -> None:
@@ -128,7 +135,7 @@ def test_queue_without_events_reports_first_released_lease(queue: leaseq.Queue, 
     queue.enqueue({}, id="one")
     ann = reserve(queue, "ann")
     queue.release("one")
-    assert pages.poll() == [[("ended", [ann.token])]] * 2
+    assert pages.poll() == [[("ended", [ann.token])], []]
 
 
 @pytest.mark.parametrize("is_held", [True, False])
@@ -156,16 +163,21 @@ def test_stream_requires_sign_in_and_existing_queue(
     assert worker_browser.get("/q/no-such-queue/live").status_code == 404
 
 
-def test_pages_receive_answers_to_questions_once(letters: leaseq.Queue, threads: Threads) -> None:
+def test_each_page_receives_answers_about_its_own_items_once(letters: leaseq.Queue, threads: Threads) -> None:
+    for name in ("ann", "bob"):
+        reserve(letters, name)
     threads.answer(letters.name, "l0", "boss", "before they came", message="0")
     pages = Pages(letters, threads)
     pages.poll()
     threads.ask(letters.name, "l0", "ann", "well?", message="1")
     assert pages.poll() == [[], []]
     threads.answer(letters.name, "l0", "boss", "yes", message="2")
-    threads.answer(f"{letters.name}.other", "l3", "boss", "of another queue", message="3")
+    threads.answer(f"{letters.name}.other", "l0", "boss", "of another queue", message="3")
     threads.answer(letters.name, "l1", "boss", "no", message="4")
-    assert pages.poll() == [[("answered", ["l0", "l1"])]] * 2
+    threads.answer(letters.name, "l3", "boss", "of nobody's item", message="5")
+    assert pages.poll() == [[("answered", ["l0"])], [("answered", ["l1"])]]
     assert pages.poll() == [[], []]
-    threads.answer(letters.name, "l2", "boss", "later", message="5")
-    assert pages.poll() == [[("answered", ["l2"])]] * 2
+    lease = letters.mine("ann")[0]
+    letters.finish(lease, {}, then_reserve=True)
+    threads.answer(letters.name, "l2", "boss", "later", message="6")
+    assert pages.poll() == [[("answered", ["l2"])], []]
