@@ -103,7 +103,7 @@ def new_item_id(value: object, field: str = "id") -> str:
     """The id of an item that is added. Programs that put it into a path unescaped would reach another item
     if it had dot segments. Items that are there already keep their ids."""
     id = item_id(value, field)
-    if "." in id and any(map(is_dot_segment, _SEPARATOR.split(id))):  # guard: id-dot-segments
+    if "." in id and any(map(is_dot_segment, _SEPARATOR.split(id))):
         raise refusal(field, "an id in which no part between slashes or backslashes is . or ..", id)
     return id
 
@@ -124,7 +124,7 @@ def new_person_name(value: object, field: str = "person") -> str:
     """The name of a person who is added. It stands in the paths of pages and REST, where it must be one
     segment. People who are there already keep their names."""
     name = person_name(value, field)
-    if is_dot_segment(name) or _SEPARATOR.search(name):  # guard: person-segment
+    if is_dot_segment(name) or _SEPARATOR.search(name):
         raise refusal(field, "a name without / and \\, and not . or ..", name)
     return name
 

@@ -17,6 +17,7 @@ from leaseq.models import Lease
 from leaseq.webhooks.addresses import Networks
 from leaseq.webhooks.deliveries import Deliveries, dump_response, is_test, webhook_id
 from leaseq.webhooks.endpoints import Clock, Endpoint, EndpointNotFound, Endpoints
+from leaseq.webhooks.makers import why_not_sent
 from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Response, post
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Deliverer:
         clock: Clock | None = None,
         seconds: float = TOTAL_SECONDS,
     ) -> None:
+        self._client = client
         self.endpoints = Endpoints(client, clock=clock)
         self.deliveries = Deliveries(client, clock=clock)
         self._allow = allow
@@ -55,6 +57,11 @@ class Deliverer:
                 return None
             if receiver.disabled_at is not None and not is_testing:
                 queue.release(lease.id)
+                return None
+            reason = None if is_testing else why_not_sent(self._client, receiver, lease.payload)
+            if reason is not None:
+                queue.release(lease.id)
+                self.endpoints.disable(endpoint, reason)
                 return None
             response = self._send(receiver, lease)
             if response.ok:

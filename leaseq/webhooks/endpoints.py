@@ -149,10 +149,14 @@ class Endpoints:
         records = self._definition(id)["secrets"]
         return [one["secret"] for one in records if one["until"] is None or _time(one["until"]) > at]
 
-    def enable(self, id: str) -> Endpoint:
-        """Send again: deliveries that wait, and events from now on."""
+    def enable(self, id: str, *, by: str | None = None) -> Endpoint:
+        """Send again: deliveries that wait, and events from now on. From then on, what is sent is what ``by``
+        may see."""
         if self.get(id).disabled_at is not None:
             now = self._now(id, "enabled")
+            if by is not None:
+                definition = {**self._definition(id), "created_by": by}
+                self._client.ask(("HSET", WEBHOOKS, id, json.dumps(definition)))
             self._client.ask(
                 ("HSET", WEBHOOK_STATE, f"since {id}", now),
                 ("HDEL", WEBHOOK_STATE, f"failing {id}", f"disabled {id}"),

@@ -41,3 +41,4 @@ def forget_person(client: Client, name: str, to: str) -> None:
             if text is not None:
                 definition = {**json.loads(text), "created_by": to}
                 client.ask(("HSET", WEBHOOKS, endpoint.id, json.dumps(definition)))
+            Endpoints(client).disable(endpoint.id, "the person who added it was erased")

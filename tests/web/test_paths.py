@@ -57,7 +57,7 @@ def test_each_route_leads_back_to_its_own_view_and_name(app: Flask, name: str) -
     assert len(dynamic_rules(app)) > 100
     for rule in dynamic_rules(app):
         method = min((rule.methods or set()) - {"HEAD", "OPTIONS"})
-        values = dict.fromkeys(rule.arguments, name)
+        values: dict[str, Any] = dict.fromkeys(rule.arguments, name)
         with app.test_request_context():
             url = url_for(rule.endpoint, **values)
         assert url.count("/") == rule.rule.count("/"), "the name adds no segment"
@@ -71,7 +71,8 @@ def test_url_of_a_dot_segment_leads_nowhere(app: Flask, name: str) -> None:
     """A browser would remove it with the segment before it."""
     for rule in dynamic_rules(app):
         with app.test_request_context():
-            url = url_for(rule.endpoint, **dict.fromkeys(rule.arguments, name))
+            values: dict[str, Any] = dict.fromkeys(rule.arguments, name)
+            url = url_for(rule.endpoint, **values)
         assert not {".", "..", "%2E", "%2E%2E"} & set(url.split("/"))
         method = min((rule.methods or set()) - {"HEAD", "OPTIONS"})
         with app.test_request_context(url, method=method) as context:

@@ -42,7 +42,7 @@ def rotate_secret(id: str) -> webhooks.NewSecret:
 
 
 def enable_endpoint(id: str) -> webhooks.Endpoint:
-    endpoint = webhooks.Endpoints(state().client).enable(id)
+    endpoint = webhooks.Endpoints(state().client).enable(id, by=person().name)
     log_change("webhook.enabled", id)
     return endpoint
 

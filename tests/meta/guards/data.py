@@ -20,11 +20,6 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
-        "a name or an id is one segment of a path",
-        guard("id-dot-segments", "test_new_id_with_a_dot_segment_is_refused"),
-        guard("person-segment", "test_invalid_name_is_refused"),
-    ),
-    *row(
         "a path and a query are UTF-8, and a parameter has one value",
         guard("path-utf8", "test_rest_refuses_path_with_invalid_utf_8"),
         guard("one-value", "test_rest_refuses_invalid_query_parameter"),
