@@ -84,8 +84,8 @@ def test_item_pages_link_and_post_to_the_item_they_show(
                 assert unquote(item_part[0]) == id, path
                 assert len(item_part) <= 2, path
         tab.locator("form[action*='/change'] [name=priority]").fill(str(7 + number), force=True)
-        tab.locator("form[action*='/change']").evaluate("(form) => form.requestSubmit()")
-        tab.wait_for_load_state()
+        with tab.expect_navigation():
+            tab.locator("form[action*='/change']").evaluate("(form) => form.requestSubmit()")
         assert queue.get(id).priority == 7 + number
     for id in ("plain", "x", "a"):
         assert queue.get(id).priority == 100, "nobody asked to change these"
