@@ -35,8 +35,8 @@ def add(file: Path, queue: str, *ids: str) -> None:
 
 def test_init_creates_tables_once_without_server(call: Call, url: str) -> None:
     result = call("bridge", "init", "--database", url)
-    assert (result.exit_code, result.output) == (0, "The tables are of version 0001 now.\n")
-    assert call("bridge", "init", "--database", url).output == "The tables are of version 0001 already.\n"
+    assert (result.exit_code, result.output) == (0, "The tables are of version 0002 now.\n")
+    assert call("bridge", "init", "--database", url).output == "The tables are of version 0002 already.\n"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,13 @@ def test_command_without_tables_names_bridge_init(call: Call, url: str, queue: l
         result = call("bridge", *command, "--database", url)
         assert result.exit_code == 1
         assert "run `leaseq bridge init`" in result.output
+
+
+def test_command_with_a_mistyped_path_makes_no_file(call: Call, file: Path, queue: leaseq.Queue) -> None:
+    for command in (("run",), ("rebuild", queue.name), ("verify",)):
+        result = call("bridge", *command, "--database", f"sqlite:///{file.with_name("mistyped.db")))
+        assert result.exit_code == 1
+        assert not file.with_name("mistyped.db").exists()
 
 
 def test_tables_of_a_newer_version_are_refused(call: Call, url: str, file: Path) -> None:

@@ -54,7 +54,7 @@ def bridge(items: int, rows: int) -> None:
         server = stack.enter_context(postgresql())
         for kind, url in (("sqlite", f"sqlite:///{folder / 'work.db'}"), ("postgresql", server.url)):
             with start_server(folder / kind) as (client, _):
-                engine = open_database(url)
+                engine = open_database(url, create=True)
                 failed |= measure_speeds(kind, engine, client, items)
                 engine.dispose()
         with start_server(folder / "lag") as (client, redis_url):
