@@ -102,7 +102,8 @@ class Enqueued:
 @dataclass(frozen=True, slots=True)
 class EnqueuedMany:
     added: int
-    duplicates: int  # items whose id or payload the queue already had; these were not added
+    duplicates: int  # items that the queue already had, by id, or by payload (dedupe_seconds); not added
+    conflicts: int = 0  # items whose id the queue has with another payload; not added
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,8 @@ def _enqueue(queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Inval
         errors[places[number]] = error
 
     try:
-        return queue.enqueue_many(items.values(), on_invalid=refuse).duplicates
+        counts = queue.enqueue_many(items.values(), on_invalid=refuse)
+        return counts.duplicates + counts.conflicts
     except Invalid as error:  # of the batch as a whole: too many sets of skills
         if len(places) == 1:
             errors[places[0]] = error

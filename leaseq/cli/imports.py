@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -31,7 +32,20 @@ class _ImportFile(click.Path):
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", metavar="FILE", type=_ImportFile(exists=True, dir_okay=False, allow_dash=True))
 @format_option(transfer.WRITTEN)
-@click.option("--encoding", metavar="NAME", help="The encoding, such as cp1252 or utf-16. [default: UTF-8]")
+@click.option(
+    "--encoding",
+    metavar="NAME",
+    help="The encoding, such as cp1252 or shift_jis. [default: UTF-8, or UTF-16 if the file shows it]",
+)
+@click.option(
+    "--no-header", is_flag=True, help="A table without a header: its columns are column_1, column_2, …"
+)
+@click.option(
+    "--header-line",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The line of a table's header, if a title is above it. [default: the first with text]",
+)
 @click.option(
     "--delimiter",
     type=click.Choice(list(transfer.DELIMITERS)),
@@ -48,6 +62,11 @@ class _ImportFile(click.Path):
 @click.option("--priority-field", metavar="NAME", help="Take each item's priority from this field.")
 @click.option("--due-field", metavar="NAME", help="Take the time by which an item is due from this field.")
 @click.option(
+    "--dates",
+    type=click.Choice(transfer.DATES),
+    help="How due dates such as 3/4/2026 are read: with the day or the month first.",
+)
+@click.option(
     "--requires-field", metavar="NAME", help="Take the skills, split by spaces or commas, from this field."
 )
 @click.option(
@@ -56,13 +75,29 @@ class _ImportFile(click.Path):
     metavar="NAME",
     help="A field of the payload; may be repeated. [default: all fields]",
 )
+@click.option(
+    "--raw-cells",
+    is_flag=True,
+    help="Keep all cells of a table as text. [default: a column has values, such as 5 or true, if all "
+    "its cells are values]",
+)
+@click.option(
+    "--text-field", multiple=True, metavar="NAME", help="A column to keep as text; may be repeated."
+)
+@click.option(
+    "--value-field",
+    multiple=True,
+    metavar="NAME",
+    help="A column of numbers, true and false, or JSON; other cells are errors; may be repeated.",
+)
 @click.option("--envelope", is_flag=True, help="Each row is a new item: {payload, id?, priority?, ...}.")
 @click.option("--dry-run", is_flag=True, help="Read the whole file and report its bad rows; import nothing.")
 @click.option(
     "--rejects",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Write the bad rows, each with its line and the reason, to this file: correct and import it.",
+    help="Write the bad rows and the conflicts, each with its line and the reason, to this file: correct and "
+    "import it.",
 )
 @json_option
 @connected
@@ -73,39 +108,33 @@ def import_command(
     file: str,
     *,
     format_name: transfer.Format | None,
-    encoding: str | None,
-    delimiter: str | None,
-    quotes: transfer.Quotes,
     dry_run: bool,
     rejects: str | None,
     as_json: bool,
-    **columns: Any,
+    **options: Any,
 ) -> None:
     """Import FILE ('-' reads standard input): each row becomes an item.
 
     CSV and TSV begin with a row that names the columns; in CSV that row shows whether commas, semicolons or
     tabs separate them. JSON is one array; JSONL has one row per line. A bad row is reported with its line
-    number and skipped; the other rows are imported, and the exit code is 1. A gzipped file is unpacked. Of an
-    xlsx workbook, the first sheet is imported.
+    number and skipped; the other rows are imported, and the exit code is 1. A row whose id belongs to an item
+    with other content is a conflict, and is reported in the same way. A gzipped file is unpacked. Of an xlsx
+    workbook, the first sheet is imported.
 
     Quotes enclose fields in CSV. In TSV they do if each field that begins with a quote closes it before the
     next tab or line end; otherwise all quotes of the file are text. A note says how they were read.
     """
     format = format_of(file, format_name, transfer.WRITTEN)
+    if options["no_header"] and options["header_line"]:
+        raise click.UsageError(
+            "--header-line names the line of a header, and --no-header says there is none."
+        )
     if rejects is not None and file != "-" and Path(rejects).resolve() == Path(file).resolve():
         raise click.UsageError("--rejects names the file that is imported: name another one.")
     queue = existing_queue(client, name)
-    mapping = _mapping(**columns)
     with ExitStack() as stack:
         stream = stack.enter_context(open_input(file))
-        rows = transfer.read(
-            transfer.decoded(stream, encoding),
-            format,
-            mapping=mapping if mapping.needs() else None,
-            envelope=columns["envelope"],
-            delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
-            quotes=quotes,
-        )
+        rows = _rows(stream, format, **options)
         reject_stream = stack.enter_context(open_output(rejects)) if rejects else None
         reject_writer = (
             transfer.Rejects(reject_stream, "csv" if format == "xlsx" else format) if reject_stream else None
@@ -117,16 +146,41 @@ def import_command(
         rows_written = count(reject_writer.count, "rejected row was", "rejected rows were")
         click.echo(f"leaseq: {rows_written} written to {rejects}: correct and import that file", err=True)
     _report(result, as_json)
-    if result.rejected:
+    if result.rejected or (isinstance(result, transfer.ImportResult) and result.conflicts):
         raise click.exceptions.Exit(1)
 
 
-def _mapping(envelope: bool, payload_field: tuple[str, ...], **fields: str | None) -> transfer.ColumnMapping:
-    parts: dict[str, Any] = {option.removesuffix("_field"): column for option, column in fields.items()}
-    mapping = transfer.ColumnMapping(payload_field or None, **parts)
+def _rows(
+    stream: BinaryIO,
+    format: transfer.Format,
+    *,
+    encoding: str | None,
+    delimiter: str | None,
+    quotes: transfer.Quotes,
+    no_header: bool,
+    header_line: int | None,
+    envelope: bool,
+    **columns: Any,
+) -> transfer.Rows:
+    cells = transfer.CellChoice(
+        columns.pop("text_field"), columns.pop("value_field"), columns.pop("raw_cells")
+    )
+    payload_fields, dates = columns.pop("payload_field"), columns.pop("dates")
+    parts = {option.removesuffix("_field"): column for option, column in columns.items()}
+    mapping = transfer.ColumnMapping(payload_fields or None, **parts, dates=dates)
     if envelope and mapping.needs():
         raise click.UsageError("--envelope is used without options such as --id-field: its rows have these.")
-    return mapping
+    return transfer.read(
+        transfer.unpacked(stream),
+        format,
+        mapping=mapping if mapping.needs() else None,
+        envelope=envelope,
+        delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
+        quotes=quotes,
+        encoding=encoding,
+        header_line=0 if no_header else header_line,
+        cells=cells,
+    )
 
 
 Result = transfer.ImportResult | transfer.CheckResult
@@ -165,7 +219,7 @@ def _enqueue(
         show(result.rows)
 
     try:
-        return transfer.import_items(queue, rows, on_bad=on_bad, progress=progress)
+        return transfer.import_items(queue, rows, on_bad=on_bad, on_conflict=on_bad, progress=progress)
     except BaseException:
         if last_result.rows:
             echo(f"leaseq: before it stopped: {_summary(last_result)}")
@@ -192,13 +246,15 @@ def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
             f"{rows} {summary.joined_lines:,} lines because of quoted line breaks (first: lines "
             f"{first:,} to {last:,}): --quotes none reads each line as a row"
         )
-    if summary.blank_lines:
-        yield f"{count(summary.blank_lines, 'blank line was', 'blank lines were')} skipped"
+    if summary.empty_lines:
+        yield f"{count(summary.empty_lines, 'empty line was', 'empty lines were')} skipped"
+    if summary.values:
+        yield f"read as values, not as text: {', '.join(summary.values)} (--raw-cells keeps the text)"
 
 
 def _report(result: Result, as_json: bool) -> None:
     if isinstance(result, transfer.ImportResult):
-        shape = {"added": result.added, "duplicates": result.duplicates, "rejected": result.rejected}
+        shape = asdict(result)
         text = _summary(result)
     else:
         shape = {"readable": result.readable, "rejected": result.rejected}
@@ -211,4 +267,5 @@ def _report(result: Result, as_json: bool) -> None:
 
 def _summary(result: transfer.ImportResult) -> str:
     duplicates = count(result.duplicates, "duplicate", "duplicates")
-    return f"{result.added:,} added, {duplicates}, {result.rejected:,} rejected"
+    conflicts = f", {count(result.conflicts, 'conflict', 'conflicts')}" if result.conflicts else ""
+    return f"{result.added:,} added, {duplicates}{conflicts}, {result.rejected:,} rejected"

@@ -89,22 +89,26 @@ class Producer(Base):
 
         Raises Invalid for an invalid item, with its place in ``field`` (``items[17].priority``); the chunks
         before it are added, its own and later ones are not. With explicit ids, or with a ``request_id``, from
-        which ids are then derived, repeating the call adds only what is missing. ``on_conflict`` is called
-        with a Conflict for each item whose id exists with another payload. ``on_invalid`` is called with the
-        place and the error of each invalid item, which is skipped and not counted, instead of raising.
+        which ids are then derived, repeating the call adds only what is missing. An item whose id exists with
+        another payload counts as a conflict, and ``on_conflict`` is called with it. ``on_invalid`` is called
+        with the place and the error of each invalid item, which is skipped and not counted, instead of
+        raising.
         """
         caller_request = None if request_id is None else arguments.request(request_id)
         make_id = self._id_maker(caller_request)
-        added = total = invalid_count = size = chunk = 0
+        added = total = invalid_count = conflicts = size = chunk = 0
         rows: list[str] = []
         places: list[int] = []  # the places of the rows among the items
 
         def send() -> None:
-            nonlocal added, size, chunk, rows, places
+            nonlocal added, conflicts, size, chunk, rows, places
             result = self._enqueue(rows, caller_request, chunk)
             for place in with_checkpoints(result.differing_places):
                 row = rows[3 * place - 3 : 3 * place]
-                if on_conflict and self._differs(row):
+                if not self._differs(row):
+                    continue
+                conflicts += 1
+                if on_conflict:
                     on_conflict(Conflict(places[place - 1], row[0]))
             added, chunk, rows, places, size = added + result.added, chunk + 1, [], [], 0
 
@@ -126,7 +130,7 @@ class Producer(Base):
                 send()
         if rows:
             send()
-        return EnqueuedMany(added, total - invalid_count - added)
+        return EnqueuedMany(added, total - invalid_count - added - conflicts, conflicts)
 
     def _id_maker(self, caller_request: str | None) -> Callable[[int], str]:
         """A function that returns the id for the item at a place: a new one, or one derived from the request

@@ -16,25 +16,27 @@ Everything streams: memory does not grow with the number of rows.
 from leaseq.models import NewItem
 from leaseq.transfer.answers_since import BEGINNING, AnswersSince
 from leaseq.transfer.cells import cell, unguarded
-from leaseq.transfer.checking import CheckResult, check
-from leaseq.transfer.column_mapping import ColumnMapping
+from leaseq.transfer.column_mapping import DATES, ColumnMapping, Dates, date_orders
+from leaseq.transfer.delimited import splits
 from leaseq.transfer.delimiters import DELIMITERS
-from leaseq.transfer.encodings import decoded, gzipped, without_gz
+from leaseq.transfer.encodings import decoded, gzipped, unpacked, without_gz
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TEXT_TABLES, WRITTEN, Format, foreign, format_of
-from leaseq.transfer.importing import ImportResult, import_items
+from leaseq.transfer.importing import CheckResult, ImportResult, check, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rejects import Rejects
-from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
+from leaseq.transfer.rows import BadRow, FileItem, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, item_shape
-from leaseq.transfer.tables import TableSummary, splits
+from leaseq.transfer.tables import TableSummary, column_letter
 from leaseq.transfer.times import in_zone, period_of, rfc3339, time_of
+from leaseq.transfer.values import CellChoice, is_id, kind_of
 from leaseq.transfer.writing import encode, encode_items, write
 
 __all__ = [
     "BEGINNING",
     "CONTENT_TYPES",
+    "DATES",
     "DELIMITERS",
     "FORMATS",
     "QUOTES",
@@ -42,8 +44,11 @@ __all__ = [
     "WRITTEN",
     "AnswersSince",
     "BadRow",
+    "CellChoice",
     "CheckResult",
     "ColumnMapping",
+    "Dates",
+    "FileItem",
     "Format",
     "ImportResult",
     "NewItem",
@@ -55,6 +60,8 @@ __all__ = [
     "answer_shape",
     "cell",
     "check",
+    "column_letter",
+    "date_orders",
     "decoded",
     "encode",
     "encode_items",
@@ -64,13 +71,16 @@ __all__ = [
     "gzipped",
     "import_items",
     "in_zone",
+    "is_id",
     "item_shape",
+    "kind_of",
     "period_of",
     "read",
     "rfc3339",
     "splits",
     "time_of",
     "unguarded",
+    "unpacked",
     "utc_time",
     "whole_file",
     "without_gz",

@@ -1,4 +1,4 @@
-"""Decodes files that are gzipped or not UTF-8 into plain UTF-8, and gzips files that are written."""
+"""The text of a file as UTF-8 with LF or CRLF line ends, whatever its encoding; and gzipped files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from encodings.aliases import aliases
+from itertools import chain
 from typing import BinaryIO, Protocol
 
 from leaseq.errors import Invalid
@@ -16,6 +17,12 @@ from leaseq.transfer.lines import check_binary
 
 CHUNK = 65_536
 GZIP = b"\x1f\x8b"  # the first bytes of a gzipped file; UTF-8 text never begins with them
+_BYTE_ORDER_MARKS = (  # the longer ones first
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _NO_TEXT = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
 
 
@@ -28,17 +35,73 @@ def without_gz(name: str) -> str:
     return name[: -len(".gz")] if name.lower().endswith(".gz") else name
 
 
-def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
-    """Return the text of ``stream`` as a stream of UTF-8, decompressed if it begins like a gzip file.
+def unpacked(stream: BinaryIO) -> io.BufferedReader:
+    """The same stream, decompressed if it begins like a gzip file. Reading from the result raises Invalid if
+    the data is damaged."""
+    check_binary(stream, "rb")
+    return io.BufferedReader(_Pieces(_unpacked(stream)))
 
-    ``encoding`` is Python's name of the stream's encoding; None: UTF-8. Raises Invalid if it is unknown.
-    Reading from the result raises Invalid if gzipped data is damaged, and at a byte that is not valid in the
-    encoding, with the line of that byte.
+
+def decoded(stream: BinaryIO, encoding: str | None = None, *, is_whole: bool = True) -> io.BufferedReader:
+    """The text of ``stream`` as a stream of UTF-8. If its lines end with CR alone, they end with LF.
+
+    ``encoding`` is Python's name of the stream's encoding. None: UTF-16 or UTF-32 if the first bytes show it,
+    else UTF-8. Raises Invalid if it is unknown. Reading from the result raises Invalid at a byte that is not
+    valid in the encoding, with the line of that byte; in UTF-8, which is not decoded here, such a byte only
+    rejects its row. Unless ``is_whole``, the stream may end inside a character.
     """
     check_binary(stream, "rb")
     decoder = _decoder(encoding) if encoding is not None else None
-    pieces = _unpacked(stream)
-    return io.BufferedReader(_Pieces(pieces if decoder is None else _recoded(pieces, decoder, str(encoding))))
+    return io.BufferedReader(_Pieces(_decoded(stream, decoder, encoding, is_whole)))
+
+
+def _decoded(
+    stream: BinaryIO, decoder: codecs.IncrementalDecoder | None, encoding: str | None, is_whole: bool
+) -> Iterator[bytes]:
+    first = _first_chunk(stream)
+    if encoding is None and (encoding := unicode_encoding_of(first)):
+        decoder = _decoder(encoding)
+    pieces = _chunks(stream, first)
+    if decoder is not None:
+        pieces = _recoded(pieces, decoder, str(encoding), is_whole)
+    text = next(pieces, b"")
+    # Whether an LF follows the first CR shows only once there is more text.
+    while b"\r" in text and b"\n" not in text and (len(text) < CHUNK or text.endswith(b"\r")):
+        following = next(pieces, b"")
+        if not following:
+            break
+        text += following
+    is_old_mac = b"\r" in text and b"\n" not in text
+    for piece in chain((text,), pieces):
+        yield piece.replace(b"\r", b"\n") if is_old_mac else piece
+
+
+def unicode_encoding_of(first: bytes) -> str | None:
+    """The encoding of text that begins with these bytes, if it is UTF-16 or UTF-32; else None."""
+    for mark, name in _BYTE_ORDER_MARKS:
+        if first.startswith(mark):
+            return name
+    # Without a byte order mark: each ASCII character is a NUL byte beside the character, always on one side.
+    if 0 not in first:
+        return None
+    for side, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if 0 not in first[1 - side :: 2] and _is_text(first, name):
+            return name
+    return None
+
+
+def _is_text(first: bytes, encoding: str) -> bool:
+    """Whether the bytes are text of several lines, or mostly ASCII, in an encoding of two bytes."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)("strict").decode(first)
+    except UnicodeDecodeError:
+        return False
+    return bool(text) and ("\n" in text or "\r" in text or first.count(0) * 4 > len(first))
+
+
+def rejoined(first: bytes, stream: BinaryIO) -> io.BufferedReader:
+    """The stream with the bytes that were already read from it."""
+    return io.BufferedReader(_Pieces(_chunks(stream, first)))
 
 
 def gzipped(stream: BinaryIO) -> gzip.GzipFile:
@@ -68,16 +131,24 @@ class _Pieces(io.RawIOBase):
 
 
 def _chunks(stream: _Readable, first: bytes = b"") -> Iterator[bytes]:
+    read = getattr(stream, "read1", stream.read)  # what is there, without waiting for more
     if first:
         yield first
-    while chunk := stream.read(CHUNK):
+    while chunk := read(CHUNK):
         yield chunk
 
 
-def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
-    first = stream.read(CHUNK)
-    while len(first) < len(GZIP) and (chunk := stream.read(CHUNK)):
+def _first_chunk(stream: BinaryIO, size: int = 4) -> bytes:
+    """The first bytes of a stream: at least ``size`` of them, unless it has fewer."""
+    read = getattr(stream, "read1", stream.read)
+    first = bytes(read(CHUNK))
+    while len(first) < size and (chunk := read(CHUNK)):
         first += chunk
+    return first
+
+
+def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
+    first = _first_chunk(stream)
     if not first.startswith(GZIP):
         yield from _chunks(stream, first)
         return
@@ -112,9 +183,11 @@ def _text_encodings() -> set[str]:
     }
 
 
-def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str) -> Iterator[bytes]:
+def _recoded(
+    pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str, is_whole: bool
+) -> Iterator[bytes]:
     line = 1
-    for piece, last in _mark_end(pieces):
+    for piece, last in _mark_end(pieces, is_whole):
         state = decoder.getstate()
         try:
             text = decoder.decode(piece, last)
@@ -130,14 +203,16 @@ def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encodi
         except UnicodeError as error:  # the byte order mark that the encoding needs is missing
             raise _wrong_encoding(f"the file is not {encoding}: {error}") from error
         line += text.count("\n")
-        yield text.encode(errors="surrogatepass")
+        if text:
+            yield text.encode(errors="surrogatepass")
 
 
 def _wrong_encoding(fault: str) -> Invalid:
     return Invalid("encoding", "the file's encoding", f"{fault}: name the encoding that the file has")
 
 
-def _mark_end(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+def _mark_end(pieces: Iterator[bytes], is_whole: bool) -> Iterator[tuple[bytes, bool]]:
     for piece in pieces:
         yield piece, False
-    yield b"", True
+    if is_whole:
+        yield b"", True

@@ -16,8 +16,6 @@ MAX_ROW_BYTES = 8 * MAX_JSON_BYTES
 TOO_LONG = f"a row of at most {MAX_ROW_BYTES:,} bytes"
 
 BOM = b"\xef\xbb\xbf"
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
-NOT_UTF8 = "this file is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8) and use that file"
 
 
 def check_binary(stream: object, mode: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from typing import BinaryIO
 
 from leaseq import validation
@@ -11,14 +13,19 @@ from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.column_mapping import ColumnMapping
+from leaseq.transfer.delimited import Delimited
 from leaseq.transfer.delimiters import NAMES
+from leaseq.transfer.encodings import decoded, rejoined
 from leaseq.transfer.formats import FORMATS
-from leaseq.transfer.lines import TOO_LONG, check_binary, lines
+from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG, check_binary, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rejects import original_row
-from leaseq.transfer.rows import BadRow, Remedy, Row, from_export, from_row
+from leaseq.transfer.rows import BadRow, FileItem, Remedy, Row, from_export, from_row
 from leaseq.transfer.sheets import sheet_csv
 from leaseq.transfer.tables import Table, TableSummary
+from leaseq.transfer.values import DETECTED, CellChoice
+
+_NEW_ITEM_FIELDS = tuple(field.name for field in fields(NewItem))
 
 
 class Rows(Iterator[NewItem | BadRow]):
@@ -55,7 +62,7 @@ class Rows(Iterator[NewItem | BadRow]):
             )
         if self._table and row.span:
             self._table.count_joined(*row.span)
-        return item
+        return FileItem(**{name: getattr(item, name) for name in _NEW_ITEM_FIELDS}, row=row)
 
 
 def read(
@@ -67,30 +74,40 @@ def read(
     mapping: ColumnMapping | None = None,
     delimiter: str | None = None,
     quotes: Quotes = "auto",
+    encoding: str | None = None,
+    header_line: int | None = None,
+    cells: CellChoice = DETECTED,
 ) -> Rows:
     """Read each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
 
-    A row is a payload: a dict of strings for CSV and TSV, any value for JSON (one array) and JSONL.
+    A row is a payload: a dict for CSV and TSV, any value for JSON (one array, or a row per line) and JSONL.
     ``id_field`` names the field that contains the item's id. With ``envelope``, for JSON and JSONL only, a
     row is a whole new item: ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or a
-    row written by `encode_items`. ``mapping`` maps columns to the parts of an item. ``delimiter`` is the
-    column separator of CSV and TSV: a comma, semicolon, tab or pipe. The default is a tab for TSV, and for
-    CSV the one in the header. If the delimiter is ambiguous, the header is a bad row.
+    row written by `encode_items`. ``mapping`` maps columns to the parts of an item. ``encoding`` is that of
+    the text; None: UTF-8, or UTF-16 if its first bytes show it. The other arguments are for tables:
 
-    ``quotes`` is for CSV and TSV. With ``double``, double quotes enclose a field, as in RFC 4180; with
-    ``none`` they are ordinary characters. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the
-    whole file if any field begins with a quote and does not close it before the tab or the end of the line,
-    else ``double``; the ``summary`` of the returned rows shows which.
+    - ``delimiter`` is the column separator: a comma, semicolon, tab or pipe. The default is a tab for TSV,
+      and for CSV the one in the header. If the delimiter is ambiguous, the header is a bad row.
+    - With ``quotes="double"``, double quotes enclose a field, as in RFC 4180; with ``none`` they are ordinary
+      characters. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the whole file if any field
+      begins with a quote and does not close it before the tab or the end of the line, else ``double``; the
+      ``summary`` of the returned rows shows which.
+    - ``header_line`` is the line of the header, where a title is above it. 0: the file has no header, and the
+      columns are ``column_1``, ``column_2`` and so on.
+    - A column whose cells are all numbers, all booleans or all JSON has values, and others have text: see
+      `leaseq.transfer.values`. To find that out, the rows are read ahead into a temporary file. Ids are text.
+      ``cells`` chooses the columns that are text, and those that are values; or all cells are text.
 
     From ``xlsx``, which needs the extra of that name, the first sheet is read as a CSV file would be.
 
-    One row is in memory at a time, however long the stream is. A row that can't be read is a bad row, not an
-    exception; only a stream from ``decoded`` raises Invalid, for damaged data. Invalid is raised immediately
-    if the arguments can't be combined.
+    Rows whose cells are all empty are skipped, and so are cells at the right that are empty and have no name
+    in the header. One row is in memory at a time, however long the stream is. A row that can't be read is a
+    bad row, not an exception; only damaged or wrongly encoded data raises Invalid while it is read. Invalid
+    is raised immediately if the arguments can't be combined.
     """
     check_binary(stream, "rb")
     if format == "xlsx" and quotes == "auto" and delimiter is None:
-        stream, format, quotes, delimiter = sheet_csv(stream), "csv", "double", ","
+        stream, format, quotes, delimiter, encoding = sheet_csv(stream), "csv", "double", ",", "utf-8"
     file_format = validation.one_of(format, FORMATS, "format")
     table = file_format in ("csv", "tsv")
     if delimiter is not None and (not table or delimiter not in NAMES):
@@ -113,10 +130,15 @@ def read(
         )
     needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
     convert = _converter(id_field, envelope, mapping)
-    if table:
-        source = Table(stream, file_format, quotes, delimiter)
-        return Rows(source.rows(needs), convert, source)
-    return Rows(_from_array(stream) if file_format == "json" else _from_lines(stream), convert)
+    text = decoded(stream, encoding)
+    if not table:
+        return Rows(_json_rows(text, file_format), convert)
+    if header_line is not None and header_line < 0:
+        raise Invalid("header_line", "a line of the file, from 1; or 0 if it has no header")
+    source = Delimited(text, file_format, quotes, delimiter, header_line)
+    reader = Table(source, header_line, cells)
+    roles = mapping.roles() if mapping else needs
+    return Rows(reader.rows((*needs, *cells.text, *cells.value), roles), convert, reader)
 
 
 def _converter(
@@ -127,6 +149,37 @@ def _converter(
     if mapping is not None:
         return mapping.item
     return lambda row: from_row(row, id_field)
+
+
+def _json_rows(stream: io.BufferedReader, format: str) -> Iterator[Row | BadRow]:
+    """The rows of JSON text, an array or a row per line: if the beginning shows that the file is not what the
+    format says, as it shows."""
+    begins_array = stream.peek().removeprefix(BOM).lstrip().startswith(b"[")
+    if begins_array == (format == "json"):
+        yield from _from_array(stream) if begins_array else _from_lines(stream)
+        return
+    read_bytes, first, has_second = b"", b"", False
+    while not has_second and len(read_bytes) < MAX_ROW_BYTES and (line := stream.readline(MAX_ROW_BYTES)):
+        read_bytes += line
+        text = line.removeprefix(BOM).strip()
+        first, has_second = first or text, bool(first and text)
+    whole = rejoined(read_bytes, stream)
+    yield from _from_array(whole) if _is_array(format, first, has_second) else _from_lines(whole)
+
+
+def _is_array(format: str, first: bytes, has_second: bool) -> bool:
+    """Whether a file is an array, judging by its format and its first line with text."""
+    if first.startswith(b"["):
+        return format == "json" or not _is_json(first)
+    return format == "json" and not (has_second and _is_json(first))
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        validation.load_json(text)
+    except Invalid:
+        return False
+    return True
 
 
 def _from_lines(stream: BinaryIO) -> Iterator[Row | BadRow]:

@@ -46,6 +46,13 @@ class RecordLines:
             self._lines = chain([line], self._lines)
         return delimiter
 
+    def skip_to(self, number: int) -> None:
+        """Skip the lines before this one."""
+        for line in self._lines:
+            if line.number >= number:
+                self._lines = chain([line], self._lines)
+                return
+
     def header(self) -> bytes:
         """The header's lines, without the blank ones before it; they are read again as a record."""
         header_lines: list[Line] = []

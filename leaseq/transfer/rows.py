@@ -18,12 +18,14 @@ ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due"
 _ENVELOPE = f"{{{', '.join(name if name == 'payload' else f'{name}?' for name in ENVELOPE_FIELDS)}}}"
 
 
-Remedy: TypeAlias = Literal["quotes", "delimiter", "encoding"]
+Remedy: TypeAlias = Literal["quotes", "delimiter", "encoding", "header", "cells"]
 
 REMEDIES: dict[Remedy, str] = {
     "quotes": "to read quotes as text, use --quotes none",
     "delimiter": "name the separator with --delimiter comma, semicolon, tab or pipe",
     "encoding": "name the file's encoding with --encoding, such as cp1252 or utf-16",
+    "header": "name the header's line with --header-line, or use --no-header if the file has none",
+    "cells": "to keep the cells of a column as text, name it with --text-field",
 }
 
 
@@ -48,6 +50,7 @@ class BadRow:
     left_out: tuple[int, int] | None = None  # the first and last line left out; None if it is only one
     too_large: bool = False  # its payload, or the row itself, exceeds the limit
     raw: bytes | None = None  # its text in the file as UTF-8, if kept: for tables, and if it is not JSON
+    id: str | None = None  # of a conflict: the id, which an item with another payload has
 
     @property
     def message(self) -> str:
@@ -66,6 +69,22 @@ class BadRow:
     def lines(self) -> int:
         """The number of lines of the file that are left out with it."""
         return self.left_out[1] - self.left_out[0] + 1 if self.left_out else 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileItem(NewItem):
+    """A new item with the row that it was read from."""
+
+    row: Row = Row(0, None)
+
+    def conflict(self) -> BadRow:
+        """The row as a bad one, because an item with its id and another payload exists."""
+        fault = (
+            f"the id {self.id!r} belongs to an item with other content, and nothing was changed: "
+            "give the row another id, or remove that item first"
+        )
+        row = self.row
+        return BadRow(row.line, fault, row.value, left_out=row.span, raw=row.raw, id=self.id)
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:

@@ -1,26 +1,56 @@
-"""Reads CSV and TSV row by row, as in RFC 4180, and detects the delimiter and the quoting.
+"""The rows of a table: its header, its columns, and each row as a dict.
 
-A table has a header, the same number of columns in each row, and is UTF-8.
+The records come from a `Source`: a CSV or TSV file (`Delimited`), or another list of cells with their lines.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from itertools import chain
+from typing import Any, Protocol
 
-from leaseq.transfer.delimiters import NAMES, count_of, splits_of
-from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16
-from leaseq.transfer.quotes import Quotes
-from leaseq.transfer.record_lines import RecordLines, RecordTooLong
+from leaseq.models import Json
+from leaseq.transfer.quotes import QuoteMode, Quotes
 from leaseq.transfer.rejects import REJECTED
 from leaseq.transfer.rows import BadRow, Remedy, Row
+from leaseq.transfer.values import DETECTED, CellChoice, ColumnKinds, with_values
+
+_ROWS_AHEAD = 5  # rows that are compared with the first one, which may be a title
+
+
+class Source(Protocol):
+    """The records of a table: rows of cells, each with its line."""
+
+    is_text: bool  # whether each cell is text, also if it means a number
+
+    @property
+    def header(self) -> bytes:
+        """The first record as it is in the file."""
+
+    @property
+    def delimiter(self) -> str | None:
+        """What separates the cells of a record; None if the file is not a text."""
+
+    @property
+    def separation(self) -> str:
+        """What separates the cells, in words, or nothing."""
+
+    @property
+    def quotes(self) -> QuoteMode:
+        """How quotes have been read so far."""
+
+    @property
+    def blank_lines(self) -> int:
+        """The blank lines so far, which are no records."""
+
+    def records(self) -> Iterator[Row | BadRow]:
+        """Each record as a list of cells. The lines before a given header are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """How the quotes and lines of a table have been read so far."""
+    """How a table has been read so far."""
 
     quotes: Quotes  # "auto" as long as no field has begun with a quote
     unquoted: int = 0  # fields whose quotes "auto" removed
@@ -30,167 +60,82 @@ class TableSummary:
     joined_rows: int = 0  # good rows that span several lines, inside quotes
     joined_lines: int = 0  # the lines of these rows
     joined_first: tuple[int, int] | None = None  # the first and last line of the first of these rows
-    blank_lines: int = 0  # blank lines, which are skipped
-
-
-def splits(stream: BinaryIO, format: str = "csv", quotes: Quotes = "auto") -> tuple[str, ...]:
-    """The possible delimiters, judging by the first lines: several if they are ambiguous."""
-    delimiters = Table(stream, format, quotes).begin()
-    return delimiters if set(delimiters) <= set(NAMES) else tuple(NAMES)
+    empty_lines: int = 0  # blank lines, and lines of rows whose cells are all empty, which are skipped
+    header_line: int | None = None  # the header's line, or where it seems to be below a title
+    values: tuple[str, ...] = ()  # columns whose cells were found to be values
 
 
 class Table:
     """A table, read once from beginning to end."""
 
-    def __init__(self, stream: BinaryIO, format: str, quotes: Quotes, delimiter: str | None = None) -> None:
-        """``delimiter`` None: detected from the first lines."""
-        self._format = format
-        self._delimiter = delimiter
-        self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
-        self._header = b""
-        self._used_delimiter: str | None = None  # the delimiter, once the header has been read
+    def __init__(self, source: Source, header_line: int | None = None, cells: CellChoice = DETECTED) -> None:
+        """``header_line``: the line of the header, as it was chosen; 0: there is none, and the columns are
+        ``column_1``, ``column_2`` and so on."""
+        self._source = source
+        self._chosen_line = header_line
+        self._has_header = header_line != 0
+        self._choice = cells
+        self._columns: list[str] = []
+        self._width = 0  # the header's cells, also those without a name
         self._is_rejects = False  # whether these are the rejected rows of an earlier import
         self._summary = TableSummary("auto")
+        self._kinds: ColumnKinds | None = None  # once the header has been read
 
     @property
     def summary(self) -> TableSummary:
         """The summary of the rows read so far."""
-        mode = self._feed.quotes
+        mode = self._source.quotes
         return replace(
             self._summary,
             quotes=mode.quotes,
             unquoted=mode.unquoted,
             open_quote_line=mode.open_quote_line,
+            empty_lines=self._summary.empty_lines + self._source.blank_lines,
+            values=tuple(self._kinds.detected) if self._kinds else (),
         )
 
-    def begin(self) -> tuple[str, ...]:
-        """Read the first lines; returns the possible delimiters."""
-        separator = self._feed.separator()
-        self._header = self._feed.header()
-        if self._delimiter is not None:
-            return (self._delimiter,)
-        if separator:
-            return (separator,)
-        return splits_of(self._header, self._format, quoted=self._is_quoted)
+    def rows(self, needs: Sequence[str] = (), text: Sequence[str] = ()) -> Iterator[Row | BadRow]:
+        """Yield each row as a dict. If the header is bad, only the header is reported.
 
-    @property
-    def _is_quoted(self) -> bool:
-        return self._feed.quotes.quotes != "none"
-
-    def rows(self, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
-        """Yield each row as a dict of strings. If the header is bad, only the header is reported.
-
-        ``needs`` names the required columns.
+        ``needs`` names the required columns; those in ``text`` are not read as values.
         """
-        splits = self.begin()
-        if self._header.startswith(UTF16):
-            yield BadRow(1, NOT_UTF8, remedy="encoding")
+        records = self._filled(self._source.records())
+        first = next(records, None)
+        if first is None:
+            line = self._chosen_line or 1
+            yield BadRow(line, "the file is empty; its first row must name the columns")
             return
-        if len(splits) > 1 or splits[0] not in NAMES:
-            yield BadRow(1, self._split_problem(splits), remedy="delimiter")
+        if isinstance(first, BadRow):
+            is_split = first.remedy != "delimiter"
+            fault = f"the header can't be read: {first.fault}" if is_split else first.fault
+            yield replace(first, fault=fault, value=None)
             return
-        records = self._records(splits[0])
-        header = next(records, None)
-        if header is None:
-            yield BadRow(1, "the file is empty; its first row must name the columns")
-            return
-        if isinstance(header, BadRow):
-            yield replace(header, fault=f"the header can't be read: {header.fault}", value=None)
-            return
-        self._is_rejects = header.value[: len(REJECTED)] == REJECTED
-        names = self._cells(header.value)
-        problem = _problem(names, needs)
+        ahead: list[Row | BadRow] = [] if self._has_header else [first]
+        problem = self._read_header(first, needs)
+        if problem is None and self._has_header and self._chosen_line is None:
+            ahead = list(_rows_ahead(records))
+            problem = self._title_problem(first, [row for row in ahead if isinstance(row, Row)])
         if problem:
-            yield BadRow(header.line, problem)
+            yield problem
             return
-        self._used_delimiter = splits[0]
-        if header.span:
-            self.count_joined(*header.span)
-        for record in records:
-            yield self._bad_row(record) if isinstance(record, BadRow) else self._row(record, names)
+        if first.span and self._has_header:
+            self.count_joined(*first.span)
+        rows = map(self._row, chain(ahead, records))
+        choice = replace(self._choice, text=(*self._choice.text, *text))
+        if not self._source.is_text:
+            choice = replace(choice, raw=True)
+        self._kinds = ColumnKinds(self._columns, choice)
+        yield from with_values(rows, self._kinds)
 
     @property
     def head(self) -> tuple[bytes, str] | None:
         """The header as it is in the file, and the delimiter; None if no header has been read."""
-        if self._used_delimiter is None:
+        delimiter = self._source.delimiter
+        if self._kinds is None or delimiter is None:
             return None
-        return self._text(self._header), self._used_delimiter
-
-    def _cells(self, cells: list[str]) -> list[str]:
-        """The cells without the two that an earlier import added when it rejected the row."""
-        return cells[len(REJECTED) :] if self._is_rejects else cells
-
-    def _text(self, raw: bytes) -> bytes:
-        """A row's text without those two cells."""
-        if not self._is_rejects or self._used_delimiter is None:
-            return raw
-        return raw.split(self._used_delimiter.encode(), len(REJECTED))[-1]
-
-    def _bad_row(self, row: BadRow) -> BadRow:
-        value = self._cells(row.value) if isinstance(row.value, list) else row.value
-        return replace(row, value=value, raw=self._text(row.raw) if row.raw is not None else None)
-
-    def _row(self, record: Row, names: list[str]) -> Row | BadRow:
-        # equivalent mutant: part:2: a record that was read always has its text
-        cells, raw = self._cells(record.value), self._text(record.raw or b"")
-        if len(cells) != len(names):
-            columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"
-            split = f"separated by {NAMES[self._used_delimiter or ',']}s"
-            fault = f"the header has {columns} and this row has {len(cells)} ({split})"
-            remedy: Remedy | None = "quotes" if record.span else None
-            return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
-        return Row(record.line, dict(zip(names, cells, strict=True)), record.span, raw)
-
-    def _split_problem(self, splits: Sequence[str]) -> str:
-        if splits[0] not in NAMES:
-            return f"the first line names {splits[0]!r} as the separator, which is not supported"
-        counts = {one: count_of(self._header, one, quoted=self._is_quoted) + 1 for one in splits}
-        choices = " or by ".join(
-            f"{NAMES[one]}s ({count} column{'s' if count > 1 else ''})" for one, count in counts.items()
-        )
-        return f"the header can be split by {choices}"
-
-    def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
-        """Yield each record as a list of cells, without blank lines."""
-        # The csv module's limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
-        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
-        feed = self._feed
-        feed.detect_quotes(delimiter)
-        text_reader = csv.reader(feed, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
-        quote_reader = csv.reader(feed, delimiter=delimiter, strict=True)
-        while True:
-            feed.begin()
-            quoted = feed.is_quoted()
-            try:
-                cells = next(quote_reader if quoted else text_reader)
-            except StopIteration:
-                return
-            except RecordTooLong:
-                if quoted:
-                    feed.skip_record()
-                yield _too_long(feed)
-            except csv.Error as error:
-                yield replace(_malformed(feed, str(error)), raw=feed.raw())
-            else:
-                if feed.not_utf8:
-                    yield BadRow(
-                        feed.not_utf8,
-                        "not UTF-8 text",
-                        cells,
-                        "encoding",
-                        left_out=feed.span(),
-                        raw=feed.raw(),
-                    )
-                elif feed.nul:
-                    fault = "a NUL byte; is this file UTF-8 text?"
-                    yield BadRow(feed.nul, fault, cells, left_out=feed.span(), raw=feed.raw())
-                elif cells:
-                    yield Row(feed.first, cells, feed.span(), feed.raw())
-                else:
-                    self._count_blank()
-
-    def _count_blank(self) -> None:
-        self._summary = replace(self._summary, blank_lines=self._summary.blank_lines + 1)
+        if not self._has_header:
+            return delimiter.join(self._columns).encode(), delimiter
+        return self._text(self._source.header), delimiter
 
     def count_joined(self, first: int, last: int) -> None:
         """Count a good row that spans several lines."""
@@ -202,33 +147,121 @@ class Table:
             joined_first=summary.joined_first or (first, last),
         )
 
+    def _filled(self, records: Iterator[Row | BadRow]) -> Iterator[Row | BadRow]:
+        """The records, without those whose cells are all empty."""
+        for record in records:
+            if isinstance(record, Row) and not any(map(_has_content, record.value)):
+                first, last = record.span or (record.line, record.line)
+                count = self._summary.empty_lines + last - first + 1
+                self._summary = replace(self._summary, empty_lines=count)
+            else:
+                yield record
 
-def _problem(names: list[str], needs: Sequence[str]) -> str | None:
-    columns: set[str] = set()
-    for name in names:
+    def _read_header(self, first: Row, needs: Sequence[str]) -> BadRow | None:
+        """Take the columns' names from the first record, and return what is wrong with them."""
+        self._summary = replace(self._summary, header_line=first.line if self._has_header else None)
+        self._is_rejects = self._has_header and first.value[: len(REJECTED)] == REJECTED
+        cells = self._cells(first.value)
+        self._width = len(cells)
+        if self._has_header:
+            named = [number for number, cell in enumerate(cells, 1) if _has_content(cell)]
+            cells = [
+                cell if isinstance(cell, str) else str(cell) for cell in cells[: named[-1] if named else 0]
+            ]
+            self._columns = [
+                name if name.strip() else f"column_{number}" for number, name in enumerate(cells, 1)
+            ]
+        else:
+            self._columns = [f"column_{number}" for number in range(1, len(cells) + 1)]
+        return _header_problem(first.line, self._columns, needs)
+
+    def _title_problem(self, first: Row, following: Sequence[Row]) -> BadRow | None:
+        """The problem if the first record looks like a title above the header: only its first cell is filled,
+        and a record below it has more."""
+        if self._is_rejects or not _has_content(first.value[0]) or any(map(_has_content, first.value[1:])):
+            return None
+        wider = [row for row in following if sum(map(_has_content, row.value)) > 1]
+        # A spreadsheet writes all records with the same number of cells; others may write the title alone.
+        is_padded = len(first.value) > 1
+        if not wider or not (is_padded or (len(wider) > 1 and len({len(row.value) for row in wider}) == 1)):
+            return None
+        self._summary = replace(self._summary, header_line=wider[0].line)
+        fault = (
+            f"the names of the columns expected, and this line has one cell, while line {wider[0].line:,} "
+            f"has {sum(map(_has_content, wider[0].value))}: is it a title?"
+        )
+        return BadRow(first.line, fault, remedy="header")
+
+    def _row(self, record: Row | BadRow) -> Row | BadRow:
+        """The record as a dict by its columns' names."""
+        if isinstance(record, BadRow):
+            value = self._cells(record.value) if isinstance(record.value, list) else record.value
+            return replace(record, value=value, raw=record.raw and self._text(record.raw))
+        cells = self._cells(record.value)
+        raw = self._text(record.raw) if record.raw is not None else None
+        names = self._columns
+        extra = [number for number, cell in enumerate(cells, 1) if number > len(names) and _has_content(cell)]
+        if len(cells) >= len(names) and not extra:
+            return Row(record.line, dict(zip(names, cells, strict=False)), record.span, raw)
+        remedy: Remedy | None = "quotes" if record.span else None
+        if extra and len(cells) <= self._width:
+            fault = (
+                f"column {extra[0]} ({column_letter(extra[0])}) has no name in the header, and this row has "
+                f"{_short(cells[extra[0] - 1])} there: name the column in line {self._summary.header_line}"
+            )
+        else:
+            columns = f"{self._width} column{'s' if self._width > 1 else ''}"
+            what = "the header" if self._has_header else "the first row"
+            fault = f"{what} has {columns} and this row has {len(cells)}{self._source.separation}"
+        return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
+
+    def _cells(self, cells: list[Any]) -> list[Any]:
+        """The cells without the two that an earlier import added when it rejected the row."""
+        return cells[len(REJECTED) :] if self._is_rejects else cells
+
+    def _text(self, raw: bytes) -> bytes:
+        """A row's text without those two cells."""
+        if not self._is_rejects or self._source.delimiter is None:
+            return raw
+        return raw.split(self._source.delimiter.encode(), len(REJECTED))[-1]
+
+
+def column_letter(number: int) -> str:
+    """The letter of a column in a spreadsheet: 1 is A, 27 is AA."""
+    letters = ""
+    while number:
+        number, place = divmod(number - 1, 26)
+        letters = chr(ord("A") + place) + letters
+    return letters
+
+
+def _rows_ahead(records: Iterator[Row | BadRow]) -> Iterator[Row | BadRow]:
+    """The next rows, a few, with the bad ones among them."""
+    for _ in range(_ROWS_AHEAD):
+        record = next(records, None)
+        if record is None:
+            return
+        yield record
+
+
+def _has_content(cell: Json) -> bool:
+    return cell is not None and not (isinstance(cell, str) and not cell.strip())
+
+
+def _short(cell: Json) -> str:
+    text = repr(cell)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _header_problem(line: int, names: Sequence[str], needs: Sequence[str]) -> BadRow | None:
+    columns: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
         if name in columns:
-            return f"the header names the column {name!r} twice: rename one of them"
-        columns.add(name)
+            places = " and ".join(f"{n} ({column_letter(n)})" for n in (columns[name], number))
+            fault = f"the header names the column {name!r} twice: rename one of the columns {places}"
+            return BadRow(line, fault, remedy="header")
+        columns[name] = number
     for name in needs:
         if name not in columns:
-            return f"the header has no column {name!r}; it has {', '.join(map(repr, names))}"
+            return BadRow(line, f"the header has no column {name!r}; it has {', '.join(map(repr, names))}")
     return None
-
-
-def _too_long(feed: RecordLines) -> BadRow:
-    span = feed.span()
-    if span is None:
-        return BadRow(feed.first, TOO_LONG, too_large=True)
-    fault = f"a quote opens in this row and does not close within {MAX_ROW_BYTES:,} bytes"
-    return BadRow(feed.first, fault, None, "quotes", span, too_large=True)
-
-
-def _malformed(feed: RecordLines, error: str) -> BadRow:
-    span = feed.span()
-    if error.startswith("unexpected end of data"):
-        return BadRow(feed.first, "a quote opens in this row and does not close", None, "quotes", span)
-    if error.startswith("new-line character"):
-        return BadRow(feed.first, "a bare carriage return; lines end with LF or CRLF", left_out=span)
-    if "expected after" in error:
-        return BadRow(feed.first, "text follows a quote that closes in this row", None, "quotes", span)
-    return BadRow(feed.first, f"not well-formed: {error}", left_out=span)

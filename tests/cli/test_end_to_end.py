@@ -84,7 +84,7 @@ def test_imported_items_are_finished_once_and_exported_unchanged(
         "--retry-max-seconds",
         "0.1",
     )
-    result = call("import", queue_name, str(airports), "--id-field", "iata")
+    result = call("import", queue_name, str(airports), "--id-field", "iata", "--raw-cells")
     assert (result.exit_code, result.stdout) == (0, "3,376 added, 0 duplicates, 0 rejected\n")
 
     workers = [Worker(server.url, queue_name, number) for number in range(PEOPLE)]

@@ -21,10 +21,11 @@ from tests.cli.queue_contents import inbound_payloads
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.csv", 'n,t\n1,"x, y"\n2,\n'),
-        ("a.tsv", "n\tt\n1\tx, y\n2\t\n"),
-        ("a.json", '[{"n":"1","t":"x, y"},{"n":"2","t":""}]'),
-        ("a.jsonl", '{"n":"1","t":"x, y"}\n{"n":"2","t":""}\n'),
+        ("a.csv", 'n,t\none,"x, y"\n2,\n'),
+        ("a.tsv", "n\tt\none\tx, y\n2\t\n"),
+        ("a.json", '[{"n":"one","t":"x, y"},{"n":"2","t":""}]'),
+        ("a.jsonl", '{"n":"one","t":"x, y"}\n{"n":"2","t":""}\n'),
+        ("b.json", '{"n":"one","t":"x, y"}\n{"n":"2","t":""}\n'),
     ],
 )
 def test_file_of_each_format_is_imported(
@@ -33,7 +34,7 @@ def test_file_of_each_format_is_imported(
     (tmp_path / name).write_text(text)
     result = call("import", new_queue.name, str(tmp_path / name))
     assert (result.exit_code, result.stdout, result.stderr) == (0, "2 added, 0 duplicates, 0 rejected\n", "")
-    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
+    assert inbound_payloads(new_queue) == [{"n": "one", "t": "x, y"}, {"n": "2", "t": ""}]
 
 
 def test_pipe_is_imported(spawn: Spawn, new_queue: leaseq.Queue) -> None:
@@ -41,7 +42,7 @@ def test_pipe_is_imported(spawn: Spawn, new_queue: leaseq.Queue) -> None:
     out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)
     assert (process.returncode, json.loads(out), err) == (
         0,
-        {"added": 2, "duplicates": 0, "rejected": 0},
+        {"added": 2, "duplicates": 0, "rejected": 0, "conflicts": 0},
         b"",
     )
     assert inbound_payloads(new_queue) == [{"n": 1}, {"n": 2}]
@@ -51,10 +52,10 @@ def test_bad_row_is_reported_and_other_rows_are_imported(call: Call, new_queue: 
     result = call("import", new_queue.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
     assert result.exit_code == 1
     assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
-    columns, encoding = result.stderr.splitlines()
+    columns, encoding, _ = result.stderr.splitlines()
     assert columns == "line 3: the header has 1 column and this row has 2 (separated by commas)"
     assert encoding.startswith("line 4: not UTF-8 text: name the file's encoding with --encoding")
-    assert inbound_payloads(new_queue) == [{"n": "1"}, {"n": "3"}]
+    assert inbound_payloads(new_queue) == [{"n": 1}, {"n": 3}]
 
 
 def test_second_import_with_id_field_adds_nothing(call: Call, new_queue: leaseq.Queue) -> None:
@@ -168,11 +169,11 @@ def test_interrupted_import_reports_number_of_added_items(
     enqueue_many = leaseq.Queue.enqueue_many
     calls = []
 
-    def break_off(queue: leaseq.Queue, items: Any) -> Any:
+    def break_off(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) > 2:
             raise leaseq.ServerUnavailable("the server went away")
-        return enqueue_many(queue, items)
+        return enqueue_many(queue, items, **options)
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
     result = call("import", new_queue.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
@@ -212,7 +213,7 @@ def test_gzipped_file_is_unpacked_regardless_of_name(
         (tmp_path / name).write_bytes(gzip_bytes)
         assert call("import", new_queue.name, str(tmp_path / name), *options).exit_code == 0
     assert call("import", new_queue.name, "-", "--format", "csv", input=gzip_bytes).exit_code == 0
-    assert inbound_payloads(new_queue) == [{"n": "1"}] * 5
+    assert inbound_payloads(new_queue) == [{"n": 1}] * 5
     (tmp_path / "a.csv.gz").write_bytes(gzip_bytes[:-4])
     result = call("import", new_queue.name, str(tmp_path / "a.csv.gz"))
     assert (result.exit_code, "the file is gzipped, and damaged or cut off" in result.stderr) == (2, True)
@@ -224,7 +225,9 @@ def test_a_dry_run_reports_and_imports_nothing(call: Call, new_queue: leaseq.Que
     command = ("import", new_queue.name, "-", "--format", "csv", "--dry-run")
     result = call(*command, input=b"n\n1\n2,2\n3\n")
     assert (result.exit_code, result.stdout) == (1, "2 can be imported, 1 rejected; nothing was imported\n")
-    assert result.stderr == "line 3: the header has 1 column and this row has 2 (separated by commas)\n"
+    assert result.stderr.startswith(
+        "line 3: the header has 1 column and this row has 2 (separated by commas)\n"
+    )
     json_result = call(*command, "--json", input=b"n\n1\n")
     assert (json_result.exit_code, json.loads(json_result.stdout)) == (0, {"readable": 1, "rejected": 0})
     assert new_queue.stats().inbound == 0
@@ -314,3 +317,35 @@ def test_workbook_is_imported_by_its_name_and_by_format(
     result = call("import", new_queue.name, str(other), "--format", "xlsx")
     assert result.exit_code != 0
     assert new_queue.stats().inbound == 2
+
+
+def test_id_with_other_content_is_a_conflict(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> None:
+    rows = b"id,text\n7,first version\n7,another text with the same id\n8,x\n"
+    rejects = tmp_path / "rejects.csv"
+    command = ("import", new_queue.name, "-", "--format", "csv", "--id-field", "id")
+    result = call(*command, "--rejects", str(rejects), input=rows)
+    assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 conflict, 0 rejected\n")
+    assert result.stderr.startswith("line 3: ")
+    assert "'7'" in result.stderr.splitlines()[0]
+    header, row = rejects.read_text().splitlines()
+    assert header == "rejected_line,rejected_reason,id,text"
+    assert row.startswith("3,")
+    assert row.endswith(",7,another text with the same id")
+    assert new_queue.get("7").payload == {"id": "7", "text": "first version"}
+    again = call(*command, "--json", input=rows)
+    assert (again.exit_code, json.loads(again.stdout)) == (
+        1,
+        {"added": 0, "duplicates": 2, "rejected": 0, "conflicts": 1},
+    )
+    jsonl = call(
+        "import",
+        new_queue.name,
+        "-",
+        "--format",
+        "jsonl",
+        "--id-field",
+        "id",
+        "--json",
+        input=b'{"text": "x", "id": "8"}\n{"id": "7", "text": true}\n',
+    )
+    assert json.loads(jsonl.stdout) == {"added": 0, "duplicates": 1, "rejected": 0, "conflicts": 1}

@@ -34,7 +34,7 @@ def test_delimiter_is_detected_from_header_or_required_if_ambiguous(
     assert "by commas (2 columns) or by semicolons (2 columns)" in result.stderr
     assert "delimiter" in result.stderr
     call("import", new_queue.name, str(file), "--delimiter", "semicolon")
-    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x, y"}, {"n, a": "1", "t": "x"}]
+    assert inbound_payloads(new_queue) == [{"n": 1, "t": "x, y"}, {"n, a": 1, "t": "x"}]
     json_result = call("import", new_queue.name, str(file), "--format", "json", "--delimiter", "tab")
     assert json_result.exit_code != 0
     assert "csv and tsv" in json_result.stderr
@@ -48,7 +48,7 @@ def test_single_column_with_pipes_requires_delimiter_option(call: Call, new_queu
     assert "--delimiter comma, semicolon, tab or pipe" in result.stderr
     for delimiter in ("pipe", "comma"):
         assert call(*command, "--delimiter", delimiter, input=b"n|t\n1|x\n").exit_code == 0
-    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x"}, {"n|t": "1|x"}]
+    assert inbound_payloads(new_queue) == [{"n": 1, "t": "x"}, {"n|t": "1|x"}]
 
 
 def test_text_with_unpaired_quotes_is_imported_unchanged(
@@ -96,7 +96,7 @@ def test_text_with_unpaired_quotes_is_imported_unchanged(
             b"a\tb\n1\tx\n\n\n",
             [],
             "1 added, 0 duplicates, 0 rejected",
-            "2 blank lines were skipped\n",
+            "2 empty lines were skipped\n",
             id="blank",
         ),
     ],
@@ -104,7 +104,7 @@ def test_text_with_unpaired_quotes_is_imported_unchanged(
 def test_import_reports_effects_of_quotes_and_skipped_lines(
     call: Call, new_queue: leaseq.Queue, file: bytes, options: list[str], summary: str, notes: str
 ) -> None:
-    result = call("import", new_queue.name, "-", "--format", "tsv", *options, input=file)
+    result = call("import", new_queue.name, "-", "--format", "tsv", "--raw-cells", *options, input=file)
     assert (result.stdout, result.stderr) == (f"{summary}\n", notes)
     assert result.exit_code == (0 if "0 rejected" in summary else 1)
 
@@ -112,7 +112,7 @@ def test_import_reports_effects_of_quotes_and_skipped_lines(
 def test_interrupted_import_reports_effects_of_quotes(
     call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def break_off(queue: leaseq.Queue, items: Any) -> Any:
+    def break_off(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
         raise leaseq.ServerUnavailable("the server went away")
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
@@ -121,3 +121,41 @@ def test_interrupted_import_reports_effects_of_quotes(
         "1 field was unquoted: --quotes none keeps the quotes",
         "leaseq: the server went away",
     ]
+
+
+def test_header_options_choose_the_columns(call: Call, new_queue: leaseq.Queue) -> None:
+    command = ("import", new_queue.name, "-", "--format", "csv")
+    titled = b"My sites,\n,\ncity,site\nA,x\n"
+    result = call(*command, input=titled)
+    assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "line 1: " in result.stderr
+    assert "--header-line" in result.stderr
+    assert call(*command, "--header-line", "3", input=titled).exit_code == 0
+    assert call(*command, "--no-header", input=b"B,y\n").exit_code == 0
+    assert call(*command, "--no-header", "--header-line", "3", input=titled).exit_code == 2
+    assert inbound_payloads(new_queue) == [{"city": "A", "site": "x"}, {"column_1": "B", "column_2": "y"}]
+
+
+def test_cells_are_values_unless_text_is_chosen(call: Call, new_queue: leaseq.Queue) -> None:
+    command = ("import", new_queue.name, "-", "--format", "csv")
+    data = b"id,ok,n,zip\n1,True,5,007\n"
+    assert "ok, n" in call(*command, input=data).stderr
+    for options in (["--raw-cells"], ["--text-field", "n"], ["--value-field", "n", "--raw-cells"]):
+        assert call(*command, *options, input=data).exit_code == 0
+    assert inbound_payloads(new_queue) == [
+        {"id": "1", "ok": True, "n": 5, "zip": "007"},
+        {"id": "1", "ok": "True", "n": "5", "zip": "007"},
+        {"id": "1", "ok": True, "n": "5", "zip": "007"},
+        {"id": "1", "ok": "True", "n": 5, "zip": "007"},
+    ]
+    refused = call(*command, "--value-field", "zip", input=data)
+    assert (refused.exit_code, "line 2: zip: " in refused.stderr) == (1, True)
+
+
+def test_due_dates_need_an_order_if_they_are_written_in_numbers(call: Call, new_queue: leaseq.Queue) -> None:
+    command = ("import", new_queue.name, "-", "--format", "csv", "--due-field", "due", "--id-field", "id")
+    assert call(*command, input=b"id,due\na,3/4/2031\n").exit_code == 1
+    assert call(*command, "--dates", "day-first", input=b"id,due\na,3/4/2031\n").exit_code == 0
+    due = new_queue.get("a").due
+    assert due is not None
+    assert (due.month, due.day) == (4, 3)

@@ -63,6 +63,8 @@ def test_too_long_text_is_not_held_in_memory() -> None:
             self.remaining -= len(data)
             return data or super().read(size)
 
+        read1 = read
+
     tracemalloc.start()
     try:
         rows = list(transfer.read(Endless(b'",\n1]'), "json"))

@@ -118,3 +118,28 @@ def test_bad_row_contains_its_original_value(data: bytes, format: str, value: ob
     (row,) = read(data, format)
     assert isinstance(row, BadRow)
     assert row.value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "dates", "due"),
+    [
+        ("31/12/2026", "day-first", "2026-12-31T00:00"),
+        ("3/4/2026", "day-first", "2026-04-03T00:00"),
+        ("3/4/2026", "month-first", "2026-03-04T00:00"),
+        ("12-31-2026 9:30", "month-first", "2026-12-31T09:30"),
+        ("3.4.2026", None, "2026-04-03T00:00"),
+        ("3.4.2026", "month-first", "2026-04-03T00:00"),
+        ("3/4/2026", None, None),
+        ("31/12/2026", None, None),
+        ("31/12/2026", "month-first", None),
+        ("31/02/2026", "day-first", None),
+        ("13.13.2026", None, None),
+    ],
+)
+def test_due_date_in_numbers_is_read_in_the_chosen_order(
+    text: str, dates: transfer.Dates | None, due: str | None
+) -> None:
+    rows = read(f"due\n{text}\n".encode(), "csv", mapping=ColumnMapping(due="due", dates=dates))
+    assert [line for line, _ in bad_rows(rows)] == ([2] if due is None else [])
+    found = [row.due for row in rows if isinstance(row, transfer.NewItem)]
+    assert found == ([] if due is None else [datetime.fromisoformat(f"{due}:00+00:00")])

@@ -22,7 +22,7 @@ class Trickle(io.BytesIO):
 
 
 def text(data: bytes, encoding: str | None = None, stream: Callable[[bytes], io.BytesIO] = io.BytesIO) -> str:
-    return transfer.decoded(stream(data), encoding).read().decode()
+    return transfer.decoded(transfer.unpacked(stream(data)), encoding).read().decode()
 
 
 @pytest.mark.parametrize("stream", [io.BytesIO, Trickle])
@@ -52,7 +52,7 @@ def test_damaged_gzip_is_refused(data: bytes) -> None:
 def test_large_unpacked_data_is_not_held_in_memory() -> None:
     gzip_file = io.BytesIO(gzip.compress(b"x" * 1_023 + b"\n", 9) * 20_000)
     tracemalloc.start()
-    stream = transfer.decoded(gzip_file)
+    stream = transfer.decoded(transfer.unpacked(gzip_file))
     assert sum(1 for _ in stream) == 20_000
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -12,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaseq import transfer
+from leaseq.errors import Invalid
 from leaseq.transfer import NewItem
+from tests.transfer.reads import TEXT
 from tests.transfer.test_writing import answer
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 marked = st.text(st.sampled_from("=+-@\uff1d;,|\t1.e a\"'\\"), max_size=12)
-names = st.lists(text, min_size=1, max_size=5, unique=True)
+names = st.lists(text.filter(str.strip), min_size=1, max_size=5, unique=True)
 numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 scalars = st.none() | st.booleans() | numbers | text
 values = st.recursive(
@@ -33,7 +36,7 @@ rows_of_a_table = names.flatmap(
 
 
 def payloads(data: bytes, format: str, **options: Any) -> list[object]:
-    rows = list(transfer.read(io.BytesIO(data), format, **options))
+    rows = list(transfer.read(io.BytesIO(data), format, cells=TEXT, **options))
     assert all(isinstance(row, NewItem) for row in rows), rows
     return [row.payload for row in rows if isinstance(row, NewItem)]
 
@@ -47,8 +50,8 @@ def test_any_table_reads_back(
     writer = csv.writer(stream, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
     writer.writerows([header, *rows])
     data = stream.getvalue().encode("utf-8-sig" if bom else "utf-8")
-    expected = [dict(zip(header, row, strict=True)) for row in rows]
-    assert payloads(data, "csv") == expected
+    expected = [dict(zip(header, row, strict=True)) for row in rows if any(map(str.strip, row))]
+    assert payloads(data, "csv", header_line=1) == expected
 
 
 @given(st.lists(values, max_size=5))
@@ -90,9 +93,13 @@ def test_any_table_that_is_exported_reads_back(payload_dicts: list[dict[str, str
 
 
 @given(st.binary(max_size=200), st.sampled_from(transfer.FORMATS))
-def test_reading_arbitrary_bytes_does_not_raise(data: bytes, format: str) -> None:
-    list(transfer.read(io.BytesIO(data), format))
-    list(transfer.read(io.BytesIO(b"[" + data), format, id_field="a"))
+def test_arbitrary_bytes_are_read_or_their_encoding_refused(data: bytes, format: str) -> None:
+    for rows in (
+        transfer.read(io.BytesIO(data), format),
+        transfer.read(io.BytesIO(b"[" + data), format, id_field="a"),
+    ):
+        with contextlib.suppress(Invalid):  # it begins like UTF-16 and goes on differently
+            list(rows)
 
 
 @given(st.lists(text, max_size=4) | st.dictionaries(text, values, max_size=4))

@@ -38,7 +38,7 @@ class Conflicts:
         """The members of the problem: the items that were added, and those that were not."""
         return {
             "added": counts.added,
-            "duplicates": counts.duplicates - self._count,
+            "duplicates": counts.duplicates,
             "conflicts": self._count,
             "items": self._entries,
         }
@@ -47,13 +47,13 @@ class Conflicts:
         """The response if every item could be read. Raises Problem if there are conflicts."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
+        total = counts.added + counts.duplicates + counts.conflicts
         first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._entries[:3])
         ellipsis = ", …" if self._count > 3 else ""
         raise Problem(
             409,
             "conflict",
-            f"{self._count:,} of {counts.added + counts.duplicates:,} items were not added: there are "
-            f"already "
-            f"items with their ids and different payloads: {first}{ellipsis}. All others were added",
+            f"{self._count:,} of {total:,} items were not added: there are already items with their ids and "
+            f"different payloads: {first}{ellipsis}. All others were added",
             **self.members(counts),
         )

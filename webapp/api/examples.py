@@ -243,10 +243,12 @@ RESPONSES: dict[str, dict[str, Any]] = {
     f"POST {_Q}/import": {
         "added": 2,
         "duplicates": 0,
+        "conflicts": 0,
         "rejected": 1,
         "errors": [
             {"line": 3, "detail": "the header has 2 columns and this row has 1 (separated by commas)"}
         ],
+        "conflicting": [],
     },
     f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
     f"GET {_I}": _ITEM,

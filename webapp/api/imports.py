@@ -21,6 +21,7 @@ from leaseq.webapp.serving.json_request import JSON
 
 TAGS: list[Any] = [{"name": "items"}]
 ERRORS_SHOWN = 100
+CONFLICTS_SHOWN = 10_000
 FORMATS: dict[str, transfer.Format] = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",
@@ -32,7 +33,9 @@ _TEXT = {"type": "string", "description": "The file; its first row names the col
 _REMEDIES: dict[transfer.Remedy, str] = {
     "delimiter": "name the separator with delimiter=comma, semicolon, tab or pipe",
     "quotes": "to read quotes as text, send quotes=none",
-    "encoding": "convert the file to UTF-8",
+    "encoding": "name its encoding in Content-Type, such as text/csv; charset=windows-1252",
+    "header": "name the header's line with header_line, or send no_header=true if the file has none",
+    "cells": "to keep the cells of a column as text, name it with text_field",
 }
 _BODY: dict[str, Any] = {
     "required": True,
@@ -62,23 +65,34 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
     """Import a file of any size: each row becomes an item, with its fields from the named columns.
 
     Bad rows are left out, and the others are added; the response lists the first 100 bad rows. A row whose id
-    exists counts as a duplicate. If the connection or the server fails, the rows before that have been added:
-    with an id field or an `Idempotency-Key`, the same file can be sent again.
+    exists counts as a duplicate if the payload is equal, and otherwise as a conflict. The text is UTF-8 or
+    UTF-16, or in the `charset` of its Content-Type. If the connection or the server fails, rows before that
+    have been added: with an id field or an `Idempotency-Key`, the same file can be sent again.
     """
     if request.mimetype not in FORMATS:
         raise UnsupportedMediaType(f"send a file as {', '.join(FORMATS)}")
+    if query.no_header and query.header_line is not None:
+        raise leaseq.Invalid("header_line", "only without no_header")
     queue, key = existing_queue(path.q), idempotency_key()
     mapping = transfer.ColumnMapping(
-        query.payload_field, query.id_field, query.priority_field, query.due_field, query.requires_field
+        query.payload_field,
+        query.id_field,
+        query.priority_field,
+        query.due_field,
+        query.requires_field,
+        dates=query.dates,
     )
     rows = transfer.read(
-        transfer.decoded(byte_lines())
+        transfer.unpacked(byte_lines())
         if request.mimetype == transfer.CONTENT_TYPES["xlsx"]
         else byte_lines(),
         FORMATS[request.mimetype] if query.format == "auto" else query.format,
         mapping=mapping,
         delimiter=transfer.DELIMITERS.get(query.delimiter),  # auto: none
         quotes=query.quotes,
+        encoding=request.mimetype_params.get("charset"),
+        header_line=0 if query.no_header else query.header_line,
+        cells=transfer.CellChoice(query.text_field, query.value_field, query.raw_cells),
     )
     errors: list[dict[str, Any]] = []
 
@@ -86,8 +100,15 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         if len(errors) < ERRORS_SHOWN:
             errors.append({"line": row.line, "detail": row.message_with(_REMEDIES)})
 
-    result = transfer.import_items(queue, _with_ids(queue.name, key, rows), on_bad=bad)
-    return {**asdict(result), "errors": errors}
+    conflicting: list[dict[str, Any]] = []
+
+    def conflict(row: transfer.BadRow) -> None:
+        if len(conflicting) < CONFLICTS_SHOWN:
+            conflicting.append({"line": row.line, "id": row.id})
+
+    items = _with_ids(queue.name, key, rows)
+    result = transfer.import_items(queue, items, on_bad=bad, on_conflict=conflict)
+    return {**asdict(result), "errors": errors, "conflicting": conflicting}
 
 
 def _with_ids(

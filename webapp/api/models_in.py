@@ -268,6 +268,24 @@ class ImportQuery(Query):
     payload_field: list[str] | None = Field(
         None, description="A column of the payload; may be repeated; default: all columns"
     )
+    dates: transfer.Dates | None = Field(
+        None, description="How due dates such as 3/4/2026 are read; without it, they are refused"
+    )
+    no_header: bool = Field(
+        False, description="true: CSV or TSV without a header; its columns are column_1, column_2 and so on"
+    )
+    header_line: int | None = Field(
+        None, ge=1, le=1_000_000, description="The line of the header, if a title is above it"
+    )
+    raw_cells: bool = Field(
+        False,
+        description="true: keep all cells of CSV and TSV as text; default: a column whose cells are all "
+        "numbers, all booleans or all JSON has values",
+    )
+    text_field: list[str] = Field([], description="A column of CSV or TSV to keep as text; may be repeated")
+    value_field: list[str] = Field(
+        [], description="A column of numbers, booleans or JSON: other cells are errors; may be repeated"
+    )
 
 
 MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"

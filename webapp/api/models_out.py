@@ -73,11 +73,18 @@ class RowError(BaseModel):
     detail: str
 
 
+class RowConflict(BaseModel):
+    line: int
+    id: str
+
+
 class Imported(BaseModel):
     added: int
-    duplicates: int = Field(description="Rows whose id already existed")
+    duplicates: int = Field(description="Rows whose id already existed, with an equal payload")
+    conflicts: int = Field(description="Rows whose id already existed, with another payload: nothing changed")
     rejected: int = Field(description="Lines of the file that were left out")
     errors: list[RowError] = Field(description="The first 100 bad rows")
+    conflicting: list[RowConflict] = Field(description="The first 10,000 conflicts")
 
 
 class Abandoned(RecordModel):

@@ -16,11 +16,11 @@ import leaseq
 from leaseq import Invalid, webhooks
 from leaseq.webapp import demo
 from leaseq.webapp.context import person, state
-from leaseq.webapp.forms.guess import guess_form
+from leaseq.webapp.forms.guess import MAX_FIELDS, guess_form
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
-from leaseq.webapp.manage.imports import import_stream
+from leaseq.webapp.manage.imports import import_stream, known_skills
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
@@ -58,6 +58,18 @@ def create_from_file() -> Response | tuple[str, int]:
     except Invalid as error:
         return overview_page(file_error=in_words(error)), 400
     log_change("queue.made", queue.name, f"from {file.filename}")
+    for note in preview.notes:
+        flash(note)
+    if len(preview.columns) > MAX_FIELDS:
+        flash(
+            _(
+                "The file has %(all)s columns, and people see the first %(n)s of them, up to %(last)s."
+                " The items have all columns: choose what is shown in the settings, under Form.",
+                all=len(preview.columns),
+                n=MAX_FIELDS,
+                last=preview.columns[MAX_FIELDS - 1],
+            )
+        )
     job = import_stream(queue, preview.mapping, file.stream)
     return redirect(url_for("manage.import_job", q=queue.name, id=job), 303)
 
@@ -67,8 +79,10 @@ def _preview(file: FileStorage) -> FilePreview:
     piece = file.stream.read(_PREVIEW_BYTES + 1)
     file.stream.seek(0)
     is_whole = len(piece) <= _PREVIEW_BYTES
-    preview = preview_of(piece[:_PREVIEW_BYTES], is_whole, MultiDict(), cast("str", file.filename))
-    if not preview.rows:
+    preview = preview_of(
+        piece[:_PREVIEW_BYTES], is_whole, MultiDict(), cast("str", file.filename), known_skills()
+    )
+    if not preview.rows or (preview.check_result and not preview.check_result.readable):
         message = preview.findings[0][1] if preview.findings else _("The file has no rows.")
         raise Invalid("file", "rows that can be read", message)
     return preview

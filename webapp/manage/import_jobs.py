@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -111,7 +111,7 @@ class ImportJobs(Store):
         self.update(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
 
     def progress(self, id: str, result: ImportResult) -> None:
-        self.update(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
+        self.update(id, **asdict(result))
 
     def store_bad_rows(self, id: str, rows: list[BadRow]) -> None:
         values = [
@@ -143,6 +143,11 @@ class HeartbeatStream:
     def read(self, size: int = -1, /) -> bytes:
         self._beat()
         return self._stream.read(size)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        self._beat()
+        read1 = getattr(self._stream, "read1", self._stream.read)
+        return bytes(read1(size))
 
     def readline(self, limit: int = -1, /) -> bytes:
         self._beat()
@@ -183,7 +188,7 @@ class BadRows:
 
 
 def _job_of(id: str, record: dict[str, str]) -> ImportJob:
-    counts = (int(record.get(name, 0)) for name in ("added", "duplicates", "rejected"))
+    counts = {field.name: int(record.get(field.name, 0)) for field in fields(ImportResult)}
     return ImportJob(
         id,
         record["queue"],
@@ -192,7 +197,7 @@ def _job_of(id: str, record: dict[str, str]) -> ImportJob:
         record["state"],
         datetime.fromisoformat(record["began"]),
         datetime.fromisoformat(record["heard"]),
-        ImportResult(*counts),
+        ImportResult(**counts),
         record.get("why", ""),
         int(record["total"]) if "total" in record else None,
         _summary(json.loads(record.get("summary", "null"))),
@@ -202,5 +207,5 @@ def _job_of(id: str, record: dict[str, str]) -> ImportJob:
 def _summary(record: dict[str, Any] | None) -> TableSummary | None:
     if record is None:
         return None
-    lines = record.pop("joined_first")
-    return TableSummary(**record, joined_first=tuple(lines) if lines else None)
+    lines, values = record.pop("joined_first"), record.pop("values")
+    return TableSummary(**record, joined_first=tuple(lines) if lines else None, values=tuple(values))

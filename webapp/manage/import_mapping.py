@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, BinaryIO
 
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
-from leaseq import Json, transfer, validation
+from leaseq import Invalid, Json, transfer, validation
 from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
 from leaseq.webapp.forms.choices import find_named
 from leaseq.webapp.manage.remarks import bad_row_message
@@ -23,6 +23,19 @@ ROWS_READ = 200
 FINDINGS_SHOWN = 5
 ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
 ROLES = ("id", "priority", "due", "requires")
+ENCODINGS = {  # on offer, with the languages for which they are used
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Windows-1252",
+    "cp1250": "Windows-1250",
+    "cp1251": "Windows-1251",
+    "mac_roman": "Mac Roman",
+    "shift_jis": "Shift JIS",
+    "gb18030": "GB 18030",
+    "big5": "Big5",
+    "euc_kr": "EUC-KR",
+}
+LAST_HEADER_LINE = 10  # on offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +52,16 @@ class ImportMapping:
     requires: str | None = None
     delimiter: str | None = None  # by name; None: detected from the header
     quotes: transfer.Quotes = "auto"
+    encoding: str | None = None  # None: detected
+    header_line: int | None = None  # None: detected; 0: there is none
+    dates: transfer.Dates | None = None  # the order of day and month in due dates
+    text: tuple[str, ...] = ()  # columns whose cells are text
+    value: tuple[str, ...] = ()  # columns whose cells are values
 
     @classmethod
     def from_form(cls, form: MultiDict[str, str], file: str) -> ImportMapping:
         """The mapping in a page's form. Raises Invalid."""
+        cells = [entry.partition(" ")[::2] for entry in form.getlist("cells")]
         mapping = cls(
             file[:200],
             form.get("format") or transfer.format_of(file),
@@ -51,7 +70,14 @@ class ImportMapping:
             delimiter=form.get("delimiter") or None,
             quotes=validation.one_of(form.get("quotes") or "auto", transfer.QUOTES, "quotes"),
             **{role: form.get(role) or None for role in ROLES},
+            encoding=form.get("encoding") or None,
+            header_line=whole_number(form.get("header_line") or form.get("title_header_line")),
+            dates=validation.one_of(form["dates"], transfer.DATES, "dates") if form.get("dates") else None,
+            text=tuple(name for kind, name in cells if kind == "text"),
+            value=tuple(name for kind, name in cells if kind == "value"),
         )
+        if mapping.encoding is not None:
+            validation.one_of(mapping.encoding, tuple(ENCODINGS), "encoding")
         if mapping.delimiter is not None:
             validation.one_of(mapping.delimiter, tuple(transfer.DELIMITERS), "delimiter")
         mapping.rows(io.BytesIO())  # raises Invalid now if the settings don't fit together
@@ -59,18 +85,29 @@ class ImportMapping:
 
     @classmethod
     def from_record(cls, data: dict[str, Any]) -> ImportMapping:
-        columns = data.pop("columns")
-        return cls(**data, columns=None if columns is None else tuple(columns))
+        lists = {
+            name: None if data[name] is None else tuple(data[name]) for name in ("columns", "text", "value")
+        }
+        return cls(**{**data, **lists})
 
     def to_record(self) -> dict[str, Any]:
         return asdict(self)
 
     def rows(self, stream: BinaryIO) -> transfer.Rows:
         if self.envelope:
-            return transfer.read(stream, self.format, envelope=True)
+            return transfer.read(stream, self.format, envelope=True, encoding=self.encoding)
         mark = transfer.DELIMITERS[self.delimiter] if self.table and self.delimiter else None
         quotes = self.quotes if self.table else "auto"
-        return transfer.read(stream, self.format, mapping=self._columns(), delimiter=mark, quotes=quotes)
+        return transfer.read(
+            stream,
+            self.format,
+            mapping=self._columns(),
+            delimiter=mark,
+            quotes=quotes,
+            encoding=self.encoding,
+            header_line=self.header_line,
+            cells=transfer.CellChoice(self.text, self.value),
+        )
 
     @property
     def table(self) -> bool:
@@ -79,7 +116,9 @@ class ImportMapping:
     @property
     def layout(self) -> str:
         """The settings that the column names depend on: after a change, the chosen columns are void."""
-        return f"{self.format} {self.delimiter if self.table else None}"
+        if not self.table:
+            return f"{self.format} None"
+        return f"{self.format} {self.delimiter} {self.header_line}"
 
     def used_columns(self) -> set[str]:
         """The columns that the mapping uses."""
@@ -88,7 +127,19 @@ class ImportMapping:
 
     def _columns(self) -> ColumnMapping | None:
         fields = (self.columns, self.id, self.priority, self.due, self.requires)
-        return ColumnMapping(*fields, site_zone()) if any(one is not None for one in fields) else None
+        is_used = any(field is not None for field in fields)
+        return ColumnMapping(*fields, site_zone(), self.dates) if is_used else None
+
+    def without_choices(self) -> ImportMapping:
+        """How the file is read, without any choice of columns."""
+        return ImportMapping(
+            self.file,
+            self.format,
+            delimiter=self.delimiter,
+            quotes=self.quotes,
+            encoding=self.encoding,
+            header_line=self.header_line,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +156,30 @@ class FilePreview:
     is_table: bool  # whether it is CSV or TSV, whose rows can only be payloads
     summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
     is_whole: bool  # whether the piece was the whole file
+    notes: tuple[str, ...]  # what was taken for what, and why not
+    asks_dates: bool  # whether the order of day and month must be chosen
     rows_shown: int = ROWS_SHOWN  # at most
 
 
-def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
+def preview_of(
+    piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str, skills: Collection[str] = ()
+) -> FilePreview:
     """Preview the first piece of a file, and check it if it is the whole file. Without a choice of columns,
-    the mapping is guessed from their names."""
+    the mapping is guessed from their names and values. ``skills`` are those that people have."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
+    encoding, notes = mapping.encoding, list[str]()
+    piece = transfer.decoded(io.BytesIO(piece), encoding, is_whole=is_whole).read()
+    mapping = replace(mapping, encoding="utf-8")  # of what is read from now on
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was chosen for another format
     data = piece if is_whole else _whole_lines(piece, mapping.format)
+    if (title_line := _line_below_title(mapping, data)) is not None:
+        mapping = replace(mapping, header_line=title_line)
+        notes.append(_("Line 1 seems to be a title: the header is taken from line %(n)s.", n=title_line))
     splits = _splits(mapping, data)
     if len(splits) == 1 and mapping.table:
         mapping = replace(mapping, delimiter=splits[0])
-    plain_mapping = ImportMapping(
-        mapping.file, mapping.format, delimiter=mapping.delimiter, quotes=mapping.quotes
-    )
+    plain_mapping = mapping.without_choices()
     rows = [
         row.payload
         for row in _first_rows(plain_mapping.rows(io.BytesIO(data)), is_whole)
@@ -128,16 +187,18 @@ def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: st
     ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
-        mapping = _guess_mapping(plain_mapping, columns, rows, mapping.table)
+        mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
+        notes += reasons
     mapped_rows = mapping.rows(io.BytesIO(data))
     bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
-    findings = [(row.line, finding_of(row, data)) for row in bad_rows[:FINDINGS_SHOWN]]
+    findings = [(row.line, bad_row_message(row)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     result = transfer.check(mapping.rows(io.BytesIO(data))) if is_whole and len(splits) < 2 else None
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
+    dates = [row[mapping.due] for row in rows if isinstance(row, dict) and mapping.due in row]
     return FilePreview(
-        mapping,
+        replace(mapping, encoding=encoding),
         columns,
         tuple(rows[start : start + ROWS_SHOWN]),
         start,
@@ -147,7 +208,20 @@ def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: st
         mapping.table,
         mapped_rows.summary,
         is_whole,
+        tuple(notes),
+        any(isinstance(date, str) and transfer.date_orders(date) for date in dates),
     )
+
+
+def _line_below_title(mapping: ImportMapping, data: bytes) -> int | None:
+    """The line of the header, if the first line of a table seems to be a title and no line was chosen."""
+    if not mapping.table or mapping.header_line is not None:
+        return None
+    rows = mapping.without_choices().rows(io.BytesIO(data))
+    first = next(rows, None)
+    is_title = isinstance(first, BadRow) and first.remedy == "header" and rows.summary is not None
+    line = rows.summary.header_line if is_title and rows.summary else None
+    return line if line != 1 and isinstance(first, BadRow) and line != first.line else None
 
 
 def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
@@ -155,7 +229,10 @@ def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
     if mapping.delimiter or not mapping.table:
         return (mapping.delimiter,) if mapping.delimiter else ()
     names = {mark: name for name, mark in transfer.DELIMITERS.items()}
-    return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data), mapping.format, mapping.quotes))
+    return tuple(
+        names[mark]
+        for mark in transfer.splits(io.BytesIO(data), mapping.format, mapping.quotes, mapping.header_line)
+    )
 
 
 def _first_rows(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | BadRow]:
@@ -171,20 +248,94 @@ def _whole_lines(piece: bytes, format: str) -> bytes:
 
 
 def _guess_mapping(
-    mapping: ImportMapping, columns: tuple[str, ...], rows: list[Json], table: bool
-) -> ImportMapping:
+    mapping: ImportMapping, columns: tuple[str, ...], rows: list[Json], skills: Collection[str]
+) -> tuple[ImportMapping, list[str]]:
+    """A mapping that takes a column for a part of the item if it has its name and its values fit; and why
+    others with such a name were not taken."""
     whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)
-    if whole_items and not table and set(columns) <= ENVELOPE:
-        return replace(mapping, envelope=True)
-    roles: dict[str, Any] = {role: find_named(role, columns, str) for role in ROLES}
-    return replace(mapping, **roles)
+    if whole_items and not mapping.table and set(columns) <= ENVELOPE:
+        return replace(mapping, envelope=True), []
+    reasons: list[str] = []
+    for role in ROLES:
+        if (name := find_named(role, columns, str)) is None:
+            continue
+        cells = [row.get(name) for row in rows if isinstance(row, dict)]
+        reason, dates = _misfit(role, cells, rows, skills)
+        if reason:
+            reasons.append(reason)
+        else:
+            parts: dict[str, Any] = {role: name} | ({"dates": dates} if dates else {})
+            mapping = replace(mapping, **parts)
+    return mapping, reasons
 
 
-def finding_of(row: BadRow, data: bytes = b"") -> str:
-    """What is wrong with a row, and the remedy. ``data``: the beginning of the file."""
-    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if "UTF-16" in row.message or ("UTF-8" not in row.message and not utf16):
-        return bad_row_message(row)
-    return f"{bad_row_message(row)} " + str(
-        _("Save the file as UTF-8 (in a spreadsheet: “CSV UTF-8”) and choose it again.")
+def _misfit(
+    role: str, cells: list[Json], rows: list[Json], skills: Collection[str]
+) -> tuple[str, transfer.Dates | None]:
+    """Why a column is not taken for a part of the item, or ""; and the order of its dates, if any."""
+    filled = [cell for cell in cells if cell is not None and str(cell).strip()]
+    if role == "id":
+        return _misfit_of_ids(cells, rows), None
+    if role == "requires":
+        names = [part for cell in filled if isinstance(cell, str) for part in cell.replace(",", " ").split()]
+        unknown = next((name for name in names if name not in skills), None)
+        if unknown is None:
+            return "", None
+        return _(
+            "The column requires is not taken for skills: nobody has “%(skill)s”."
+            " Choose it to take it anyway.",
+            skill=unknown,
+        ), None
+    if role == "priority":
+        return _misfit_of_values(
+            ColumnMapping(priority=role),
+            filled,
+            _(
+                "The column priority is not taken for the priority: “%(cell)s” is not a whole number."
+                " Choose it to take it anyway: such rows are skipped.",
+                cell="%s",
+            ),
+        ), None
+    return _misfit_of_dates(filled)
+
+
+def _misfit_of_ids(cells: list[Json], rows: list[Json]) -> str:
+    content: dict[str, Json] = {}
+    for cell, row in zip(cells, rows, strict=False):
+        id = "" if cell is None else str(cell)
+        if not id.strip():
+            return str(_("The column id is not taken for the id: a row has none."))
+        if content.setdefault(id, row) != row:
+            return str(
+                _(
+                    "The column id is not taken for the id: two rows with different content have “%(id)s”."
+                    " If you choose it, only the first of them becomes an item.",
+                    id=id,
+                )
+            )
+    return ""
+
+
+def _misfit_of_values(mapping: ColumnMapping, cells: list[Json], text: str) -> str:
+    for cell in cells:
+        try:
+            mapping.item(dict.fromkeys(mapping.roles(), cell))
+        except Invalid:
+            return text.replace("%s", str(cell)[:60])
+    return ""
+
+
+def _misfit_of_dates(cells: list[Json]) -> tuple[str, transfer.Dates | None]:
+    text = _(
+        "The column due is not taken for due dates: “%(cell)s” is not a date that fits the others."
+        " Choose it to take it anyway: such rows are skipped.",
+        cell="%s",
     )
+    orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in cells]
+    possible = [order for order in transfer.DATES if all(order in one for one in orders if one)]
+    for order in (*possible, None):
+        mapping = ColumnMapping(due="due", dates=order, zone=site_zone())
+        reason = _misfit_of_values(mapping, cells, text)
+        if not reason:
+            return "", order if len(possible) == 1 and any(orders) else None
+    return reason, None

@@ -16,11 +16,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, LeaseqError, transfer
-from leaseq.webapp.context import existing_queue, person, state, wants_fragment
+from leaseq.webapp.context import accounts, existing_queue, person, state, wants_fragment
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
-from leaseq.webapp.manage.remarks import remarks
+from leaseq.webapp.manage.import_mapping import ENCODINGS, LAST_HEADER_LINE, ImportMapping, preview_of
+from leaseq.webapp.manage.remarks import bad_row_message, remarks
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs, takes_any_size
@@ -84,14 +84,14 @@ def preview_file(q: str) -> str | tuple[str, int]:
             raise Invalid("piece", "the first piece of a file")
         is_whole = request.form.get("whole") == "yes"
         data = piece.stream.read()
-        preview = preview_of(data, is_whole, request.form, request.form.get("name", ""))
+        preview = preview_of(data, is_whole, request.form, request.form.get("name", ""), known_skills())
     except Invalid as error:
         return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
     return render_template(
         "manage/import_preview.html",
         preview=preview,
         remarks=remarks(preview.summary, whole=preview.is_whole),
-        check=preview.check_result and _check_context(preview.check_result, data),
+        check=preview.check_result and _check_context(preview.check_result),
         error=None,
     )
 
@@ -169,7 +169,11 @@ def _import_rows(
     rows = mapping.rows(cast("BinaryIO", HeartbeatStream(stream, jobs, id)))
     try:
         result = transfer.import_items(
-            queue, rows, on_bad=bad_rows.add, progress=lambda so_far: jobs.progress(id, so_far)
+            queue,
+            rows,
+            on_bad=bad_rows.add,
+            on_conflict=bad_rows.add,
+            progress=lambda so_far: jobs.progress(id, so_far),
         )
         bad_rows.flush()
         jobs.progress(id, result)
@@ -220,7 +224,9 @@ def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
 
 def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     bad_rows = (
-        list(_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1)) if job.is_over and job.result.rejected else []
+        list(_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
+        if job.is_over and job.result.rejected + job.result.conflicts
+        else []
     )
     page = "manage/import_progress.html" if wants_fragment() else "manage/import_job.html"
     return render_template(
@@ -234,14 +240,19 @@ def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     )
 
 
+def known_skills() -> set[str]:
+    """The skills that people have."""
+    return {skill for account in accounts().people() for skill in account.skills}
+
+
 def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
     rows = mapping.rows(stream)
     result = transfer.check(rows)
     return {**_check_context(result), "remarks": remarks(rows.summary)}
 
 
-def _check_context(result: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
-    findings = [(row.line, finding_of(row, data)) for row in result.first]
+def _check_context(result: transfer.CheckResult) -> dict[str, Any]:
+    findings = [(row.line, bad_row_message(row)) for row in result.first]
     return {"importable_count": result.readable, "bad_count": result.bad, "findings": findings}
 
 
@@ -256,4 +267,6 @@ def _page(
         check=check,
         file=file,
         latest_jobs=_jobs().latest(queue.name),
+        encodings=ENCODINGS,
+        header_lines=range(1, LAST_HEADER_LINE + 1),
     )

@@ -16,9 +16,13 @@ def bad_row_message(row: BadRow) -> str:
         return row.message
     fault = replace(row, remedy=None).message
     if row.remedy == "encoding":
-        return fault
+        return f"{fault}. " + str(_("Choose the encoding."))
     if row.remedy == "quotes":
         return f"{fault}. " + str(_("Choose “Text” for double quotes."))
+    if row.remedy == "header":
+        return f"{fault}. " + str(_("Choose the line of the header, or “There is none”."))
+    if row.remedy == "cells":
+        return f"{fault}. " + str(_("Choose “Text” for the cells of this column."))
     return f"{fault}. " + str(_("Choose the column separator."))
 
 
@@ -49,8 +53,8 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
                 last=format_decimal(summary.joined_first[1]),
             )
         )
-    if summary.blank_lines:
-        texts.append(_("Blank lines skipped: %(n)s.", n=format_decimal(summary.blank_lines)))
+    if summary.empty_lines:
+        texts.append(_("Empty lines skipped: %(n)s.", n=format_decimal(summary.empty_lines)))
     return texts
 
 

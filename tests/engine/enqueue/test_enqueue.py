@@ -52,9 +52,9 @@ def test_existing_id_is_detected_in_every_state(timed_queue: leaseq.Queue, sets:
 def test_first_of_duplicate_ids_in_same_call_is_added(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue({"n": 0}, id="old")
     batch = [NewItem({"n": n}, id=id) for n, id in enumerate(["a", "b", "a", "old"])]
-    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=2, duplicates=2)
+    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=2, duplicates=0, conflicts=2)
     assert timed_queue.get("a").payload == {"n": 0}
-    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=0, duplicates=4)
+    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=0, duplicates=2, conflicts=2)
 
 
 def test_enqueue_many_keeps_order_across_chunks(timed_queue: leaseq.Queue, sets: Sets) -> None:

@@ -202,7 +202,7 @@ def test_enqueue_many_reports_each_conflict_with_its_place(timed_queue: leaseq.Q
     timed_queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
     new_items = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
     result = timed_queue.enqueue_many(new_items, on_conflict=conflicts.append)
-    assert result == EnqueuedMany(added=1, duplicates=300)
+    assert result == EnqueuedMany(added=1, duplicates=297, conflicts=3)
     assert conflicts == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 
@@ -219,6 +219,6 @@ def test_two_payloads_for_one_id_in_one_call_conflict(timed_queue: leaseq.Queue)
     conflicts: list[Conflict] = []
     batch = [NewItem({"n": 1}, id="a"), NewItem({"n": 1}, id="a"), NewItem({"n": 2}, id="a")]
     assert timed_queue.enqueue_many(batch, on_conflict=conflicts.append) == EnqueuedMany(
-        added=1, duplicates=2
+        added=1, duplicates=1, conflicts=1
     )
     assert conflicts == [Conflict(2, "a")]

@@ -32,7 +32,9 @@ def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manag
         {
             "added": 1,
             "duplicates": 1,
+            "conflicts": 0,
             "rejected": 2,
+            "conflicting": [],
             "errors": [
                 {"line": 3, "detail": "the header has 5 columns and this row has 2 (separated by commas)"},
                 {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000; this is 'high'"},
@@ -48,7 +50,7 @@ def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manag
     ("data", "message"),
     [
         (b"a,x;b\n1;2\n", "name the separator with delimiter=comma, semicolon, tab or pipe"),
-        (b"a,b\n1,\xe4\n", "not UTF-8 text: convert the file to UTF-8"),
+        (b"a,b\n1,\xe4\n", "charset=windows-1252"),
     ],
 )
 def test_row_error_says_how_to_correct_request(
@@ -84,10 +86,11 @@ def test_format_follows_content_type_and_query(
             content_type=kind,
             headers=headers,
         )
-        assert response.json == {"added": 1, "duplicates": 0, "rejected": 0, "errors": []}
-    assert [item.payload for item in configured_queue.items("inbound")] == [{"n": "1", "t": "x"}] * (
-        1 if key else 2
-    )
+        assert response.json["added"] == 1
+        assert {name: value for name, value in response.json.items() if value} == {"added": 1}
+    assert [{**item.payload, "n": str(item.payload["n"])} for item in configured_queue.items("inbound")] == [
+        {"n": "1", "t": "x"}
+    ] * (1 if key else 2)
 
 
 def test_interrupted_import_with_key_is_repeated_without_duplicates(
@@ -95,11 +98,11 @@ def test_interrupted_import_with_key_is_repeated_without_duplicates(
 ) -> None:
     enqueue_many, calls = leaseq.Queue.enqueue_many, list[int]()
 
-    def fail_second_call(queue: leaseq.Queue, items: Any) -> Any:
+    def fail_second_call(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
             raise leaseq.ServerUnavailable("the server went away")
-        return enqueue_many(queue, items)
+        return enqueue_many(queue, items, **options)
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", fail_second_call)
     options: dict[str, Any] = {
@@ -188,3 +191,46 @@ def test_workbook_is_imported(queue: leaseq.Queue, manager: Caller) -> None:
     assert queue.get("007").payload == {"id": "007", "text": "Great"}
     refused = manager("POST", path, data=stream.getvalue()[:900], content_type=kind)
     assert assert_problem(refused, 400, "invalid")["field"] == "file"
+
+
+def test_charset_of_content_type_is_honoured(configured_queue: leaseq.Queue, manager: Caller) -> None:
+    url = f"/queues/{configured_queue.name}/import"
+    data = "id,name\n1,Café\n".encode("cp1252")
+    response = manager("POST", url, data=data, content_type="text/csv; charset=windows-1252")
+    assert (response.status_code, response.json["added"]) == (200, 1)
+    assert configured_queue.items("inbound")[0].payload == {"id": "1", "name": "Café"}
+    assert manager("POST", url, data=data, content_type="text/csv; charset=klingon").status_code == 400
+    utf16 = "id,name\n1,Café\n".encode("utf-16")
+    assert manager("POST", url, data=utf16, content_type="text/csv").json["added"] == 1
+
+
+def test_conflicts_are_listed_with_their_lines(configured_queue: leaseq.Queue, manager: Caller) -> None:
+    url = f"/queues/{configured_queue.name}/import?id_field=id"
+    data = b"id,text\n7,first version\n7,another text with the same id\n8,x\n"
+    response = manager("POST", url, data=data, content_type="text/csv")
+    assert (response.status_code, response.json["added"], response.json["conflicts"]) == (200, 2, 1)
+    assert response.json["conflicting"] == [{"line": 3, "id": "7"}]
+    lines = b'{"id": "7", "text": "other"}\n{"text": "x", "id": "8"}\n'
+    response = manager("POST", url, data=lines, content_type="application/x-ndjson")
+    assert (response.json["duplicates"], response.json["conflicting"]) == (1, [{"line": 1, "id": "7"}])
+
+
+def test_header_and_cells_are_chosen_by_parameters(configured_queue: leaseq.Queue, manager: Caller) -> None:
+    url = f"/queues/{configured_queue.name}/import"
+    for query, data in (
+        ("header_line=2", b"Title,\nn,t\n1,x\n"),
+        ("no_header=true", b"1,x\n"),
+        ("raw_cells=true", b"n,t\n1,x\n"),
+        ("text_field=n", b"n,t\n1,x\n"),
+        ("raw_cells=true&value_field=n", b"n,t\n1,x\n"),
+    ):
+        assert manager("POST", f"{url}?{query}", data=data, content_type="text/csv").json["added"] == 1
+    assert [item.payload for item in configured_queue.items("inbound")] == [
+        {"n": 1, "t": "x"},
+        {"column_1": 1, "column_2": "x"},
+        {"n": "1", "t": "x"},
+        {"n": "1", "t": "x"},
+        {"n": 1, "t": "x"},
+    ]
+    both = manager("POST", f"{url}?no_header=true&header_line=2", data=b"a\n", content_type="text/csv")
+    assert (both.status_code, both.json["field"]) == (400, "header_line")

@@ -38,7 +38,7 @@ def test_choices_are_kept_from_check_to_import_without_script(
     kept_fields = form_fields(response.text, "import")
     assert {name: kept_fields[name] for name in fields} == fields
     assert manager_browser.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
-    assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
+    assert queue.get("7").payload == {"<nr>": "7", "a": 1}
 
 
 def test_file_without_errors_is_imported_at_once_without_script(

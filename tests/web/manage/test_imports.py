@@ -41,7 +41,10 @@ def test_import_uses_chosen_columns_and_adds_no_duplicates(
     assert "2 added, 0 duplicates, 1 skipped" in page
     assert "Line 4: priority" in page
     assert url in manager_browser.get(base).text
-    assert "0 added, 2 duplicates, 1 skipped" in send(manager_browser, base, TABLE, **choice)[1].text
+    assert (
+        "0 added, 0 duplicates, 1 skipped. 2 rows have ids"
+        in send(manager_browser, base, TABLE, **choice)[1].text
+    )
     assert queue.stats().inbound == 2
 
 
@@ -143,6 +146,8 @@ class CutStream(io.BytesIO):
             raise ClientDisconnected
         return line
 
+    read1 = readline
+
 
 def test_broken_connection_is_reported_with_rows_added(
     manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
@@ -164,7 +169,7 @@ def test_broken_connection_is_reported_with_rows_added(
 class OutageStream(io.BytesIO):
     """A body during which the server becomes unavailable."""
 
-    def readline(self, *_: Any) -> bytes:
+    def read1(self, *_: Any) -> bytes:
         raise leaseq.ServerUnavailable("it does not answer")
 
 
@@ -212,7 +217,7 @@ def test_slow_upload_is_not_reported_as_interrupted(
     class SlowStream(io.BytesIO):
         """A slow body: no row is imported before its last line has arrived."""
 
-        def readline(self, *_: Any) -> bytes:
+        def read1(self, *_: Any) -> bytes:
             clock[0] += timedelta(seconds=25)
             (run,) = ImportJobs(server.client).latest(queue.name)
             states.append(run.is_interrupted)

@@ -19,7 +19,12 @@ let plan = null; // the URLs to which this file is sent, once the server has the
 let checkRequest = null; // the request that checks the file
 
 fileInput.addEventListener("change", () => selectFile(fileInput.files[0]));
-document.getElementById("format").addEventListener("change", () => file && updatePreview());
+for (const id of ["format", "encoding", "header-line"]) {
+  document.getElementById(id).addEventListener("change", () => {
+    discardCheck();
+    if (file) updatePreview();
+  });
+}
 for (const name of ["dragenter", "dragover"]) dropZone.addEventListener(name, (event) => markDropZone(event, true));
 dropZone.addEventListener("dragleave", (event) => markDropZone(event, false));
 dropZone.addEventListener("drop", (event) => {

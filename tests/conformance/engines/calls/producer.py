@@ -14,7 +14,7 @@ def enqueue(scene: Scene) -> None:
 
 
 def enqueue_many(scene: Scene) -> None:
-    assert scene.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 1)
+    assert scene.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 0, 1)
     assert scene.queue.stats().inbound == 6
 
 

@@ -1,0 +1,152 @@
+"""The values of a table's cells: a column whose cells are all numbers, all booleans or all JSON has values
+instead of text.
+
+A cell is a value if the value is written as the cell is: ``007``, ``1e5`` and ``1.50`` are text. So is a
+whole number that other programs can't hold exactly. An empty cell in a column of values is null.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal, TypeAlias, cast
+
+from leaseq import validation
+from leaseq.errors import Invalid
+from leaseq.models import Json
+from leaseq.transfer.rows import BadRow, Row
+
+Kind: TypeAlias = Literal["boolean", "number", "json"]
+
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
+_ID = re.compile(r"(?i:(?:^|[_\W])id)$|[a-z]I[dD]$", re.ASCII)
+_MAX_EXACT = 2**53 - 1  # larger whole numbers are rounded by programs that read JSON numbers as doubles
+
+
+@dataclass(frozen=True, slots=True)
+class CellChoice:
+    """How the cells of a table are read. ``text`` and ``value`` name columns. Of the others, those whose
+    cells are all values of one kind have values; with ``raw``, they are text."""
+
+    text: Collection[str] = ()
+    value: Collection[str] = ()
+    raw: bool = False
+
+
+DETECTED = CellChoice()
+
+
+class ColumnKinds:
+    """The kinds of a table's columns, judging by the rows seen so far."""
+
+    def __init__(self, columns: Iterable[str], choice: CellChoice) -> None:
+        self._chosen = set(choice.value)
+        self._detected: dict[str, Kind] = {}
+        known = {*choice.text, *choice.value}
+        self.undecided = (
+            set() if choice.raw else {name for name in columns if name not in known and not is_id(name)}
+        )
+
+    def see(self, row: Mapping[str, Json]) -> None:
+        """Take a row into account: a column with a cell of another kind has text."""
+        for name in tuple(self.undecided):
+            cell = row[name]
+            if not isinstance(cell, str) or not cell.strip():
+                continue
+            kind = kind_of(cell)
+            if kind is None or self._detected.setdefault(name, kind) != kind:
+                self.undecided.discard(name)
+                self._detected.pop(name, None)
+
+    @property
+    def detected(self) -> dict[str, Kind]:
+        """The columns that have values, without those that were chosen."""
+        return dict(self._detected)
+
+    def convert(self, row: Row) -> Row | BadRow:
+        """The row with values instead of text."""
+        cells = dict(cast("dict[str, Json]", row.value))
+        for name in (*self._chosen, *self._detected):
+            cell = cells.get(name)
+            if not isinstance(cell, str):
+                continue
+            try:
+                cells[name] = value_of(cell, name)
+            except Invalid as error:
+                return BadRow(row.line, str(error), row.value, "cells", row.span, raw=row.raw)
+        return Row(row.line, cells, row.span, row.raw)
+
+
+def with_values(rows: Iterator[Row | BadRow], kinds: ColumnKinds) -> Iterator[Row | BadRow]:
+    """The rows with values instead of text, in the columns where ``kinds`` finds them.
+
+    To decide, it reads rows ahead into a temporary file, as long as any column may have values: to the end of
+    the table if one has. If no column may, nothing is read ahead.
+    """
+    with tempfile.TemporaryFile() as spool:
+        count = 0
+        while kinds.undecided:
+            row = next(rows, None)
+            if row is None:
+                break
+            pickle.dump(row, spool)
+            count += 1
+            if isinstance(row, Row):
+                kinds.see(cast("dict[str, Json]", row.value))
+        spool.seek(0)
+        spooled = (cast("Row | BadRow", pickle.load(spool)) for _ in range(count))  # noqa: S301
+        for row in chain(spooled, rows):
+            yield row if isinstance(row, BadRow) else kinds.convert(row)
+
+
+def kind_of(cell: str) -> Kind | None:
+    """The kind of value that a cell is; None for text."""
+    if cell in _BOOLEANS:
+        return "boolean"
+    if _NUMBER.fullmatch(cell):
+        return "number" if _number_of(cell) is not None else None
+    return "json" if _json_of(cell) is not None else None
+
+
+def value_of(cell: str, column: str) -> Json:
+    """The value of a cell; an empty one is None. Raises Invalid if the cell is not a value."""
+    if not cell.strip():
+        return None
+    if cell in _BOOLEANS:
+        return _BOOLEANS[cell]
+    value = _number_of(cell) if _NUMBER.fullmatch(cell) else _json_of(cell)
+    if value is None:
+        raise validation.refusal(column, "true, false, a number, or a JSON list or object", cell)
+    return value
+
+
+def is_id(column: str) -> bool:
+    """Whether a column's name says that it has ids, which stay text."""
+    return _ID.search(column) is not None
+
+
+def _number_of(cell: str) -> int | float | None:
+    """The number that is written as the cell is; None if there is none."""
+    if len(cell) > 400:  # no double is written with as many digits
+        return None
+    number: int | float = json.loads(cell)
+    return number if abs(number) <= _MAX_EXACT and json.dumps(number) == cell else None
+
+
+def _json_of(cell: str) -> list[Any] | dict[str, Any] | None:
+    """The JSON list or object in a cell; None for other text."""
+    text = cell.strip()
+    if text[:1] + text[-1:] not in ("[]", "{}"):
+        return None
+    try:
+        value = validation.load_json(text, "cell")
+        validation.dump_json([value], "cell")  # a payload can contain it
+    except Invalid:
+        return None
+    return cast("list[Any] | dict[str, Any]", value)
