@@ -17,8 +17,7 @@ end
 
 function holdings.format(held_leases)
   local text = held_leases.request .. (held_leases.idle and ' idle=' .. held_leases.idle or '') .. '\t'
-  for _, member in ipairs(held_leases) do text = text .. member .. '\t' end
-  return text
+  return held_leases[1] and text .. table.concat(held_leases, '\t') .. '\t' or text
 end
 
 function holdings.read(person) return holdings.parse(redis.call('HGET', keys.ledger, 'p:' .. person)) end
