@@ -56,10 +56,11 @@ def test_command_without_tables_names_bridge_init(call: Call, url: str, queue: l
 
 
 def test_command_with_a_mistyped_path_makes_no_file(call: Call, file: Path, queue: leaseq.Queue) -> None:
+    mistyped = file.with_name("mistyped.db")
     for command in (("run",), ("rebuild", queue.name), ("verify",)):
-        result = call("bridge", *command, "--database", f"sqlite:///{file.with_name("mistyped.db")))
+        result = call("bridge", *command, "--database", f"sqlite:///{mistyped}")
         assert result.exit_code == 1
-        assert not file.with_name("mistyped.db").exists()
+        assert not mistyped.exists()
 
 
 def test_tables_of_a_newer_version_are_refused(call: Call, url: str, file: Path) -> None:
