@@ -15,6 +15,7 @@ import pytest
 import leaseq
 from leaseq import backup, webapp
 from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable
+from leaseq.bridge.registry import WindowConflict
 from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
 from leaseq.server.supervisor import ChildFailed
@@ -53,6 +54,7 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
     TooManyOpen("streams"),
     DatabaseUnavailable("the database does not answer"),
+    WindowConflict("window", "100 and refilled at 50"),
     DatabaseRefused("its tables are of another version"),
     EndpointNotFound("wh-none"),
     backup.BackupDamaged("it was cut off", 7),
