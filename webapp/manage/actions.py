@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from flask_babel import gettext as _
@@ -106,15 +107,17 @@ def outcome_text(move: Move, count: int) -> str:
     return words[move]
 
 
-def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem | None:
-    """Run an action on one item. Return the refusal if it changed nothing, else None."""
+def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str, began: datetime) -> RefusedItem | None:
+    """Run an action on one item. Return the refusal if it changed nothing, else None. ``began``: when the
+    manager asked for it; an item that got an answer since is not removed."""
     by, before = person().name, None
     try:
+        before = queue.get(id)
         if move == "remove":
-            queue.remove(id, by=by)
+            is_known = before.answers and all(answer.finished_at <= began for answer in before.answers)
+            queue.remove(id, unless=None if is_known else "finished", by=by)
             state().threads.forget(queue.name, id)
             return None
-        before = queue.get(id)
         if move == "release":
             after = queue.release(id, by=by)
         elif move == "unassign":
@@ -125,6 +128,8 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
             after = queue.assign(id, assignee, by=by)
     except ItemNotFound:
         return RefusedItem(id, id, _("it no longer exists"))
+    except leaseq.ItemFinished as error:
+        return RefusedItem(id, item_title(error.item.payload, id), _("somebody has just answered it"))
     except Invalid as error:
         if before is None:  # the id is malformed
             return RefusedItem(id, id, in_words(error))
@@ -136,13 +141,18 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
 
 
 def run_moves(
-    queue: leaseq.Queue, move: Move, ids: Iterable[str], assignee: str, done_ids: list[str]
+    queue: leaseq.Queue,
+    move: Move,
+    ids: Iterable[str],
+    assignee: str,
+    began: datetime,
+    done_ids: list[str],
 ) -> list[RefusedItem]:
     """Run an action on each item and return the refusals. The ids of changed items are added to ``done_ids``,
     so that the caller has them even if the server fails half-way."""
     refusals: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
-        refusal = run_move(queue, move, id, assignee)
+        refusal = run_move(queue, move, id, assignee, began)
         if refusal:
             refusals.append(refusal)
         else:

@@ -159,7 +159,7 @@ def _bounded_search(bulk: BulkRequest) -> Search:
 def _run_selected(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     done_ids: list[str] = []
     try:
-        refusals = run_moves(queue, bulk.move, bulk.ids, assignee, done_ids)
+        refusals = run_moves(queue, bulk.move, bulk.ids, assignee, bulk.began, done_ids)
     finally:
         if done_ids:
             detail = " ".join(
@@ -188,7 +188,7 @@ def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     page = _bounded_search(bulk).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
     ids = [item.id for item in page.items if not _is_newer(item, bulk)]
     done_ids: list[str] = []
-    refusals = run_moves(queue, bulk.move, ids, assignee, done_ids)
+    refusals = run_moves(queue, bulk.move, ids, assignee, bulk.began, done_ids)
     outcome = Outcome(
         done=_number("done") + len(done_ids),
         refusals=tuple(refusals),

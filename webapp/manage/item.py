@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -205,7 +205,13 @@ def adopt(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<item:id>/remove")
 @needs("manager")
 def remove(q: str, id: str) -> Response:
-    existing_queue(q).remove(id, by=person().name)
+    """Remove the item; with the field ``unless``, only while nobody has finished it, as the page showed."""
+    unless: Literal["finished"] | None = "finished" if request.form.get("unless") == "finished" else None
+    try:
+        existing_queue(q).remove(id, unless=unless, by=person().name)
+    except leaseq.ItemFinished:
+        flash(_("Somebody has answered the item in the meantime, so it is kept."))
+        return redirect_to_item(q, id)
     state().threads.forget(q, id)
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:

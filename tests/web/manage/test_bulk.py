@@ -72,6 +72,18 @@ def test_bulk_action_changes_selected_items_after_confirmation(
     assert all(id in entry.detail for id in ids)
 
 
+def test_bulk_remove_keeps_item_that_was_answered_after_the_question(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    question = ask(manager_browser, mixed_queue, "remove", "state=inbound", id=["wait-1", "wait-2"])
+    mixed_queue.finish(not_none(mixed_queue.reserve("quick")), {"ok": True})
+    page = do(manager_browser, mixed_queue, question.text)
+    assert "wait-2 : somebody has just answered it" in text_of(page.text)
+    assert mixed_queue.get("wait-2").answers
+    with pytest.raises(leaseq.ItemNotFound):
+        mixed_queue.get("wait-1")
+
+
 def test_refusal_names_state_of_item_at_the_time_of_the_action(
     manager_browser: Browser, mixed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,25 @@ def test_item_page_shows_history_and_manager_actions(
     assert manager_browser.get(f"{base}/items/one").status_code == 404
 
 
+def test_item_that_was_answered_meanwhile_is_not_removed(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    """The page of the item, its row among the reports, and a bulk action show it without an answer."""
+    base = f"/manage/{form_queue.name}"
+    page = manager_browser.get(f"{base}/items/one").text
+    form = page.partition(f'action="{base}/items/one/remove"')[2].partition("</form>")[0]
+    assert 'name="unless" value="finished"' in form
+    lease = not_none(form_queue.reserve("ann"))
+    form_queue.finish(lease, {"about": "refund", "urgent": True})
+    response = manager_browser.post(f"{base}/items/{lease.id}/remove", {"unless": "finished"})
+    assert response.location == f"{base}/items/{lease.id}"
+    assert form_queue.get(lease.id).answers
+    page = manager_browser.get(f"{base}/items/{lease.id}").text
+    form = page.partition(f'action="{base}/items/{lease.id}/remove"')[2].partition("</form>")[0]
+    assert 'name="unless"' not in form, "now the manager sees the answer"
+    assert manager_browser.post(f"{base}/items/{lease.id}/remove").location == base
+
+
 def test_item_list_is_paged(manager_browser: Browser, queue: leaseq.Queue) -> None:
     import html
     import re
