@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,12 @@ import jsonschema_rs
 from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
-from leaseq.form import KINDS, PARTS, check_form, conditions_of
-from leaseq.webapp.forms.fields import fields_of
+from leaseq.form import KINDS, PARTS, check_form, check_result, conditions_of
+from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.forms.shortcuts import is_same_value
 
+_NAMED = 5  # options that a warning names
+_CHECKED = 300  # options of a question that are checked, at most
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -173,6 +176,7 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
             message = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
             yield Finding(position_of(text, ["ask", "properties", name]), str(message), is_error=False)
+    yield from _question_warnings(form, text)
     yield from _unreachable_questions(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, binding in form.get("keys", {}).items():
@@ -184,6 +188,65 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
         ):
             message = _("The key %(key)s selects nothing: no option has this value.", key=key)
             yield Finding(position_of(text, ["keys", key]), str(message), is_error=False)
+
+
+def _question_warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
+    """Warnings about questions that can't be answered, and options that can't be chosen."""
+    for field in fields_of(form):
+        path = [step for name in field.path for step in ("properties", name)]
+        for message in (*_contradictions(field), *_useless_options(field, form)):
+            yield Finding(position_of(text, ["ask", *path]), str(message), is_error=False)
+
+
+def _contradictions(field: Field) -> Iterator[str]:
+    """Warnings about a question whose limits leave no answer."""
+    limits, name = field.limits, repr(field.name)
+    ranges = (
+        (limits.min_length, limits.max_length),
+        (limits.min_items, limits.max_items),
+        (limits.minimum, limits.maximum),
+        (limits.minimum, limits.below),
+        (limits.above, limits.maximum),
+        (limits.above, limits.below),
+    )
+    if any(least is not None and most is not None and least > most for least, most in ranges):
+        yield _("Nobody can answer %(name)s: its lower limit is above its upper one.", name=name)
+    elif field.kind == "choices" and (limits.min_items or 0) > len(field.choices):
+        yield _("Nobody can answer %(name)s: it has fewer options than must be chosen.", name=name)
+
+
+def _useless_options(field: Field, form: dict[str, Any]) -> Iterator[str]:
+    """Warnings about options that can't be told apart, or that the rest of their question refuses."""
+    titles = Counter(choice.title for choice in field.choices)
+    repeated = [title for title, count in titles.items() if count > 1]
+    if repeated:
+        yield _(
+            "Options of %(name)s have the same title: %(titles)s.",
+            name=repr(field.name),
+            titles=", ".join(map(repr, repeated[:_NAMED])),
+        )
+    if field.kind != "choice" or len(field.path) > 1 or len(field.choices) > _CHECKED:
+        return
+    question = {
+        **form["ask"],
+        "properties": {field.name: form["ask"]["properties"][field.name]},
+        "required": [],
+    }
+    refused = [one for one in field.choices if not _fits({"ask": question}, {field.name: one.value})]
+    if refused:
+        yield _(
+            "Nobody can choose %(options)s of %(name)s: the question's other rules refuse it.",
+            options=", ".join(repr(one.label) for one in refused[:_NAMED]),
+            name=repr(field.name),
+        )
+
+
+def _fits(form: Json, result: Json) -> bool:
+    try:
+        check_result(form, result)
+    except Invalid:
+        return False
+    return True
 
 
 def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:

@@ -49,3 +49,29 @@ def test_suspicious_form_gets_warnings_and_is_valid(app: Any) -> None:
         assert check_text(json.dumps(FORM)).findings == ()
     assert checked_form.is_valid
     assert [finding.line for finding in checked_form.findings] == [2, 5]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"type": "string", "minLength": 5, "maxLength": 3},
+        {"type": "number", "minimum": 5, "maximum": 3},
+        {"type": "integer", "minimum": 5, "exclusiveMaximum": 3},
+        {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 2},
+        {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 3},
+        {"type": "string", "enum": ["a", 1]},
+        {"enum": ["a", "bbb"], "maxLength": 2},
+        {"oneOf": [{"const": 1, "title": "Bank"}, {"const": 2, "title": "Bank"}]},
+        {"enum": []},
+    ],
+)
+def test_question_that_nobody_can_answer_gets_a_warning_at_its_line(
+    app: Any, question: dict[str, Any]
+) -> None:
+    properties = {"fine": {"enum": ["", "a"]}, "x": question}
+    text = json.dumps({"ask": {"type": "object", "properties": properties}}, indent=1)
+    with app.test_request_context():
+        checked_form = check_text(text)
+    line = next(number for number, line in enumerate(text.split("\n"), 1) if line.strip().startswith('"x"'))
+    assert checked_form.is_valid
+    assert [finding.line for finding in checked_form.findings] == [line]
