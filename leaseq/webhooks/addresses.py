@@ -22,6 +22,7 @@ from leaseq.errors import Invalid
 
 SETTING = "LEASEQ_WEBHOOK_ALLOW"
 MAX_URL = 2_000
+_MAX_LABEL = 63  # characters between two dots of a name
 Networks: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
 NO_NETWORKS: Networks = ()
 
@@ -82,6 +83,8 @@ def target_of(url: object) -> Target:
         raise Invalid("url", f"{limit}: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or "#" in url:
         raise Invalid("url", limit)
+    if not all(0 < len(label) <= _MAX_LABEL for label in parts.hostname.removesuffix(".").split(".")):
+        raise Invalid("url", f"a host whose parts between dots have 1 to {_MAX_LABEL} characters")
     return _target(parts, parts.hostname, port)
 
 

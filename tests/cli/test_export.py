@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +55,23 @@ def test_answers_are_exported_in_the_order_they_were_finished(
     assert [row["payload.n"] for row in rows] == ["0", "1", "2"]
     assert [row["result.seen"] for row in rows] == ["0", "1", "2"]
     assert [row["finished_at"] for row in rows] == [line["finished_at"] for line in lines]
+
+
+def test_export_is_readable_by_its_owner_only(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> None:
+    """Also where the umask lets everybody read new files; a file that is there keeps its mode."""
+    new_queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
+    work(new_queue, 1)
+    umask = os.umask(0o022)
+    try:
+        for options in ([], ["--items", "inbound"]):
+            file = tmp_path / f"new{len(options)}.csv"
+            call("export", new_queue.name, str(file), *options)
+            assert file.stat().st_mode & 0o777 == 0o600
+        file.chmod(0o640)
+        call("export", new_queue.name, str(file), "--items", "inbound")
+        assert file.stat().st_mode & 0o777 == 0o640
+    finally:
+        os.umask(umask)
 
 
 def test_export_is_filtered_by_person_time_and_lateness(call: Call, new_queue: leaseq.Queue) -> None:

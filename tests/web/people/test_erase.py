@@ -33,7 +33,7 @@ def settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def ann(accounts: Accounts, new_name: Callable[[str], str], queue: leaseq.Queue) -> str:
     """A person who answered an item and holds another one."""
-    name = accounts.add(new_name("ann/ä"), by="test").name
+    name = accounts.add(new_name("ann-ä"), by="test").name
     accounts.create_token(name, "a program", by="test")
     queue.enqueue_many([{"n": 1}, {"n": 2}])
     queue.finish(take(queue, name), {"v": 1})
