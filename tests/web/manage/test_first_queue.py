@@ -136,3 +136,24 @@ def test_refused_title_creates_no_queue(empty_server: None, manager_browser: Bro
     response: Any = send(manager_browser, ROWS, "x" * 300)
     assert (response.status_code, "title" in response.text) == (400, True)
     assert leaseq.queues(server.client) == []
+
+
+def test_queue_from_a_wide_file_says_which_columns_are_shown(
+    empty_server: None, manager_browser: Browser
+) -> None:
+    names = [f"c{n:02}" for n in range(60)]
+    response = send(manager_browser, f"{','.join(names)}\n{','.join(names)}\n", "Wide", "wide.csv")
+    page = html.unescape(manager_browser.get(str(response.location)).text)
+    assert "60 columns" in page
+    assert "c39" in page
+
+
+def test_columns_whose_values_do_not_fit_leave_no_empty_queue(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    rows = "id,text,priority,due\n1,a,High,31/12/2026\n2,b,Low,12/31/2026\n"
+    response = send(manager_browser, rows, "Words", "words.csv")
+    assert "2 added" in manager_browser.get(str(response.location)).text
+    refused = send(manager_browser, "id,text\n1\n2\n", "Short", "short.csv")
+    assert refused.status_code == 400
+    assert leaseq.queues(server.client) == ["words"]

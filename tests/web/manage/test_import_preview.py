@@ -6,6 +6,8 @@ import csv
 import html
 import io
 import re
+from datetime import UTC, timedelta
+from typing import Any
 
 import pytest
 
@@ -277,3 +279,82 @@ def test_preview_pages_through_rows(manager_browser: Browser, base: str) -> None
     page = look(manager_browser, base, data, start="99").text
     assert re.findall(r">(row \d+)<", page) == ["row 10", "row 11"]
     assert 'data-start="15" disabled' in page
+
+
+def roles(response: Any) -> dict[str, str]:
+    fields = chosen_fields(response)
+    return {role: fields[role] for role in ("id", "priority", "due", "requires") if fields.get(role)}
+
+
+@pytest.mark.parametrize(
+    ("data", "taken"),
+    [
+        (b"id,text,priority,due\n1,a,High,31/12/2026\n2,b,Low,12/31/2026\n", {"id": "id"}),
+        (b"id,text,requires\n1,a,Driver licence\n2,b,None needed\n", {"id": "id"}),
+        (b"id,text\n7,first version\n7,another text with the same id\n", {}),
+        (b"id,due\n1,31/12/2026\n2,1/2/2026\n", {"id": "id", "due": "due"}),
+        (b"priority,due\n1,2026-12-01\n,\n", {"priority": "priority", "due": "due"}),
+    ],
+)
+def test_column_is_taken_for_a_part_only_if_its_values_fit(
+    manager_browser: Browser, base: str, data: bytes, taken: dict[str, str]
+) -> None:
+    response = look(manager_browser, base, data)
+    assert roles(response) == taken
+    assert "No row has an error." in response.text
+
+
+def test_order_of_ambiguous_dates_is_asked(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
+    data = b"id,due\n1,3/4/2031\n"
+    fields = chosen_fields(look(manager_browser, base, data))
+    assert (fields["due"], fields["dates"]) == ("due", "")
+    assert 'id="import-button"' not in look(manager_browser, base, data, **fields).text
+    send(manager_browser, base, data, **{**fields, "dates": "day-first"})
+    due = queue.get("1").due
+    assert due is not None
+    assert due.astimezone(UTC).month in (3, 4)
+    assert (due + timedelta(hours=14)).month == 4
+
+
+def test_title_encoding_and_missing_header_are_chosen_on_the_page(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    titled = b"My sites,\n,\ncity,site\nA,x\n"
+    fields = chosen_fields(look(manager_browser, base, titled))
+    assert fields["column"] == ["city", "site"]
+    assert "1 added" in send(manager_browser, base, titled, **fields)[1].text
+    plain = {"header_line": "0"}
+    fields = chosen_fields(look(manager_browser, base, b"B,y\n", **plain))
+    assert fields["column"] == ["column_1", "column_2"]
+    assert "1 added" in send(manager_browser, base, b"B,y\n", **{**fields, **plain})[1].text
+    cp1252 = "city,site\nCafé,z\n".encode("cp1252")
+    assert "Choose the encoding." in look(manager_browser, base, cp1252).text
+    assert "1 added" in send(manager_browser, base, cp1252, encoding="cp1252")[1].text
+    assert look(manager_browser, base, cp1252, encoding="klingon").status_code == 400
+    assert [item.payload for item in queue.items("inbound")] == [
+        {"city": "A", "site": "x"},
+        {"column_1": "B", "column_2": "y"},
+        {"city": "Café", "site": "z"},
+    ]
+
+
+def test_cells_of_each_column_are_text_or_values(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = b"n,ok\n1,True\n"
+    assert "1 added" in send(manager_browser, base, data)[1].text
+    assert "1 added" in send(manager_browser, base, data, cells=["text n", ""])[1].text
+    assert "0 added" in send(manager_browser, base, b"n,ok\nx,True\n", cells=["value n", ""])[1].text
+    assert [item.payload for item in queue.items("inbound")] == [{"n": 1, "ok": True}, {"n": "1", "ok": True}]
+
+
+def test_conflicts_are_listed_and_can_be_downloaded(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    data = b"id,text\n7,first version\n7,another text with the same id\n8,x\n"
+    url, response = send(manager_browser, base, data, id="id")
+    assert "2 added, 0 duplicates, 0 skipped" in response.text
+    assert "Line 3: " in response.text
+    (header, row) = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
+    assert header == ["line", "reason", "id", "text"]
+    assert (row[0], row[2:]) == ("3", ["7", "another text with the same id"])
