@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, check_accessibility, sign_in
+from tests.browser.conftest import PASSWORD, check_accessibility, check_width, sign_in
 from tests.transfer import corpus
 
 ROWS = 3_000
@@ -124,3 +124,24 @@ def test_import_without_javascript_checks_then_imports_with_same_choices(
         tab.get_by_role("button", name="Import", exact=True).click()
     expect(tab.get_by_text("1 added, 0 duplicates, 1 skipped.")).to_be_visible()
     assert [item.id for item in queue.items("inbound")] == ["7"]
+
+
+def test_each_choice_that_a_spreadsheet_needs_is_offered(
+    import_page: Page, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    tab, file = import_page, tmp_path / "rows.csv"
+    file.write_bytes(
+        "Our sites,,,\n,,,\nid,name,priority,open\n1,Café,High,True\n2,b,Low,False\n".encode("cp1252")
+    )
+    tab.get_by_label("File", exact=True).set_input_files(file)
+    expect(tab.get_by_text("the header is taken from line 3")).to_be_visible()
+    expect(tab.get_by_text("not UTF-8").first).to_be_visible()
+    expect(tab.locator("#role-priority")).to_have_value("")
+    tab.get_by_label("Encoding").select_option("cp1252")
+    expect(tab.get_by_role("button", name="Import 2 rows")).to_be_visible()
+    tab.get_by_text("Cells: text or values").click()
+    check_accessibility(tab)
+    check_width(tab)
+    tab.get_by_role("button", name="Import 2 rows").click()
+    expect(tab.locator("#state:not([aria-busy])")).to_contain_text("2 added")
+    assert queue.get("1").payload == {"id": "1", "name": "Café", "priority": "High", "open": True}
