@@ -223,6 +223,9 @@ def test_refused_answer_under_the_same_token_is_kept_beside_the_accepted_one(
     assert [row.result for row in database.run("SELECT result FROM leaseq_result")] == [
         database.json("third")
     ]
+    rows = database.run("SELECT number, result FROM leaseq_answer ORDER BY number")
+    results = [database.json(result) for result in ("first", "second", "third")]
+    assert [(row.number, row.result) for row in rows] == list(enumerate(results)), "numbers stay the same"
 
 
 def test_answers_of_an_earlier_item_with_the_same_id_are_kept_but_not_accepted(
