@@ -6,6 +6,7 @@ import pytest
 
 import leaseq
 from leaseq.bridge.run import Bridge
+from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
 from tests.conftest import Clock, Server
 from tests.support.leases import not_none
@@ -287,3 +288,18 @@ def test_events_of_a_queue_created_again_by_a_clock_behind_are_archived(
     settle(bridge)
     assert database.statuses()["b"] == "finished"
     assert [row[0] for row in database.answers()] == ["b"]
+
+
+def test_item_that_needs_no_further_answer_has_status_finished(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=2)
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue)
+    settle(bridge)
+    assert database.statuses() == {"a": "queued"}
+    queue.change("a", answers=1)
+    settle(bridge)
+    assert database.statuses() == {"a": "finished"}
+    assert verify(server.client, database.engine, queue.name, lambda _: None) == []

@@ -34,6 +34,7 @@ VERBS = (
     "reopen",
     "correct",
     "revive",
+    "need",
     "remove",
     "forget",
     "cancel",
@@ -112,6 +113,9 @@ class Run:
 
     def revive(self, number: int, _: object) -> None:
         self.queue.revive(IDS[number % 2])
+
+    def need(self, number: int, _: object) -> None:
+        self.queue.change(IDS[number % 2], answers=1)
 
     def remove(self, number: int, _: object) -> None:
         """A manager's remove drops the answers that are not archived yet."""
