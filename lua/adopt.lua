@@ -54,6 +54,7 @@ end
 if given_answers.has_another(id, source_member, person) then return { 'answered' } end
 local member = is_taken(latest_grant) and latest_grant.person ~= person and free_assignment(person) or source_member
 local item, is_moved = items.read(member), member ~= source_member
+local is_answered = not is_moved and latest_grant.ending == 'finished'
 local state, _, key = places.find(item)
 
 -- The grant of the answer becomes the latest one of the assignment; the assignment's other grants are its
@@ -75,7 +76,7 @@ if latest_grant.token == token then
 elseif not is_moved then
   history[#history + 1] = grants.format(latest_grant)
 end
-if latest_grant.ending == 'finished' and not is_moved then
+if is_answered then
   late_answers[#late_answers + 1] = latest_grant.token .. '\t' .. latest_grant.person .. '\t' .. stamp(latest_grant.ended)
     .. '\n' .. latest_grant.answer
 end
@@ -87,8 +88,8 @@ grants.finish(grant, answer_time + 0, true, string.match(answer, '\n(.*)$'))
 redis.call('ZADD', keys.finished, queue.now, member)
 grants.write(member, grant)
 answers.apply(member, person, key)
-if state ~= 'finished' then
-  redis.call('ZREM', key, member)
+if state ~= 'finished' then redis.call('ZREM', key, member) end
+if not is_answered then -- also if it was closed
   queue.finished = queue.finished + 1
   journal.note('finished', id, token, person)
 end

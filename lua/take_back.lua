@@ -26,6 +26,7 @@ local item = items.read(member)
 local state, _, key = places.find(item)
 -- If it died, its other assignments died with it, and would stay dead.
 if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
+if state == 'finished' then return lost_reply(id) end -- it was closed: the item needs no more answers
 if ending == 'abandoned' then
   local sign = bars.sign_of(bars.read(id), person) -- none if it was revived since
   bars.set(id, person, sign and grant.bar)

@@ -18,20 +18,25 @@ function deaths.has_died(item)
   return (item.member == id and item or items.read(id)).dies ~= nil
 end
 
+-- Returns whether it died: one that its item no longer needs is closed instead.
 local function bury(item, token, person)
-  if item.answers and surplus.is_one(item) then return surplus.close(item) end
+  if item.answers and surplus.is_one(item) then
+    surplus.close(item)
+    return false
+  end
   redis.call('ZADD', keys.dead, queue.now, item.member)
   items.write(item)
   redis.call('ZREM', keys.due, items.id(item.member))
   queue.count('died')
   journal.note('died', items.id(item.member), token, person)
+  return true
 end
 
 -- Moves an assignment to the dead, with the item's waiting ones. The caller removes it from the set that it
--- was in. `token` and `person`: the lease that the item died of.
+-- was in. `token` and `person`: the lease that the item died of. Returns whether this assignment died.
 function deaths.die(item, token, person)
   local id, is_held = items.id(item.member), false
-  bury(item, token, person)
+  local has_died = bury(item, token, person)
   for _, member in ipairs(items.assignments(id)) do
     local other = member ~= item.member and items.read(member)
     local state, _, key = places.find(other or item)
@@ -46,6 +51,7 @@ function deaths.die(item, token, person)
     first.dies = ''
     items.write(first)
   end
+  return has_died
 end
 
 -- Ends a lease without counting a failure. The assignment goes back to inbound, or dies if the item did.

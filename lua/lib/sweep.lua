@@ -12,7 +12,7 @@ function sweep.expire(member)
   journal.note('expired', items.id(member), grant.token, grant.person)
   local is_dead = deaths.count_failure(item)
   if is_dead then
-    deaths.die(item, grant.token, grant.person)
+    is_dead = deaths.die(item, grant.token, grant.person)
   else
     places.put(item, true)
   end

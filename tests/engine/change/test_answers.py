@@ -61,8 +61,80 @@ def test_assignment_that_was_handed_out_is_closed_when_it_comes_back(
             two_of_three.finish(lease, {"by": "cyd"})
         assert lost.value.answer_kept
         assert [one.result for one in two_of_three.get("a").late_answers] == [{"by": "cyd"}]
+        assert two_of_three.stats().counters["finished"] == 2
         assert two_of_three.adopt("a", lease.token).state == "finished"
         assert len(two_of_three.get("a").answers) == 3
+        assert two_of_three.stats().counters["finished"] == 3
+
+
+@pytest.mark.parametrize("ending", ["abandon", "fail", "expire"])
+@pytest.mark.parametrize("is_closed_on_return", [True, False])
+def test_closed_assignment_cannot_be_held_again(
+    two_of_three: leaseq.Queue, clock: Clock, ending: str, is_closed_on_return: bool
+) -> None:
+    two_of_three.configure(retry_seconds=0.001)
+    lease = take(two_of_three, "cyd")
+    if is_closed_on_return:
+        two_of_three.change("a", answers=2)
+    if ending == "abandon":
+        two_of_three.abandon(lease)
+    elif ending == "fail":
+        two_of_three.fail(lease, "torn")
+    clock.tick(1 if ending != "expire" else 3_600)
+    two_of_three.clear()
+    two_of_three.change("a", answers=2)
+    call = two_of_three.renew if ending == "expire" else two_of_three.take_back
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        call(lease)
+    assert lost.value.item.state == "finished", "it is no longer needed"
+    assert two_of_three.get("a").state == "finished"
+    with pytest.raises(leaseq.LeaseLost) as late:
+        two_of_three.finish(lease, {"by": "cyd"})
+    assert late.value.answer_kept
+
+
+def test_undone_answer_is_held_again_although_others_are_closed(two_of_three: leaseq.Queue) -> None:
+    lease = two_of_three.get("a").history[-1]
+    two_of_three.change("a", answers=2)
+    again = two_of_three.undo_finish(id="a", token=lease.token, person="bob")
+    assert (again.draft, two_of_three.get("a").state) == ({"by": "bob"}, "reserved")
+    two_of_three.abandon(again)
+    two_of_three.finish(take(two_of_three, "cyd"), {"by": "cyd"})
+    item = two_of_three.get("a")
+    assert (item.state, [one.person for one in item.answers]) == ("finished", ["ann", "cyd"])
+
+
+@pytest.mark.parametrize("needed", [2, 3])
+def test_assignment_that_is_not_needed_does_not_die(
+    timed_queue: leaseq.Queue, clock: Clock, needed: int
+) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a", max_attempts=1)
+    for person in ("ann", "bob"):
+        timed_queue.finish(take(timed_queue, person), {"by": person})
+    take(timed_queue, "cyd")
+    timed_queue.change("a", answers=needed)
+    clock.tick(3_600)
+    cleared = timed_queue.clear()
+    died = int(needed == 3)
+    assert (cleared.returned, cleared.died) == (1 - died, died)
+    stats = timed_queue.stats()
+    assert (stats.dead, stats.counters["died"]) == (died, died)
+
+
+def test_closed_assignments_count_among_the_finished_that_are_kept(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2, keep_finished_count=2)
+    for id in "ab":
+        timed_queue.enqueue({}, id=id)
+        timed_queue.finish(take(timed_queue, "ann"), 1)
+        timed_queue.clear()
+        clock.tick(1)
+        timed_queue.change(id, answers=1)
+    clock.tick(1)
+    assert timed_queue.clear().forgotten == 1
+    assert timed_queue.get("b").state == "finished"
 
 
 def test_answer_of_the_holder_counts(two_of_three: leaseq.Queue) -> None:
