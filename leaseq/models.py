@@ -261,6 +261,7 @@ class Item:
     max_attempts: int  # failures after which it is dead
     enqueued_at: datetime
     state_since: datetime  # when the state began; reserved: lease expiry; scheduled: when it may be reserved
+    answers_needed: int  # how many answers it needs: the policy's number, or its own
     leases: tuple[Grant, ...]  # the leases held now
     answers: tuple[Answer, ...]  # the answers that count
     late_answers: tuple[Answer, ...]  # answers that don't count: too late, reopened or corrected
@@ -282,6 +283,7 @@ class Filter:
     text: str | None = None  # part of the reason or error of that lease; the case of a to z is ignored
     skill: str | None = None  # a skill that it requires
     given_back_by: int | None = None  # at least this many people gave it back
+    answers_above: int | None = None  # it isn't finished, and needs more answers than this
     since: datetime | None = None  # state_since (in the list by due date: due) is at or after this time
     until: datetime | None = None  # state_since (or due) is before this time
 

@@ -49,17 +49,16 @@ for i, member in ipairs(items.assignments(id)) do
   is_taken = is_taken or state == 'reserved' or state == 'finished'
   was_out = was_out or item.attempts ~= nil
 end
-local has_others = false
-for i = 5, #ARGV, 3 do has_others = has_others or ARGV[i] ~= 'answers' end
-if has_others and not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
+local is_only_answers = new_values.answers and #ARGV == 7
+if not is_only_answers and not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
 
 local delay, fields = new_values.delay and new_values.delay + 0, {}
 local must_move = delay and (delay > 0 or is_scheduled)
-local needed_count = first.answers or stamp(math.max(queue.rules.answers, #assignments))
-if new_values.answers and new_values.answers + 0 > needed_count + 0 then return { 'more', needed_count + 0 } end
+local needed_count = new_values.answers and surplus.needed_count(first)
+if needed_count and new_values.answers + 0 > needed_count then return { 'more', needed_count } end
 local function is_new(name)
   if name == 'delay' then return must_move end
-  if name == 'answers' then return new_values.answers and new_values.answers ~= needed_count end
+  if name == 'answers' then return new_values.answers and new_values.answers + 0 ~= needed_count end
   return new_values[name] and new_values[name] ~= (first[name] or '')
 end
 for _, name in ipairs({ 'priority', 'due', 'requires', 'payload', 'delay', 'answers' }) do
@@ -130,7 +129,7 @@ end
 
 for _, assignment in ipairs(assignments) do
   local item = assignment.item
-  for _, name in ipairs({ 'priority', 'due', 'requires', 'answers' }) do
+  for _, name in ipairs({ 'priority', 'due', 'requires' }) do
     if new_values[name] then item[name] = new_values[name] ~= '' and new_values[name] or nil end
   end
   if new_values.payload and item.member == id then
@@ -143,6 +142,11 @@ for _, assignment in ipairs(assignments) do
     grant.due = item.due and ''
     grants.write(item.member, grant)
   end
+end
+for _, assignment in ipairs(new_values.answers and assignments or {}) do
+  local item = items.read(assignment.item.member)
+  item.answers = new_values.answers
+  items.write(item)
 end
 for i = new_values.answers and #assignments or 0, 1, -1 do
   local item = items.read(assignments[i].item.member)

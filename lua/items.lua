@@ -8,7 +8,8 @@ ARGV   1 the time (not used)   2 state, or due: all with a due date, by that dat
        entry seen, or '' each   8 back: from the end to the beginning   9 the lowest score, 10 the score to
        stop before, or '' each   11 the beginning of the id   12 a person, 13 how their lease ended (held: it
        has not; assigned: the item is assigned to them), 14 a text in their reason: all three about the same
-       lease   15 a skill   16 at least how many people gave it back; '' each for any
+       lease   15 a skill   16 at least how many people gave it back   17 the item isn't finished, and needs
+       more answers than this; '' each for any
 REPLY  {'items', how many entries were scanned, row and shelf, score and assignment of the last one ('' each
        at the end of the list), {assignment, row and shelf separated by a tab, the assignment as get.lua
        returns it}, …}
@@ -25,6 +26,7 @@ local remaining_bytes = 1000000 -- bytes to read, so that large items don't make
 -- The filter.
 local prefix, person, ending, text, skill = ARGV[11], ARGV[12], ARGV[13], string.lower(ARGV[14]), ARGV[15]
 local abandons = ARGV[16] ~= '' and ARGV[16] + 0 or 0
+local answers_above = tonumber(ARGV[17])
 
 -- The reason for which a person gave it back or failed it, in lower case.
 local function reason_of(grant)
@@ -67,6 +69,11 @@ local function has_enough_abandons(list)
 end
 
 local function is_matching_assignment(member)
+  if answers_above then
+    local first = state ~= 'finished' and items.read(items.id(member))
+    if not first or surplus.needed_count(first) <= answers_above then return false end
+    remaining_bytes = remaining_bytes - #first.payload
+  end
   local is_about_leases = person ~= '' or ending ~= '' or text ~= ''
   if skill ~= '' or ending == 'assigned' then
     local item = items.read(member)

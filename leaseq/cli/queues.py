@@ -66,7 +66,27 @@ def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
     changed_queue = existing_queue(client, name)
     changed_queue.configure(**changes)
     click.echo(f"queue {name!r}: changed {', '.join(changes)}")
+    if "answers" in changes:
+        _tell_of_items_that_need_more(changed_queue, changes["answers"])
     _warn_of_title(client, changed_queue, changes)
+
+
+def _tell_of_items_that_need_more(changed_queue: Queue, answers: int) -> None:
+    """Say how many items were handed out for more answers, and still wait for them."""
+    from leaseq import Filter
+
+    ids, has_more = set(), False
+    for state in ("inbound", "reserved", "scheduled", "dead"):
+        page = changed_queue.find(state, Filter(answers_above=answers), limit=1_000, backwards=True)
+        ids |= {item.id for item in page.items}
+        has_more = has_more or page.after is not None
+    if ids:
+        click.echo(
+            f"leaseq: {'at least ' if has_more else ''}{count(len(ids), 'item', 'items')} handed out before "
+            f"still wait for more than {answers}: change each of them (`answers`), or save the number on the "
+            "settings page, which offers it for all of them",
+            err=True,
+        )
 
 
 def _warn_of_title(client: Client, changed_queue: Queue, changes: dict[str, Any]) -> None:

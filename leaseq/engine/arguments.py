@@ -190,6 +190,9 @@ def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
         ""
         if where.given_back_by is None
         else str(validation.integer(where.given_back_by, "given_back_by", 1, 1_000)),
+        ""
+        if where.answers_above is None
+        else str(validation.integer(where.answers_above, "answers_above", 1, 100)),
     )
 
 

@@ -134,6 +134,7 @@ class _Assignment:
     late: str
     max_attempts: str
     row: str
+    needed: str  # how many answers the item needs
 
     @property
     def attempts(self) -> int:
@@ -150,12 +151,24 @@ class _Assignment:
 
 
 def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
-    """Decode state, score, record, grant, history, late answers, max attempts and row."""
-    state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in parts)
+    """Decode state, score, record, grant, history, late answers, max attempts, row and how many
+    answers the item needs."""
+    state, score, record, grant, history, late, max_attempts, row, needed = (
+        v.decode() if v else "" for v in parts
+    )
     time, letters, payload = parse_record(record)
     blocks = tuple(parse_grant(text) for text in [*history.split("\n\n"), grant] if text)
     return _Assignment(
-        cast("State", state), score, letters, time, json.loads(payload), blocks, late, max_attempts, row
+        cast("State", state),
+        score,
+        letters,
+        time,
+        json.loads(payload),
+        blocks,
+        late,
+        max_attempts,
+        row,
+        needed,
     )
 
 
@@ -168,7 +181,7 @@ def item(name: str, parts: Sequence[Any]) -> Item:
     ``name``: the item's id, or an assignment's name in lists that contain each assignment separately.
     """
     id, _, number = name.partition("\a")
-    assignments = [_assignment(parts[:8]), *(_assignment(other) for other in parts[8:])]
+    assignments = [_assignment(parts[:9]), *(_assignment(other) for other in parts[9:])]
     first = assignments[0]
     shown_assignment = min(assignments, key=lambda one: _PRECEDENCE.index(one.state))
     blocks = sorted((block for one in assignments for block in one.blocks), key=lambda b: b.grant.token)
@@ -187,6 +200,7 @@ def item(name: str, parts: Sequence[Any]) -> Item:
         max_attempts=int(first.head.get("m") or first.max_attempts),
         enqueued_at=to_datetime(int(first.enqueued_at, 16) * 1000),
         state_since=to_datetime(shown_assignment.score),
+        answers_needed=int(first.needed),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
         answers=tuple(_answer(id, first.payload, block) for block in answers),
         late_answers=tuple(_late_answer(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),

@@ -1,7 +1,8 @@
 --- @include places
 --- @include grants
+--- @include surplus
 -- What is known about an item, for a reply: for its first assignment the state, score, record, latest grant,
--- history, late answers, the policy's max_attempts and the row; then for each other assignment a list of the
+-- history, late answers, the policy's max_attempts, the row and how many answers the item needs; then for each other assignment a list of the
 -- same.
 local function describe_assignment(member)
   local item = items.read(member)
@@ -9,14 +10,14 @@ local function describe_assignment(member)
   local state, score = places.find(item)
   return { state or '', score or '0', items.full_record(member), redis.call('HGET', keys.ledger, 'g:' .. member),
     redis.call('HGET', keys.history, member), redis.call('HGET', keys.late, member), queue.rules.max_attempts,
-    shelves.row(item) }
+    shelves.row(item), stamp(surplus.needed_count(items.id(member) == member and item or items.read(items.id(member)))) }
 end
 
 local function describe(id)
   local description = describe_assignment(id)
   if not description then return nil end
   for i, member in ipairs(items.assignments(id)) do
-    if i > 1 then description[7 + i] = describe_assignment(member) end
+    if i > 1 then description[8 + i] = describe_assignment(member) end
   end
   return description
 end

@@ -6,6 +6,15 @@
 -- it comes back.
 local surplus = {}
 
+-- How many answers an item needs, from its first assignment: its own number, else the policy's. Once its last
+-- assignment was handed out it gets no further one, whatever the policy says by now.
+function surplus.needed_count(first)
+  if first.answers then return first.answers + 0 end
+  local members = items.assignments(items.id(first.member))
+  if redis.call('HEXISTS', keys.ledger, 'g:' .. members[#members]) == 1 then return #members end
+  return math.max(queue.rules.answers, #members)
+end
+
 -- Whether an assignment has an answer, or may get one.
 local function is_live(member)
   if redis.call('ZSCORE', keys.dead, member) then return false end

@@ -10,6 +10,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
+from tests.support.leases import not_none
 
 
 def test_queue_is_created_with_policy_and_shown(
@@ -178,3 +179,16 @@ def test_stats_watch_exits_0_when_output_pipe_is_closed(spawn: Spawn, server: An
     process.stdout.close()
     assert process.wait(60) == 0
     assert process.stderr.read() == b""
+
+
+def test_set_says_how_many_items_need_more_answers(call: Call, server: Any, queue_name: str) -> None:
+    queue = leaseq.Queue(server.client, queue_name)
+    queue.configure(answers=3)
+    for id in ("one", "two"):
+        queue.enqueue({}, id=id)
+        for person in ("ann", "bob"):
+            queue.finish(not_none(queue.reserve(person)), 1)
+    assert "2 items" in call("queue", "set", queue_name, "--answers", "2").stderr
+    for id in ("one", "two"):
+        queue.change(id, answers=2)
+    assert call("queue", "set", queue_name, "--answers", "2").stderr == ""

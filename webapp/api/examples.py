@@ -85,6 +85,7 @@ _ITEM = {
     "failures": 0,
     "last_error": None,
     "enqueued_at": "2026-11-21T09:12:40.002Z",
+    "answers_needed": 1,
     "leases": [_GRANT],
     "answers": [],
     "late_answers": [],

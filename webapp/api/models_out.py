@@ -141,6 +141,7 @@ class Item(RecordModel):
         description="The error of its last fail; without one, why a dead item died"
     )
     enqueued_at: Time
+    answers_needed: int = Field(description="How many answers it needs: the policy's number, or its own")
     leases: list[Grant]
     answers: list[Answer]
     late_answers: list[Answer]

@@ -19,7 +19,7 @@ from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
 from leaseq.webapp.security.audit_log import log_change
 
-Move: TypeAlias = Literal["release", "assign", "unassign", "revive", "remove"]
+Move: TypeAlias = Literal["release", "assign", "unassign", "revive", "remove", "lower"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
 _MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
@@ -38,6 +38,7 @@ _LOG_KINDS = {
     "unassign": "unassigned",
     "revive": "revived",
     "remove": "removed",
+    "lower": "changed",
 }
 
 
@@ -68,6 +69,7 @@ def name_of(move: Move) -> str:
         "unassign": _("Let anybody have them"),
         "revive": _("Hand out again"),
         "remove": _("Remove"),
+        "lower": _("Need fewer answers"),
     }
     return words[move]
 
@@ -91,6 +93,11 @@ def meaning_of(move: Move) -> str:
             "This can't be undone."
         ),
         "remove": _("They are deleted, with their answers and their history. This can't be undone."),
+        "lower": _(
+            "They were handed out when the queue wanted more answers for each item, and still wait for them. "
+            "With fewer, those that have enough answers are finished. Whoever holds one may finish it, and "
+            "the answer counts. This can't be undone."
+        ),
     }
     return words[move]
 
@@ -103,13 +110,17 @@ def outcome_text(move: Move, count: int) -> str:
         "unassign": ngettext("Anybody can get %(num)s now.", "Anybody can get %(num)s now.", count),
         "revive": ngettext("%(num)s is waiting again.", "%(num)s are waiting again.", count),
         "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
+        "lower": ngettext("%(num)s needs fewer answers.", "%(num)s need fewer answers.", count),
     }
     return words[move]
 
 
-def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str, began: datetime) -> RefusedItem | None:
+def run_move(
+    queue: leaseq.Queue, move: Move, id: str, assignee: str, began: datetime, answers: int | None
+) -> RefusedItem | None:
     """Run an action on one item. Return the refusal if it changed nothing, else None. ``began``: when the
-    manager asked for it; an item that got an answer since is not removed."""
+    manager asked for it; an item that got an answer since is not removed. ``answers``: how many the item then
+    needs."""
     by, before = person().name, None
     try:
         before = queue.get(id)
@@ -118,14 +129,7 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str, began: dat
             queue.remove(id, unless=None if is_known else "finished", by=by)
             state().threads.forget(queue.name, id)
             return None
-        if move == "release":
-            after = queue.release(id, by=by)
-        elif move == "unassign":
-            after = queue.unassign(id, by=by)
-        elif move == "revive":
-            after = queue.revive(id, by=by)
-        else:
-            after = queue.assign(id, assignee, by=by)
+        after = _moved(queue, move, id, assignee, answers, by)
     except ItemNotFound:
         return RefusedItem(id, id, _("it no longer exists"))
     except leaseq.ItemFinished as error:
@@ -140,6 +144,21 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str, began: dat
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
 
 
+def _moved(
+    queue: leaseq.Queue, move: Move, id: str, assignee: str, answers: int | None, by: str
+) -> leaseq.Item:
+    """The item after an action that keeps it."""
+    if move == "release":
+        return queue.release(id, by=by)
+    if move == "unassign":
+        return queue.unassign(id, by=by)
+    if move == "revive":
+        return queue.revive(id, by=by)
+    if move == "lower" and answers is not None:
+        return queue.change(id, by=by, answers=answers)
+    return queue.assign(id, assignee, by=by)
+
+
 def run_moves(
     queue: leaseq.Queue,
     move: Move,
@@ -147,12 +166,13 @@ def run_moves(
     assignee: str,
     began: datetime,
     done_ids: list[str],
+    answers: int | None = None,
 ) -> list[RefusedItem]:
     """Run an action on each item and return the refusals. The ids of changed items are added to ``done_ids``,
     so that the caller has them even if the server fails half-way."""
     refusals: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
-        refusal = run_move(queue, move, id, assignee, began)
+        refusal = run_move(queue, move, id, assignee, began, answers)
         if refusal:
             refusals.append(refusal)
         else:
@@ -191,5 +211,6 @@ def _unchanged(move: Move, item: leaseq.Item) -> str:
         "assign": _("they already have it"),
         "unassign": _("it is assigned to nobody"),
         "remove": _("it no longer exists"),
+        "lower": _("it needs no more than that"),
     }
     return words[move]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -76,6 +76,27 @@ def confirm_bulk(q: str) -> str | Response:
     return _question(queue, bulk)
 
 
+@bp.get("/manage/<q>/bulk/lower")
+@needs("manager")
+def confirm_lower(q: str) -> str:
+    """The confirmation for all items that need more answers than the policy says now."""
+    queue = existing_queue(q)
+    return _question(
+        queue,
+        BulkRequest("lower", needing_more_answers(queue.policy), all=True, ids=(), began=datetime.now(UTC)),
+    )
+
+
+def needing_more_answers(policy: leaseq.Policy) -> Search:
+    """The search for unfinished items that need more answers than the policy says now."""
+    return search_of({"state": ANY, "above": str(policy.answers)}, policy.form)
+
+
+def some_need_more_answers(queue: leaseq.Queue) -> bool:
+    """Whether there are such items, among the entries that one request scans."""
+    return needing_more_answers(queue.policy).page(queue, limit=1, look=SCAN_LIMIT).items != ()
+
+
 @bp.post("/manage/<q>/bulk/do")
 @needs("manager")
 def run_bulk(q: str) -> str | tuple[str, int]:
@@ -127,7 +148,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
 def _hidden_fields(bulk: BulkRequest) -> dict[str, str]:
     """The hidden fields of the next form."""
     return {
-        "search": request.form.get("search", ""),
+        "search": request.form.get("search") or urlencode(bulk.search.args()),
         "began": rfc3339(bulk.began),
         "back": url_for("manage.items", q=(request.view_args or {})["q"], **bulk.search.args()),
     }
@@ -143,6 +164,8 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
         move = "unassign"
     search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
     all = request.form.get("which") == "all"
+    if move == "lower" and not (all and search.where.answers_above):
+        raise Invalid("move", "lower only for all items that need more answers than the search says")
     return BulkRequest(
         move=move,
         search=narrowed_search(move, search) if all else search,
@@ -188,7 +211,8 @@ def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     page = _bounded_search(bulk).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
     ids = [item.id for item in page.items if not _is_newer(item, bulk)]
     done_ids: list[str] = []
-    refusals = run_moves(queue, bulk.move, ids, assignee, bulk.began, done_ids)
+    answers = bulk.search.where.answers_above
+    refusals = run_moves(queue, bulk.move, ids, assignee, bulk.began, done_ids, answers)
     outcome = Outcome(
         done=_number("done") + len(done_ids),
         refusals=tuple(refusals),

@@ -44,7 +44,7 @@ def show_item(
     work_item, policy = queue.get(id), queue.policy
     search = search_of(request.args, queue.policy.form) if "state" in request.args else None
     is_waiting = work_item.state in ("inbound", "scheduled") or (
-        work_item.state == "reserved" and policy.answers > 1
+        work_item.state == "reserved" and work_item.answers_needed > 1
     )
     can_change = is_waiting or work_item.state == "dead"
     answers = (*work_item.answers, *work_item.late_answers)

@@ -18,6 +18,7 @@ from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import form_template, form_templates
 from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.bulk import some_need_more_answers
 from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, texts_of
 from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
@@ -91,6 +92,8 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
                 names=names,
             )
         )
+    if values.get("answers", policy.answers) < policy.answers and some_need_more_answers(queue):
+        return redirect(url_for("manage.confirm_lower", q=queue.name), 303)
     return redirect(url_for("manage.one_queue", q=queue.name), 303)
 
 

@@ -26,7 +26,20 @@ SEARCHED_STATES: tuple[SearchedState, ...] = (ANY, *get_args(ListName))
 LATEST_FIRST = ("finished", "dead", ANY)
 """The searches that are ordered newest first by default."""
 
-FIELDS = ("find", "begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
+FIELDS = (
+    "find",
+    "begins",
+    "person",
+    "outcome",
+    "text",
+    "skill",
+    "back",
+    "above",
+    "from",
+    "to",
+    "overdue",
+    "order",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +133,7 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
         text=typed["text"] or None,
         skill=typed["skill"] or None,
         given_back_by=_count(typed["back"], "back") if typed["back"] else None,
+        answers_above=_count(typed["above"], "above", 100) if typed["above"] else None,
         since=since,
         until=until,
     )
@@ -127,10 +141,10 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
     return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
 
 
-def _count(text: str, field: str) -> int:
+def _count(text: str, field: str, maximum: int = 1_000) -> int:
     count = whole_number_in(text, field)
-    if count is None or not 1 <= count <= 1_000:
-        raise Invalid(field, "a whole number from 1 to 1,000")
+    if count is None or not 1 <= count <= maximum:
+        raise Invalid(field, f"a whole number from 1 to {maximum:,}")
     return count
 
 
@@ -184,6 +198,11 @@ def criteria_of(search: Search) -> dict[str, str]:
             "given back by %(num)s person or more",
             "given back by %(num)s people or more",
             search.where.given_back_by or 0,
+        ),
+        "above": ngettext(
+            "needs more than %(num)s answer",
+            "needs more than %(num)s answers",
+            search.where.answers_above or 0,
         ),
         "from": _("from %(text)s", text=typed.get("from")),
         "to": _("to %(text)s", text=typed.get("to")),

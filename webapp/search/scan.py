@@ -52,6 +52,8 @@ class Scan:
         """A page of the lists of all states: some entries of each in turn, so that a long one does not hide
         others. Items are ordered by state; the cursor contains the place in each list that has more."""
         lists = deque(_places(after))
+        if self.where.answers_above is not None:  # no finished item matches
+            lists = deque((state, place) for state, place in lists if state != "finished")
         maximum, scanned_count = min(look, COMPARED) if self.parts else look, 0
         items: list[Item] = []
         while lists and len(items) < limit and scanned_count < maximum:

@@ -12,6 +12,7 @@ import leaseq
 from leaseq import Filter, NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
+from tests.support.leases import take
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -233,3 +234,39 @@ def test_entry_without_item_is_on_no_page(
 def test_filter_of_wrong_type_is_refused(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
         timed_queue.find("dead", "x")  # type: ignore[arg-type]
+
+
+def test_find_unfinished_items_that_need_more_answers(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3, holds=5)
+    thirds: dict[str, leaseq.Lease] = {}
+    for id in ("held", "scheduled", "done", "returned", "waiting", "own"):
+        timed_queue.enqueue({}, id=id)
+        first, second = take(timed_queue, "ann"), take(timed_queue, "bob")
+        timed_queue.finish(second, 2)
+        if id not in ("waiting", "own"):
+            thirds[id] = take(timed_queue, "cyd")
+        if id in ("done", "returned"):
+            timed_queue.finish(thirds[id], 3)
+        if id == "returned":
+            timed_queue.abandon(first)
+        else:
+            timed_queue.finish(first, 1)
+    timed_queue.fail(thirds["scheduled"], "torn")
+    timed_queue.change("own", answers=2)
+    timed_queue.enqueue({}, id="new")
+    timed_queue.configure(answers=2)
+
+    def found(above: int) -> dict[str, list[str]]:
+        pages = {state: timed_queue.find(state, Filter(answers_above=above)) for state in leaseq.STATES}
+        return {state: sorted(names(page)) for state, page in pages.items() if page.items}
+
+    assert found(2) == {"inbound": ["returned", "waiting"], "reserved": ["held"], "scheduled": ["scheduled"]}
+    assert found(3) == {}
+    assert found(1)["inbound"] == ["new", "returned", "waiting"]
+    assert timed_queue.get("new").answers_needed == timed_queue.get("own").answers_needed == 2
+    assert timed_queue.get("done").answers_needed == timed_queue.get("waiting").answers_needed == 3
+    timed_queue.configure(answers=9)
+    assert timed_queue.get("done").answers_needed == 3, "it gets no further assignment"
+    for count in (0, 101, "3"):
+        with pytest.raises(leaseq.Invalid, match="answers_above"):
+            timed_queue.find("inbound", Filter(answers_above=count))  # type: ignore[arg-type]

@@ -16,7 +16,9 @@ class Grants(Sets):
 
     def add_next_part(self, part: Part) -> None:
         """Create the next assignment when one is handed out for the first time."""
-        if not part.attempts and len(part.item.parts) == part.number < self.rules.answers:
+        if not part.attempts and len(part.item.parts) == part.number < (
+            part.item.needed or self.rules.answers
+        ):
             part.item.parts.append(Part(part.item, part.number + 1))
             self.wait(part.item.parts[-1], returned=False)
 
@@ -67,7 +69,12 @@ class Grants(Sets):
             self.end(part, "finished")
             return self.answer(part, grant, result, late=grant.expires <= now, now=now)
         is_current_payload = token > item.changed_at  # granted since the last change of the payload
-        if is_current_payload and part and grant and grant.how == "expired" and self.may_answer(item, person):
+        is_expired = (
+            part and grant and grant.how == "expired" and part.state != "finished"
+        )  # it may be closed
+        if is_current_payload and is_expired and self.may_answer(item, person):
+            assert part
+            assert grant
             return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
             return "again"
@@ -181,7 +188,10 @@ class Grants(Sets):
         assert item.state != "finished" or not item.drafts
 
     def may_undo(self, part: Part) -> bool:
-        """Whether an abandon or a fail may be taken back: not if other assignments died with this one."""
+        """Whether an abandon or a fail may be taken back: not if other assignments died with this one, or if
+        it is no longer needed."""
+        if part.state == "finished":
+            return False
         return part.state != "dead" or len(part.item.parts) == 1
 
     def take_back(self, part: Part, token: int, expires: datetime) -> None:

@@ -41,6 +41,7 @@ class Item:
     payload: str = ""  # the id in its payload: its own, or that of an item with the same payload
     changed: object = None  # the payload that replaced it
     changed_at: int = 0  # the latest token at that time
+    needed: int | None = None  # how many answers it needs, if a manager changed that
     failures: int = 0
     died: bool = False  # it died while somebody held an assignment
     drafts: dict[str, object] = field(default_factory=dict)
@@ -84,6 +85,20 @@ class Part:
     @property
     def grant(self) -> Grant | None:
         return self.grants[-1] if self.grants else None
+
+    @property
+    def has_answer(self) -> bool:
+        return self.state == "finished" and self.grant is not None and self.grant.how == "finished"
+
+    @property
+    def is_surplus(self) -> bool:
+        """Whether the item's other assignments are as many as it needs."""
+        others = [
+            part
+            for part in self.item.parts
+            if part is not self and (part.has_answer or part.state not in ("finished", "dead"))
+        ]
+        return self.item.needed is not None and len(others) >= self.item.needed
 
     @property
     def row(self) -> str:

@@ -15,7 +15,7 @@ from tests.engine.model.machine_undoing import UndoingMachine
 
 
 class ReplacingMachine(UndoingMachine):
-    @precondition(lambda self: self.model.finished)
+    @precondition(lambda self: self.answered_parts())
     @rule(index=INDEX, to=st.sampled_from([None, None, *SKILLS]), twice=st.booleans())
     def reopen(self, index: int, to: str | None, twice: bool) -> None:
         part = self.finished_part(index)
@@ -34,7 +34,7 @@ class ReplacingMachine(UndoingMachine):
         assert (token, "reopened", "look again") in [(g.token, g.how, g.reason) for g in item.history]
         self.model.reopen(part, person)
 
-    @precondition(lambda self: self.model.finished)
+    @precondition(lambda self: self.answered_parts())
     @rule(index=INDEX, by=st.sampled_from(["boss", "boss", *SKILLS]))
     def correct(self, index: int, by: str) -> None:
         part = self.finished_part(index)
@@ -52,4 +52,8 @@ class ReplacingMachine(UndoingMachine):
             self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
 
     def finished_part(self, index: int) -> Part:
-        return self.model.part(self.model.finished[index % len(self.model.finished)])
+        parts = self.answered_parts()
+        return parts[index % len(parts)]
+
+    def answered_parts(self) -> list[Part]:
+        return [part for part in map(self.model.part, self.model.finished) if part.has_answer]

@@ -48,8 +48,7 @@ class Model(Grants):
         self.end(part, "expired")
         self.count("expired")
         if self.fails(part):
-            self.die(part)
-            return "died"
+            return "died" if self.die(part) else "returned"
         self.wait(part, returned=True)
         return "returned"
 
@@ -195,6 +194,24 @@ class Model(Grants):
         is_taken = "reserved" in states or "finished" in states
         is_waiting = "inbound" in states or "scheduled" in states
         return (is_waiting or ("dead" in states and not delayed)) and not (payload and is_taken)
+
+    def needed(self, item: Item) -> int:
+        """How many answers it needs. It gets no further assignment once the last one was handed out."""
+        if item.needed is not None:
+            return item.needed
+        count = len(item.parts)
+        return count if item.parts[-1].grants else max(self.rules.answers, count)
+
+    def need(self, item: Item, answers: int) -> None:
+        """Close what the item no longer needs, except for what is held."""
+        if answers == self.needed(item):
+            return
+        item.needed = answers
+        closed_count = len(self.finished)
+        for part in reversed(item.parts):
+            if part.state not in ("reserved", "finished") and part.is_surplus:
+                self.close(part)
+        self.finished[closed_count:] = sorted(self.finished[closed_count:])  # all at the same time
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
         """Apply a change whose new values are already set. ``scores``: its assignments' scores after it."""

@@ -64,7 +64,18 @@ class Sets:
                 names.remove(part.name)
         part.until = None
 
+    def close(self, part: Part) -> None:
+        """End an assignment that the item no longer needs, without an answer."""
+        self.leave(part)
+        part.state, part.finished_at = "finished", self.now()
+        self.finished.append(part.name)
+        if part.item.state == "finished":
+            part.item.drafts.clear()
+
     def wait(self, part: Part, returned: bool) -> None:
+        if part.is_surplus:
+            self.close(part)
+            return
         self.entries += 1
         self.enter(part, self.shelf_of(part, returned), LATER + self.entries)
 
@@ -108,14 +119,19 @@ class Sets:
         first = self.soonest()
         return first is not None and first <= now
 
-    def die(self, part: Part) -> None:
-        """Let the item's waiting assignments die with this one."""
+    def die(self, part: Part) -> bool:
+        """Let the item's waiting assignments die with this one. Return whether this one died: it is closed if
+        it is no longer needed."""
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for dying_part in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
+            if dying_part.is_surplus:
+                self.close(dying_part)
+                continue
             self.leave(dying_part)
             dying_part.state, dying_part.died_at = "dead", self.now()
             self.dead.append(dying_part.name)
             self.count("died")
+        return part.state == "dead"
 
     def end(self, part: Part, ending: str) -> None:
         grant = part.grants[-1]

@@ -166,3 +166,16 @@ def test_unavailable_server_is_reported_in_one_line() -> None:
     result = CliRunner().invoke(main, ["user", "list", "--redis", "redis://127.0.0.1:1"])
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_disabling_frees_what_was_assigned_and_says_how_many(
+    run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str], queue: leaseq.Queue
+) -> None:
+    name = new_name("assigned")
+    accounts.add(name, by="test")
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two"))
+    for id in ("one", "two"):
+        queue.assign(id, name)
+    result = run("user", "disable", name)
+    assert "2" in result.stderr.removeprefix(f"{name} is disabled")
+    assert [queue.get(id).assigned_to for id in ("one", "two")] == [(), ()]

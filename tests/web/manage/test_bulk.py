@@ -15,6 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
+from tests.web.manage.settings_calls import save, settings_fields
 
 
 def fields(page: str, action: str) -> dict[str, Any]:
@@ -203,3 +204,75 @@ def test_bulk_release_keeps_leases_granted_after_question(
 )
 def test_the_log_names_the_first_ten_items(count: int, text: str) -> None:
     assert ids_in_words([str(n) for n in range(count)]) == text
+
+
+@pytest.fixture
+def three_waited_for(queue: leaseq.Queue) -> leaseq.Queue:
+    """Items with two answers that wait for a third one, one of them held, and one without answers."""
+    queue.configure(answers=3)
+    for n in range(6):
+        queue.enqueue({}, id=f"two-{n}")
+        for person in ("ann", "bob"):
+            queue.finish(not_none(queue.reserve(person)), {"by": person})
+    not_none(queue.reserve("cyd"))
+    queue.enqueue({}, id="new")
+    return queue
+
+
+def test_fewer_answers_are_offered_for_items_that_wait_for_more(
+    manager_browser: Browser,
+    three_waited_for: leaseq.Queue,
+    accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queue = three_waited_for
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 4)
+    saved = save(manager_browser, queue, settings_fields(manager_browser, queue), answers="2")
+    assert saved.location == f"/manage/{queue.name}/bulk/lower"
+    question = manager_browser.get(saved.location).text
+    assert "6 items" in text_of(question)
+    assert queue.stats().finished == 12, "asking changes nothing"
+    page = do(manager_browser, queue, question).text
+    steps = 1
+    while "next-step" in page:
+        hidden_fields = fields(page, "/bulk/do")
+        page = manager_browser.post(f"/manage/{queue.name}/bulk/do", hidden_fields).text
+        steps += 1
+    assert steps > 1
+    states = {queue.get(f"two-{n}").state for n in range(6)}
+    assert states == {"finished", "reserved"}
+    assert [queue.get(f"two-{n}").state for n in range(6)].count("reserved") == 1
+    assert queue.get("new").state == "inbound"
+    entry = accounts.log.latest(1)[0]
+    assert (entry.by, entry.what, entry.about) == (manager_browser.name, "item.changed", queue.name)
+    assert entry.detail.startswith("6: ")
+
+
+@pytest.mark.parametrize("answers", ["3", "4", "2"])
+def test_fewer_answers_are_offered_only_if_items_need_more(
+    manager_browser: Browser, three_waited_for: leaseq.Queue, answers: str
+) -> None:
+    queue = three_waited_for
+    for n in range(6 if answers == "2" else 0):
+        queue.change(f"two-{n}", answers=2)
+    saved = save(manager_browser, queue, settings_fields(manager_browser, queue), answers=answers)
+    assert saved.location == f"/manage/{queue.name}"
+
+
+@pytest.mark.parametrize("search", ["state=any", "state=inbound", "state=any&above=101"])
+def test_fewer_answers_without_their_number_are_refused(
+    manager_browser: Browser, three_waited_for: leaseq.Queue, search: str
+) -> None:
+    response = ask(manager_browser, three_waited_for, "lower", search, which="all")
+    assert response.status_code == 400
+
+
+def test_item_page_says_how_many_answers_the_item_needs(
+    manager_browser: Browser, three_waited_for: leaseq.Queue
+) -> None:
+    queue = three_waited_for
+    page = f"/manage/{queue.name}/items/two-0"
+    queue.configure(answers=1)
+    assert "2 of 3." in text_of(manager_browser.get(page).text), "it still waits for the third"
+    queue.change("two-0", answers=2)
+    assert "2 of 2." in text_of(manager_browser.get(page).text)
