@@ -25,7 +25,7 @@ _PAGE = 500
 @click.command("export", epilog="Example: leaseq export reviews answers.csv")
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
-@format_option(transfer.WRITTEN)
+@format_option
 @click.option("--from", "since", metavar="TIME", help="Only answers finished from this day or time on.")
 @click.option(
     "--to", "until", metavar="TIME", help="Only answers finished up to this day, or before this time."
@@ -75,14 +75,12 @@ def export_command(
     (2026-11-21T10:05:00Z).
     """
     name_without_gz = transfer.without_gz(file)
-    if format_name is None and transfer.foreign(name_without_gz, transfer.WRITTEN) is not None:
+    if format_name is None and transfer.foreign(name_without_gz) is not None:
         raise CommandMisused(
             f"{file!r}: an export is written as CSV, TSV, JSON, JSONL or xlsx: name a file that ends with "
             ".xlsx, which spreadsheets open, or with .csv, .tsv, .json or .jsonl"
         )
-    format = (
-        "jsonl" if file == "-" and format_name is None else format_of(file, format_name, transfer.WRITTEN)
-    )
+    format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None
     _check(filters, incremental, state)
     table_options = {"raw_cells": raw_cells, "bom": bom}

@@ -23,7 +23,7 @@ class _ImportFile(click.Path):
     """A file in one of the formats. Common files in other formats are refused with advice on what to do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if (advice := transfer.foreign(transfer.without_gz(str(value)), transfer.WRITTEN)) is not None:
+        if (advice := transfer.foreign(transfer.without_gz(str(value)))) is not None:
             self.fail(f"{str(value)!r} is {advice}", param, ctx)
         return super().convert(value, param, ctx)
 
@@ -31,7 +31,7 @@ class _ImportFile(click.Path):
 @click.command("import", epilog="Example: leaseq import reviews reviews.csv --id-field id")
 @click.argument("name", metavar="QUEUE")
 @click.argument("file", metavar="FILE", type=_ImportFile(exists=True, dir_okay=False, allow_dash=True))
-@format_option(transfer.WRITTEN)
+@format_option
 @click.option(
     "--encoding",
     metavar="NAME",
@@ -124,7 +124,7 @@ def import_command(
     Quotes enclose fields in CSV. In TSV they do if each field that begins with a quote closes it before the
     next tab or line end; otherwise all quotes of the file are text. A note says how they were read.
     """
-    format = format_of(file, format_name, transfer.WRITTEN)
+    format = format_of(file, format_name)
     if options["no_header"] and options["header_line"]:
         raise click.UsageError(
             "--header-line names the line of a header, and --no-header says there is none."
@@ -230,6 +230,8 @@ def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
     """Yield notes on how the quotes and lines of a table were read, if they were ambiguous."""
     if summary is None:
         return
+    if summary.sheet is not None and summary.sheets > 1:
+        yield f"sheet 1 of {summary.sheets:,} is read: {summary.sheet}"
     if summary.unquoted:
         fields = count(summary.unquoted, "field was", "fields were")
         yield f"{fields} unquoted: --quotes none keeps the quotes"

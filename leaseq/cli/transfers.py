@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import BinaryIO, cast
 
 import click
 
 from leaseq import transfer
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(transfer.FORMATS),
+    help="The format, if the file's name does not show it.",
+)
 
 
-def format_option(formats: tuple[transfer.Format, ...]) -> Callable[[Command], Command]:
-    """The option ``--format`` of a command."""
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(formats),
-        help="The format, if the file's name does not show it.",
-    )
-
-
-def format_of(
-    file: str, format_name: transfer.Format | None, formats: tuple[transfer.Format, ...] = transfer.FORMATS
-) -> transfer.Format:
+def format_of(file: str, format_name: transfer.Format | None) -> transfer.Format:
     """The format that was given, or that the file's name shows, with or without ``.gz`` at its end."""
     if format_name:
         return format_name
@@ -35,7 +28,7 @@ def format_of(
         raise click.UsageError(
             "standard input and output have no file name that shows the format: add --format."
         )
-    return transfer.format_of(transfer.without_gz(file), formats)
+    return transfer.format_of(transfer.without_gz(file))
 
 
 def open_input(file: str) -> AbstractContextManager[BinaryIO]:

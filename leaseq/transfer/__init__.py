@@ -21,13 +21,14 @@ from leaseq.transfer.delimited import splits
 from leaseq.transfer.delimiters import DELIMITERS
 from leaseq.transfer.encodings import decoded, gzipped, unpacked, without_gz
 from leaseq.transfer.files import whole_file
-from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TEXT_TABLES, WRITTEN, Format, foreign, format_of
+from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TABLES, TEXT_TABLES, Format, foreign, format_of
 from leaseq.transfer.importing import CheckResult, ImportResult, check, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
 from leaseq.transfer.rejects import Rejects
 from leaseq.transfer.rows import BadRow, FileItem, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, item_shape
+from leaseq.transfer.sheets import SheetRows, first_rows
 from leaseq.transfer.tables import TableSummary, column_letter
 from leaseq.transfer.times import in_zone, period_of, rfc3339, time_of
 from leaseq.transfer.values import CellChoice, is_id, kind_of
@@ -40,8 +41,8 @@ __all__ = [
     "DELIMITERS",
     "FORMATS",
     "QUOTES",
+    "TABLES",
     "TEXT_TABLES",
-    "WRITTEN",
     "AnswersSince",
     "BadRow",
     "CellChoice",
@@ -56,6 +57,7 @@ __all__ = [
     "Rejects",
     "Remedy",
     "Rows",
+    "SheetRows",
     "TableSummary",
     "answer_shape",
     "cell",
@@ -65,6 +67,7 @@ __all__ = [
     "decoded",
     "encode",
     "encode_items",
+    "first_rows",
     "foreign",
     "format_of",
     "from_envelope",

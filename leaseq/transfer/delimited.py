@@ -26,6 +26,8 @@ class Delimited:
     """A file of records with a delimiter between their cells, read once from beginning to end."""
 
     is_text = True  # the cells are text, also those that mean a number
+    sheet: str | None = None
+    sheets = 0
 
     def __init__(
         self,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
 from leaseq.errors import Invalid
 
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
-WRITTEN: tuple[Format, ...] = get_args(Format)
-FORMATS: tuple[Format, ...] = ("csv", "tsv", "json", "jsonl")
-"""The formats of text. `read` and `write` know those in ``WRITTEN``."""
+FORMATS: tuple[Format, ...] = get_args(Format)
 TEXT_TABLES: tuple[Format, ...] = ("csv", "tsv")
 TABLES: tuple[Format, ...] = (*TEXT_TABLES, "xlsx")
 
@@ -34,22 +31,22 @@ _ENDINGS: dict[str, Format] = {
 }
 
 
-def format_of(name: str, formats: Sequence[Format] = FORMATS) -> Format:
-    """The one of ``formats`` that matches a file name's ending. Raises Invalid if there is none."""
+def format_of(name: str) -> Format:
+    """The format that matches a file name's ending. Raises Invalid if there is none."""
     ending = PurePath(name).suffix.lower()
-    choices = ", ".join(formats)
-    if ending in _ENDINGS and _ENDINGS[ending] in formats:
+    choices = ", ".join(FORMATS)
+    if ending in _ENDINGS:
         return _ENDINGS[ending]
-    if (description := foreign(name, formats)) is not None:
+    if (description := foreign(name)) is not None:
         raise Invalid("format", f"one of {choices}", f"{name!r} is {description}")
-    endings = ", ".join(one for one, format in _ENDINGS.items() if format in formats)
-    fault = f"the file name {name!r} ends with none of {endings}: name the format, one of {choices}"
+    fault = (
+        f"the file name {name!r} ends with none of {', '.join(_ENDINGS)}: name the format, one of {choices}"
+    )
     raise Invalid("format", f"one of {choices}", fault)
 
 
-_SHEET = "a spreadsheet: save the sheet as CSV (UTF-8) there, and import that file"
+_SHEET = "a spreadsheet: save it as xlsx or as CSV (UTF-8) there, and import that file"
 _FOREIGN = {
-    ".xlsx": _SHEET,
     ".xlsm": _SHEET,
     ".xls": _SHEET,
     ".ods": _SHEET,
@@ -59,10 +56,9 @@ _FOREIGN = {
 }
 
 
-def foreign(name: str, formats: Sequence[Format] = FORMATS) -> str | None:
-    """A description of a file that is in none of ``formats``, such as a spreadsheet, and what to do instead;
-    None for other files."""
+def foreign(name: str) -> str | None:
+    """A description of a file that is in none of the formats, such as an old spreadsheet, and what to do
+    instead; None for other files."""
     if "://" in name:
         return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
-    ending = PurePath(name).suffix.lower()
-    return None if _ENDINGS.get(ending) in formats else _FOREIGN.get(ending)
+    return _FOREIGN.get(PurePath(name).suffix.lower())

@@ -16,13 +16,13 @@ from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimited import Delimited
 from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.encodings import decoded, rejoined
-from leaseq.transfer.formats import FORMATS
+from leaseq.transfer.formats import FORMATS, TABLES, TEXT_TABLES
 from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG, check_binary, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rejects import original_row
 from leaseq.transfer.rows import BadRow, FileItem, Remedy, Row, from_export, from_row
-from leaseq.transfer.sheets import sheet_csv
-from leaseq.transfer.tables import Table, TableSummary
+from leaseq.transfer.sheets import Sheet, SheetRows
+from leaseq.transfer.tables import Source, Table, TableSummary
 from leaseq.transfer.values import DETECTED, CellChoice
 
 _NEW_ITEM_FIELDS = tuple(field.name for field in fields(NewItem))
@@ -66,7 +66,7 @@ class Rows(Iterator[NewItem | BadRow]):
 
 
 def read(
-    stream: BinaryIO,
+    stream: BinaryIO | SheetRows,
     format: str,
     *,
     id_field: str | None = None,
@@ -98,21 +98,22 @@ def read(
       `leaseq.transfer.values`. To find that out, the rows are read ahead into a temporary file. Ids are text.
       ``cells`` chooses the columns that are text, and those that are values; or all cells are text.
 
-    From ``xlsx``, which needs the extra of that name, the first sheet is read as a CSV file would be.
+    From ``xlsx``, which needs the extra of that name, the first sheet is read; the ``summary`` has its name.
+    Its cells have types: a column has values if all its cells are numbers, all are booleans, or all are JSON.
+    ``stream`` may then also be the `first_rows` of a workbook.
 
     Rows whose cells are all empty are skipped, and so are cells at the right that are empty and have no name
     in the header. One row is in memory at a time, however long the stream is. A row that can't be read is a
     bad row, not an exception; only damaged or wrongly encoded data raises Invalid while it is read. Invalid
     is raised immediately if the arguments can't be combined.
     """
-    check_binary(stream, "rb")
-    if format == "xlsx" and quotes == "auto" and delimiter is None:
-        stream, format, quotes, delimiter, encoding = sheet_csv(stream), "csv", "double", ",", "utf-8"
+    if not isinstance(stream, SheetRows):
+        check_binary(stream, "rb")
     file_format = validation.one_of(format, FORMATS, "format")
-    table = file_format in ("csv", "tsv")
-    if delimiter is not None and (not table or delimiter not in NAMES):
+    table, text_table = file_format in TABLES, file_format in TEXT_TABLES
+    if delimiter is not None and (not text_table or delimiter not in NAMES):
         raise Invalid("delimiter", "a comma, a semicolon, a tab or a pipe, for csv and tsv")
-    if quotes not in QUOTES or (quotes != "auto" and not table):
+    if quotes not in QUOTES or (quotes != "auto" and not text_table):
         raise Invalid("quotes", "auto, double or none, for csv and tsv")
     if envelope and table:
         raise Invalid(
@@ -130,15 +131,25 @@ def read(
         )
     needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
     convert = _converter(id_field, envelope, mapping)
-    text = decoded(stream, encoding)
     if not table:
-        return Rows(_json_rows(text, file_format), convert)
+        return Rows(_json_rows(decoded(_bytes_of(stream), encoding), file_format), convert)
     if header_line is not None and header_line < 0:
         raise Invalid("header_line", "a line of the file, from 1; or 0 if it has no header")
-    source = Delimited(text, file_format, quotes, delimiter, header_line)
+    source: Source
+    if text_table:
+        text = decoded(_bytes_of(stream), encoding)
+        source = Delimited(text, file_format, quotes, delimiter, header_line)
+    else:
+        source = Sheet(stream, header_line)
     reader = Table(source, header_line, cells)
     roles = mapping.roles() if mapping else needs
     return Rows(reader.rows((*needs, *cells.text, *cells.value), roles), convert, reader)
+
+
+def _bytes_of(stream: BinaryIO | SheetRows) -> BinaryIO:
+    if isinstance(stream, SheetRows):
+        raise Invalid("format", "xlsx, for the rows of a sheet")
+    return stream
 
 
 def _converter(

@@ -1,4 +1,4 @@
-"""Reads the first sheet of an xlsx workbook, as the text of a CSV file: each row of the sheet is one of it.
+"""Reads the first sheet of an xlsx workbook: the source of a table whose cells have types.
 
 A workbook is a ZIP file of XML, so its size says little about what reading it costs: what it unpacks to is
 limited before any of it is read, and the sheet itself is read row by row.
@@ -6,21 +6,24 @@ limited before any of it is read, and the sheet itself is read row by row.
 
 from __future__ import annotations
 
-import csv
 import io
-import json
+import math
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
-from datetime import date, datetime, time, timedelta
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from typing import IO, Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
 from leaseq.checkpoints import checkpoint
 from leaseq.errors import Invalid
-from leaseq.transfer.encodings import _Pieces
+from leaseq.models import Json
+from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG
+from leaseq.transfer.quotes import QuoteMode
+from leaseq.transfer.rows import BadRow, Row
 from leaseq.transfer.workbooks import MAX_ROWS, unescaped
 
 MAX_BYTES = 104_857_600
@@ -29,36 +32,119 @@ MAX_PART = 134_217_728  # of each part but the sheets: these are kept in memory
 MAX_EXPANSION = 200  # real sheets unpack to 5 to 30 times their size
 _FREE_BYTES = 16_777_216
 _CHUNK = 65_536
+_PIECE_BYTES = 2_000_000  # of the first rows that are kept in memory
+_MAX_NAME = 100  # a spreadsheet allows 31 characters
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError,
     OverflowError, NotImplementedError, RuntimeError,
 )  # fmt: skip  # what openpyxl and zipfile raise for a file that is damaged, or of another kind
 
 
-def sheet_csv(stream: BinaryIO) -> BinaryIO:
-    """The first sheet of a workbook as CSV in UTF-8: quoted, separated by commas, each row as wide as the
-    first one. Numbers and booleans are written as in JSON, dates as in ISO 8601, and a formula as the value
-    that was stored with it. Reading from the result raises Invalid if the workbook can't be read."""
-    return io.BufferedReader(_Pieces(_lines(stream)))
+@dataclass(frozen=True, slots=True)
+class SheetRows:
+    """The rows of a workbook's first sheet, each as its cells: text, numbers and booleans. Dates are text
+    as in ISO 8601, a formula is the value that was stored with it, and an empty cell is empty text."""
+
+    name: str
+    sheets: int  # of the workbook
+    rows: Iterable[list[Json]]
+    is_whole: bool = True  # whether these are all rows
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
+class Sheet:
+    """The records of a workbook's first sheet, read once from beginning to end."""
+
+    is_text = False
+    header = b""
+    delimiter = None
+    separation = ""
+    blank_lines = 0
+
+    def __init__(self, stream: BinaryIO | SheetRows, header_line: int | None = None) -> None:
+        """Rows before ``header_line`` are skipped."""
+        self._stream = stream
+        self._first_line = header_line or 1
+        self.quotes = QuoteMode("auto")
+        self.sheet: str | None = None
+        self.sheets = 0
+
+    def records(self) -> Iterator[Row | BadRow]:
+        """Yield each row as a list of cells, each at least as long as the first that is not empty. Raises
+        Invalid if the workbook can't be read."""
+        stream = self._stream
+        with nullcontext(stream) if isinstance(stream, SheetRows) else opened(stream) as sheet:
+            self.sheet, self.sheets = sheet.name, sheet.sheets
+            width = 0
+            for line, cells in enumerate(sheet.rows, 1):
+                checkpoint()
+                if line < self._first_line:
+                    continue
+                if _size(cells) > MAX_ROW_BYTES:
+                    yield BadRow(line, TOO_LONG, too_large=True)
+                    continue
+                width = width or len(cells)
+                yield Row(line, [*cells, *[""] * (width - len(cells))])
+
+
+def first_rows(stream: BinaryIO, count: int) -> SheetRows:
+    """The first rows of a workbook's first sheet, kept in memory. Raises Invalid if it can't be read."""
+    rows: list[list[Json]] = []
+    size = 0
+    with opened(stream) as sheet:
+        for cells in sheet.rows:
+            checkpoint()
+            size += _size(cells)
+            if len(rows) >= count or size > _PIECE_BYTES:
+                return replace(sheet, rows=rows, is_whole=False)
+            rows.append(cells)
+        return replace(sheet, rows=rows)
+
+
+@contextmanager
+def opened(stream: BinaryIO) -> Iterator[SheetRows]:
+    """The first sheet of a workbook, of those that are not hidden. Raises Invalid if it can't be read; so
+    does reading its rows."""
+    try:
+        import openpyxl  # noqa: PLC0415  # an extra, and slow to import
+    except ImportError:
+        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
+        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
     with tempfile.TemporaryFile() as file:
         _copy(stream, file)
         _check_sizes(file)
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        width = 0
-        for row in _rows(file):
-            checkpoint()
-            texts = [_text_of(cell) for cell in row]
-            while texts and not texts[-1]:
-                texts.pop()
-            width = width or len(texts)
-            writer.writerow(texts and [*texts, *[""] * (width - len(texts))])
-            yield buffer.getvalue().encode(errors="replace")
-            buffer.seek(0)
-            buffer.truncate()
+        with _faults_refused():
+            workbook = openpyxl.load_workbook(_Checked(file), read_only=True, data_only=True)
+        with closing(workbook):
+            with _faults_refused():
+                sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+                sheet = (sheets or workbook.worksheets)[0]
+                sheet.reset_dimensions()  # programs write wrong ones
+            yield SheetRows(sheet.title[:_MAX_NAME], len(sheets) or 1, _rows(sheet))
+
+
+def _rows(sheet: Any) -> Iterator[list[Json]]:
+    with _faults_refused():
+        for number, row in enumerate(sheet.iter_rows(), 1):
+            if number > MAX_ROWS:
+                raise _refusal(f"at most {MAX_ROWS:,} rows in a sheet")
+            cells = [_value_of(cell) for cell in row]
+            while cells and cells[-1] == "":
+                cells.pop()
+            yield cells
+
+
+@contextmanager
+def _faults_refused() -> Iterator[None]:
+    try:
+        yield
+    except Invalid:
+        raise
+    except _FAULTS as error:
+        raise _damaged(error) from None
+
+
+def _size(cells: list[Json]) -> int:
+    return sum(len(cell) for cell in cells if isinstance(cell, str))
 
 
 def _copy(stream: BinaryIO, file: IO[bytes]) -> None:
@@ -95,26 +181,6 @@ def _is_sheet(part: zipfile.ZipInfo) -> bool:
     return part.filename.startswith("xl/worksheets/")
 
 
-def _rows(file: IO[bytes]) -> Iterator[Iterable[Any]]:
-    try:
-        import openpyxl  # noqa: PLC0415  # an extra, and slow to import
-    except ImportError:
-        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
-        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
-    try:
-        with closing(openpyxl.load_workbook(_Checked(file), read_only=True, data_only=True)) as workbook:
-            sheet = workbook.worksheets[0]
-            sheet.reset_dimensions()  # programs write wrong ones
-            for number, row in enumerate(sheet.iter_rows(), 1):
-                if number > MAX_ROWS:
-                    raise _refusal(f"at most {MAX_ROWS:,} rows in a sheet")
-                yield row
-    except Invalid:
-        raise
-    except _FAULTS as error:
-        raise _damaged(error) from None
-
-
 class _Checked(io.RawIOBase):
     """A file with a checkpoint before each read, for a library that knows of none."""
 
@@ -140,21 +206,19 @@ class _Checked(io.RawIOBase):
         return len(data)
 
 
-def _text_of(cell: Any) -> str:
+def _value_of(cell: Any) -> Json:
     value = cell.value
     match value:
         case None:
             return ""
-        case bool():
-            return json.dumps(value)
-        case float() if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
+        case bool() | int():
+            return value
+        case float() if math.isfinite(value):
+            return int(value) if value.is_integer() and abs(value) < 1e21 else value
         case datetime():
             return _moment(value, cell.number_format)
         case date() | time():
             return value.isoformat()
-        case timedelta():
-            return str(value)
     return unescaped(value) if isinstance(value, str) else str(value)
 
 
@@ -165,11 +229,16 @@ def _moment(value: datetime, number_format: str) -> str:
 
 
 def _refusal(limit: str) -> Invalid:
-    return Invalid("file", limit, f"file: {limit}: save the sheet as CSV (UTF-8), and import that")
+    return Invalid(
+        "file", limit, f"file: {limit}; this one exceeds it: save the sheet as CSV, and import that"
+    )
 
 
 def _damaged(error: Exception) -> Invalid:
     limit = "an xlsx workbook that is whole and has no password"
     return Invalid(
-        "file", limit, f"file: {limit}; this can't be read ({type(error).__name__}: {str(error)[:100]})"
+        "file",
+        limit,
+        f"file: {limit}; this one can't be read ({type(error).__name__}: {str(error)[:100]}): open it in a "
+        "spreadsheet program, save it as xlsx or CSV (UTF-8), and import that",
     )

@@ -1,10 +1,12 @@
 """The rows of a table: its header, its columns, and each row as a dict.
 
-The records come from a `Source`: a CSV or TSV file (`Delimited`), or another list of cells with their lines.
+The records come from a `Source`: a CSV or TSV file (`Delimited`), or the sheet of a workbook (`Sheet`).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,7 +16,7 @@ from leaseq.models import Json
 from leaseq.transfer.quotes import QuoteMode, Quotes
 from leaseq.transfer.rejects import REJECTED
 from leaseq.transfer.rows import BadRow, Remedy, Row
-from leaseq.transfer.values import DETECTED, CellChoice, ColumnKinds, with_values
+from leaseq.transfer.values import DETECTED, CellChoice, ColumnKinds, text_of, with_values
 
 _ROWS_AHEAD = 5  # rows that are compared with the first one, which may be a title
 
@@ -23,6 +25,8 @@ class Source(Protocol):
     """The records of a table: rows of cells, each with its line."""
 
     is_text: bool  # whether each cell is text, also if it means a number
+    sheet: str | None  # of a workbook, once it is read: the name of the sheet
+    sheets: int  # of the workbook
 
     @property
     def header(self) -> bytes:
@@ -63,6 +67,8 @@ class TableSummary:
     empty_lines: int = 0  # blank lines, and lines of rows whose cells are all empty, which are skipped
     header_line: int | None = None  # the header's line, or where it seems to be below a title
     values: tuple[str, ...] = ()  # columns whose cells were found to be values
+    sheet: str | None = None  # of a workbook: the name of the sheet that is read, the first one
+    sheets: int = 0  # of a workbook
 
 
 class Table:
@@ -92,6 +98,8 @@ class Table:
             open_quote_line=mode.open_quote_line,
             empty_lines=self._summary.empty_lines + self._source.blank_lines,
             values=tuple(self._kinds.detected) if self._kinds else (),
+            sheet=self._source.sheet,
+            sheets=self._source.sheets,
         )
 
     def rows(self, needs: Sequence[str] = (), text: Sequence[str] = ()) -> Iterator[Row | BadRow]:
@@ -122,17 +130,18 @@ class Table:
             self.count_joined(*first.span)
         rows = map(self._row, chain(ahead, records))
         choice = replace(self._choice, text=(*self._choice.text, *text))
-        if not self._source.is_text:
-            choice = replace(choice, raw=True)
-        self._kinds = ColumnKinds(self._columns, choice)
+        self._kinds = ColumnKinds(self._columns, choice, is_text=self._source.is_text)
         yield from with_values(rows, self._kinds)
 
     @property
     def head(self) -> tuple[bytes, str] | None:
-        """The header as it is in the file, and the delimiter; None if no header has been read."""
-        delimiter = self._source.delimiter
-        if self._kinds is None or delimiter is None:
+        """The header as it is in the file, or as CSV if that is not a text, and the delimiter; None if no
+        header has been read."""
+        if self._kinds is None:
             return None
+        delimiter = self._source.delimiter
+        if delimiter is None:
+            return _csv_line(self._columns), ","
         if not self._has_header:
             return delimiter.join(self._columns).encode(), delimiter
         return self._text(self._source.header), delimiter
@@ -165,9 +174,7 @@ class Table:
         self._width = len(cells)
         if self._has_header:
             named = [number for number, cell in enumerate(cells, 1) if _has_content(cell)]
-            cells = [
-                cell if isinstance(cell, str) else str(cell) for cell in cells[: named[-1] if named else 0]
-            ]
+            cells = [text_of(cell) for cell in cells[: named[-1] if named else 0]]
             self._columns = [
                 name if name.strip() else f"column_{number}" for number, name in enumerate(cells, 1)
             ]
@@ -182,7 +189,7 @@ class Table:
             return None
         wider = [row for row in following if sum(map(_has_content, row.value)) > 1]
         # A spreadsheet writes all records with the same number of cells; others may write the title alone.
-        is_padded = len(first.value) > 1
+        is_padded = len(first.value) > 1 or not self._source.is_text
         if not wider or not (is_padded or (len(wider) > 1 and len({len(row.value) for row in wider}) == 1)):
             return None
         self._summary = replace(self._summary, header_line=wider[0].line)
@@ -198,13 +205,13 @@ class Table:
             value = self._cells(record.value) if isinstance(record.value, list) else record.value
             return replace(record, value=value, raw=record.raw and self._text(record.raw))
         cells = self._cells(record.value)
-        raw = self._text(record.raw) if record.raw is not None else None
+        raw = self._text(record.raw) if record.raw is not None else _csv_line(cells)
         names = self._columns
         extra = [number for number, cell in enumerate(cells, 1) if number > len(names) and _has_content(cell)]
         if len(cells) >= len(names) and not extra:
             return Row(record.line, dict(zip(names, cells, strict=False)), record.span, raw)
         remedy: Remedy | None = "quotes" if record.span else None
-        if extra and len(cells) <= self._width:
+        if extra and (len(cells) <= self._width or (self._has_header and not self._source.is_text)):
             fault = (
                 f"column {extra[0]} ({column_letter(extra[0])}) has no name in the header, and this row has "
                 f"{_short(cells[extra[0] - 1])} there: name the column in line {self._summary.header_line}"
@@ -224,6 +231,12 @@ class Table:
         if not self._is_rejects or self._source.delimiter is None:
             return raw
         return raw.split(self._source.delimiter.encode(), len(REJECTED))[-1]
+
+
+def _csv_line(cells: Sequence[Json]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerow(map(text_of, cells))
+    return text.getvalue().encode(errors="replace")
 
 
 def column_letter(number: int) -> str:

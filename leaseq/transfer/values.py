@@ -3,6 +3,8 @@ instead of text.
 
 A cell is a value if the value is written as the cell is: ``007``, ``1e5`` and ``1.50`` are text. So is a
 whole number that other programs can't hold exactly. An empty cell in a column of values is null.
+
+The cells of a workbook have types: there, text is text, even if it looks like a number, unless it is JSON.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ DETECTED = CellChoice()
 class ColumnKinds:
     """The kinds of a table's columns, judging by the rows seen so far."""
 
-    def __init__(self, columns: Iterable[str], choice: CellChoice) -> None:
+    def __init__(self, columns: Iterable[str], choice: CellChoice, *, is_text: bool = True) -> None:
+        """``is_text``: all cells are text, also those that mean a value."""
+        self._is_text = is_text
         self._chosen = set(choice.value)
         self._detected: dict[str, Kind] = {}
         known = {*choice.text, *choice.value}
@@ -57,9 +61,9 @@ class ColumnKinds:
         """Take a row into account: a column with a cell of another kind has text."""
         for name in tuple(self.undecided):
             cell = row[name]
-            if not isinstance(cell, str) or not cell.strip():
+            if cell is None or (isinstance(cell, str) and not cell.strip()):
                 continue
-            kind = kind_of(cell)
+            kind = kind_of(cell, is_text=self._is_text)
             if kind is None or self._detected.setdefault(name, kind) != kind:
                 self.undecided.discard(name)
                 self._detected.pop(name, None)
@@ -72,6 +76,9 @@ class ColumnKinds:
     def convert(self, row: Row) -> Row | BadRow:
         """The row with values instead of text."""
         cells = dict(cast("dict[str, Json]", row.value))
+        if not self._is_text:
+            for name in cells.keys() - self._chosen - self._detected.keys():
+                cells[name] = text_of(cells[name])
         for name in (*self._chosen, *self._detected):
             cell = cells.get(name)
             if not isinstance(cell, str):
@@ -105,13 +112,24 @@ def with_values(rows: Iterator[Row | BadRow], kinds: ColumnKinds) -> Iterator[Ro
             yield row if isinstance(row, BadRow) else kinds.convert(row)
 
 
-def kind_of(cell: str) -> Kind | None:
-    """The kind of value that a cell is; None for text."""
-    if cell in _BOOLEANS:
+def kind_of(cell: Json, *, is_text: bool = True) -> Kind | None:
+    """The kind of value that a cell is; None for text. With ``is_text``, text may mean a value."""
+    if isinstance(cell, bool):
         return "boolean"
-    if _NUMBER.fullmatch(cell):
+    if isinstance(cell, int | float):
+        return "number" if abs(cell) <= _MAX_EXACT else None
+    if not isinstance(cell, str):
+        return None
+    if is_text and cell in _BOOLEANS:
+        return "boolean"
+    if is_text and _NUMBER.fullmatch(cell):
         return "number" if _number_of(cell) is not None else None
     return "json" if _json_of(cell) is not None else None
+
+
+def text_of(cell: Json) -> str:
+    """The text of a cell that may be a value."""
+    return cell if isinstance(cell, str) else json.dumps(cell)
 
 
 def value_of(cell: str, column: str) -> Json:

@@ -15,7 +15,7 @@ from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item, Json
 from leaseq.transfer.cells import Columns, cell, compact_json, flat, raw_cell
-from leaseq.transfer.formats import TABLES, TEXT_TABLES, WRITTEN
+from leaseq.transfer.formats import FORMATS, TABLES, TEXT_TABLES
 from leaseq.transfer.lines import BOM, check_binary
 from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
 from leaseq.transfer.workbooks import workbook
@@ -68,7 +68,7 @@ def encode_items(
 def _encode(
     shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str, options: _Options
 ) -> Iterator[bytes]:
-    file_format = validation.one_of(format, WRITTEN, "format")
+    file_format = validation.one_of(format, FORMATS, "format")
     for name in ("raw_cells", "bom"):
         if getattr(options, name) and file_format not in TEXT_TABLES:
             raise Invalid(name, f"used with {' or '.join(TEXT_TABLES)}, not with {file_format}")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import zipfile
+from datetime import date
 from pathlib import Path
 
+import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -145,3 +148,50 @@ def test_each_choice_that_a_spreadsheet_needs_is_offered(
     tab.get_by_role("button", name="Import 2 rows").click()
     expect(tab.locator("#state:not([aria-busy])")).to_contain_text("2 added")
     assert queue.get("1").payload == {"id": "1", "name": "Café", "priority": "High", "open": True}
+
+
+def test_person_with_a_spreadsheet_imports_its_first_sheet(
+    import_page: Page, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    tab, file = import_page, tmp_path / "orders.xlsx"
+    book = openpyxl.Workbook()
+    for row in (
+        ["order", "text", "amount", "paid", "until"],
+        ["0017", "=late?", 12.5, True, date(2026, 12, 1)],
+        ["0018", "ünï", 3, False, None],
+        ["0019", "z", 4, True, "soon"],
+    ):
+        book.worksheets[0].append(row)
+    book.worksheets[0]["B2"].data_type = "s"
+    book.worksheets[0].title = "Orders"
+    book.create_sheet("Prices")
+    book.save(file)
+    broken = tmp_path / "broken.xlsx"
+    broken.write_bytes(file.read_bytes()[:3_000])
+    tab.get_by_label("File", exact=True).set_input_files(broken)
+    expect(tab.locator("#file-preview .error")).to_contain_text("save it as xlsx or CSV")
+    bomb = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 40_000_000)
+    tab.get_by_label("File", exact=True).set_input_files(bomb)
+    expect(tab.locator("#file-preview .error")).to_contain_text("save the sheet as CSV")
+    tab.get_by_label("File", exact=True).set_input_files(file)
+    expect(tab.get_by_text("Sheet 1 of 2 is read: “Orders”.")).to_be_visible()
+    expect(tab.get_by_role("region", name="The first rows")).to_contain_text("0017")
+    expect(tab.get_by_label("Separator")).to_have_count(0)
+    tab.get_by_label("Id", exact=True).select_option("order")
+    tab.get_by_label("Due", exact=True).select_option("until")
+    expect(tab.get_by_text("Line 4: until")).to_be_visible()
+    tab.get_by_text("Cells: text or values").click()
+    tab.get_by_label("amount").last.select_option("Text")
+    expect(tab.get_by_text("2 rows can be imported.")).to_be_visible()
+    check_accessibility(tab)
+    tab.get_by_role("button", name="Import 2 rows").click()
+    expect(tab.locator("#state:not([aria-busy])")).to_contain_text("2 added, 0 duplicates, 1 skipped.")
+    first, second = queue.get("0017"), queue.get("0018")
+    assert first.payload == {
+        "order": "0017", "text": "=late?", "amount": "12.5", "paid": True, "until": "2026-12-01",
+    }  # fmt: skip
+    assert second.payload == {"order": "0018", "text": "ünï", "amount": "3", "paid": False, "until": ""}
+    assert first.due is not None
+    assert second.due is None

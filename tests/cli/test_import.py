@@ -111,7 +111,7 @@ def test_missing_column_is_named(call: Call, new_queue: leaseq.Queue, part: str)
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("rows.xls", "is a spreadsheet: save the sheet as CSV (UTF-8) there"),
+        ("rows.xls", "is a spreadsheet: save it as xlsx or as CSV (UTF-8) there"),
         ("ROWS.XLS", "is a spreadsheet"),
         ("rows.ods", "is a spreadsheet"),
         ("rows.parquet", "is a Parquet file: write it as JSONL, with duckdb for instance"),
@@ -304,11 +304,13 @@ def test_workbook_is_imported_by_its_name_and_by_format(
     for row in (["id", "text", "n"], ["007", "=1+1 is\ntext", 5], ["r-2", "x", None]):
         workbook.worksheets[0].append(row)
     workbook.worksheets[0]["B2"].data_type = "s"
+    workbook.create_sheet("Notes")
     file = tmp_path / "rows.xlsx"
     workbook.save(file)
     result = call("import", new_queue.name, str(file), "--id-field", "id")
     assert (result.exit_code, result.stdout.split(",")[0]) == (0, "2 added"), result.stderr
-    assert new_queue.get("007").payload["text"] == "=1+1 is\ntext"
+    assert new_queue.get("007").payload == {"id": "007", "text": "=1+1 is\ntext", "n": 5}
+    assert "sheet 1 of 2 is read: Sheet\n" in result.stderr
     other = tmp_path / "rows"
     file.rename(other)
     result = call("import", new_queue.name, str(other), "--id-field", "id", "--format", "xlsx")

@@ -250,6 +250,8 @@ RESPONSES: dict[str, dict[str, Any]] = {
             {"line": 3, "detail": "the header has 2 columns and this row has 1 (separated by commas)"}
         ],
         "conflicting": [],
+        "sheet": None,
+        "sheets": None,
     },
     f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
     f"GET {_I}": _ITEM,

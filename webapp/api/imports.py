@@ -108,7 +108,14 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
 
     items = _with_ids(queue.name, key, rows)
     result = transfer.import_items(queue, items, on_bad=bad, on_conflict=conflict)
-    return {**asdict(result), "errors": errors, "conflicting": conflicting}
+    sheet = rows.summary.sheet if rows.summary else None
+    return {
+        **asdict(result),
+        "errors": errors,
+        "conflicting": conflicting,
+        "sheet": sheet,
+        "sheets": rows.summary.sheets if rows.summary and sheet is not None else None,
+    }
 
 
 def _with_ids(

@@ -85,6 +85,8 @@ class Imported(BaseModel):
     rejected: int = Field(description="Lines of the file that were left out")
     errors: list[RowError] = Field(description="The first 100 bad rows")
     conflicting: list[RowConflict] = Field(description="The first 10,000 conflicts")
+    sheet: str | None = Field(description="Of a workbook: the name of the sheet that was read, the first one")
+    sheets: int | None = Field(description="Of a workbook: how many sheets it has, without hidden ones")
 
 
 class Abandoned(RecordModel):

@@ -25,7 +25,6 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 
-_PREVIEW_BYTES = 262_144  # bytes of the file from which columns and form are guessed
 _NAME_LENGTH = 48
 
 
@@ -76,12 +75,9 @@ def create_from_file() -> Response | tuple[str, int]:
 
 def _preview(file: FileStorage) -> FilePreview:
     """A preview of the first piece of the file. Raises Invalid if no row can be read."""
-    piece = file.stream.read(_PREVIEW_BYTES + 1)
+    name = cast("str", file.filename)
+    preview = preview_of(file.stream, True, MultiDict(), name, known_skills())
     file.stream.seek(0)
-    is_whole = len(piece) <= _PREVIEW_BYTES
-    preview = preview_of(
-        piece[:_PREVIEW_BYTES], is_whole, MultiDict(), cast("str", file.filename), known_skills()
-    )
     if not preview.rows or (preview.check_result and not preview.check_result.readable):
         message = preview.findings[0][1] if preview.findings else _("The file has no rows.")
         raise Invalid("file", "rows that can be read", message)

@@ -6,7 +6,7 @@ import io
 import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
@@ -20,6 +20,7 @@ from leaseq.webapp.site_time import site_zone
 
 ROWS_SHOWN = 5
 ROWS_READ = 200
+PIECE_BYTES = 262_144  # of a text that is previewed; the import page sends as many
 FINDINGS_SHOWN = 5
 ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
 ROLES = ("id", "priority", "due", "requires")
@@ -93,11 +94,11 @@ class ImportMapping:
     def to_record(self) -> dict[str, Any]:
         return asdict(self)
 
-    def rows(self, stream: BinaryIO) -> transfer.Rows:
+    def rows(self, stream: BinaryIO | transfer.SheetRows) -> transfer.Rows:
         if self.envelope:
             return transfer.read(stream, self.format, envelope=True, encoding=self.encoding)
-        mark = transfer.DELIMITERS[self.delimiter] if self.table and self.delimiter else None
-        quotes = self.quotes if self.table else "auto"
+        mark = transfer.DELIMITERS[self.delimiter] if self.text_table and self.delimiter else None
+        quotes = self.quotes if self.text_table else "auto"
         return transfer.read(
             stream,
             self.format,
@@ -111,7 +112,11 @@ class ImportMapping:
 
     @property
     def table(self) -> bool:
-        return self.format in ("csv", "tsv")
+        return self.format in transfer.TABLES
+
+    @property
+    def text_table(self) -> bool:
+        return self.format in transfer.TEXT_TABLES
 
     @property
     def layout(self) -> str:
@@ -153,7 +158,8 @@ class FilePreview:
     read_rows: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # (line, error)
     check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
-    is_table: bool  # whether it is CSV or TSV, whose rows can only be payloads
+    is_table: bool  # whether it is CSV, TSV or xlsx, whose rows can only be payloads
+    has_separator: bool  # whether it is CSV or TSV
     summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
     is_whole: bool  # whether the piece was the whole file
     notes: tuple[str, ...]  # what was taken for what, and why not
@@ -161,40 +167,62 @@ class FilePreview:
     rows_shown: int = ROWS_SHOWN  # at most
 
 
+class _Piece:
+    """The first rows of a file, which can be read several times."""
+
+    def __init__(self, stream: IO[bytes], mapping: ImportMapping, is_whole: bool) -> None:
+        """``is_whole``: the stream is the whole file, as it always is of a workbook."""
+        self._data: bytes | transfer.SheetRows
+        if mapping.format == "xlsx":
+            self._data = transfer.first_rows(cast("BinaryIO", stream), ROWS_READ + LAST_HEADER_LINE)
+            self.is_whole = self._data.is_whole
+            return
+        data = stream.read(PIECE_BYTES + 1)
+        self.is_whole = is_whole and len(data) <= PIECE_BYTES
+        piece = io.BytesIO(data[:PIECE_BYTES])
+        text = transfer.decoded(piece, mapping.encoding, is_whole=self.is_whole).read()
+        self._data = text if self.is_whole else _whole_lines(text, mapping.format)
+
+    def stream(self) -> BinaryIO | transfer.SheetRows:
+        """The piece as UTF-8, or the rows of the sheet."""
+        return io.BytesIO(self._data) if isinstance(self._data, bytes) else self._data
+
+
 def preview_of(
-    piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str, skills: Collection[str] = ()
+    stream: IO[bytes], is_whole: bool, form: MultiDict[str, str], file: str, skills: Collection[str] = ()
 ) -> FilePreview:
-    """Preview the first piece of a file, and check it if it is the whole file. Without a choice of columns,
-    the mapping is guessed from their names and values. ``skills`` are those that people have."""
+    """Preview the beginning of a file, and check it if it is the whole file. Without a choice of columns, the
+    mapping is guessed from their names and values. ``is_whole``: the stream has the whole file, as it must if
+    that is a workbook. ``skills`` are those that people have."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
     encoding, notes = mapping.encoding, list[str]()
-    piece = transfer.decoded(io.BytesIO(piece), encoding, is_whole=is_whole).read()
+    piece = _Piece(stream, mapping, is_whole)
+    is_whole = piece.is_whole
     mapping = replace(mapping, encoding="utf-8")  # of what is read from now on
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was chosen for another format
-    data = piece if is_whole else _whole_lines(piece, mapping.format)
-    if (title_line := _line_below_title(mapping, data)) is not None:
+    if (title_line := _line_below_title(mapping, piece)) is not None:
         mapping = replace(mapping, header_line=title_line)
         notes.append(_("Line 1 seems to be a title: the header is taken from line %(n)s.", n=title_line))
-    splits = _splits(mapping, data)
-    if len(splits) == 1 and mapping.table:
+    splits = _splits(mapping, piece)
+    if len(splits) == 1 and mapping.text_table:
         mapping = replace(mapping, delimiter=splits[0])
     plain_mapping = mapping.without_choices()
     rows = [
         row.payload
-        for row in _first_rows(plain_mapping.rows(io.BytesIO(data)), is_whole)
+        for row in _first_rows(plain_mapping.rows(piece.stream()), is_whole)
         if isinstance(row, NewItem)
     ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
         mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
         notes += reasons
-    mapped_rows = mapping.rows(io.BytesIO(data))
+    mapped_rows = mapping.rows(piece.stream())
     bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, bad_row_message(row)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
-    result = transfer.check(mapping.rows(io.BytesIO(data))) if is_whole and len(splits) < 2 else None
+    result = transfer.check(mapping.rows(piece.stream())) if is_whole and len(splits) < 2 else None
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     dates = [row[mapping.due] for row in rows if isinstance(row, dict) and mapping.due in row]
     return FilePreview(
@@ -206,6 +234,7 @@ def preview_of(
         tuple(findings),
         result,
         mapping.table,
+        mapping.text_table,
         mapped_rows.summary,
         is_whole,
         tuple(notes),
@@ -213,25 +242,27 @@ def preview_of(
     )
 
 
-def _line_below_title(mapping: ImportMapping, data: bytes) -> int | None:
+def _line_below_title(mapping: ImportMapping, piece: _Piece) -> int | None:
     """The line of the header, if the first line of a table seems to be a title and no line was chosen."""
     if not mapping.table or mapping.header_line is not None:
         return None
-    rows = mapping.without_choices().rows(io.BytesIO(data))
+    rows = mapping.without_choices().rows(piece.stream())
     first = next(rows, None)
     is_title = isinstance(first, BadRow) and first.remedy == "header" and rows.summary is not None
     line = rows.summary.header_line if is_title and rows.summary else None
     return line if line != 1 and isinstance(first, BadRow) and line != first.line else None
 
 
-def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
+def _splits(mapping: ImportMapping, piece: _Piece) -> tuple[str, ...]:
     """Names of the possible separators: the chosen one, else those that split the header."""
-    if mapping.delimiter or not mapping.table:
+    if mapping.delimiter or not mapping.text_table:
         return (mapping.delimiter,) if mapping.delimiter else ()
     names = {mark: name for name, mark in transfer.DELIMITERS.items()}
     return tuple(
         names[mark]
-        for mark in transfer.splits(io.BytesIO(data), mapping.format, mapping.quotes, mapping.header_line)
+        for mark in transfer.splits(
+            cast("BinaryIO", piece.stream()), mapping.format, mapping.quotes, mapping.header_line
+        )
     )
 
 

@@ -75,16 +75,17 @@ def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]
 
 @bp.post("/manage/<q>/import/preview")
 @needs("manager")
+@takes_any_size
 def preview_file(q: str) -> str | tuple[str, int]:
-    """The preview of the first piece of a file, as a fragment of the page."""
+    """The preview of the first piece of a file, or of a whole workbook, as a fragment of the page."""
     existing_queue(q)
     piece = request.files.get("piece")
     try:
         if piece is None:
             raise Invalid("piece", "the first piece of a file")
         is_whole = request.form.get("whole") == "yes"
-        data = piece.stream.read()
-        preview = preview_of(data, is_whole, request.form, request.form.get("name", ""), known_skills())
+        name = request.form.get("name", "")
+        preview = preview_of(piece.stream, is_whole, request.form, name, known_skills())
     except Invalid as error:
         return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
     return render_template(
@@ -152,10 +153,9 @@ def rejected_rows(q: str, id: str) -> Response:
     existing_queue(q)
     jobs = _jobs()
     job = _job(jobs, q, id)
-    table = job.mapping.format in ("csv", "tsv")
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
-    body = _as_table(jobs, id) if table else lines
-    kind: transfer.Format = "csv" if table else "jsonl"
+    body = _as_table(jobs, id) if job.mapping.table else lines
+    kind: transfer.Format = "csv" if job.mapping.table else "jsonl"
     response = Response(body, content_type=transfer.CONTENT_TYPES[kind])
     response.headers["Content-Disposition"] = f'attachment; filename="{q}-rejected.{kind}"'
     return response

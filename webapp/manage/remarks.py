@@ -32,6 +32,15 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
     if summary is None:
         return []
     texts: list[str] = []
+    if summary.sheet is not None and summary.sheets > 1:
+        texts.append(
+            _(
+                "Sheet 1 of %(n)s is read: “%(name)s”. To import another, move it to the front and save the"
+                " file.",
+                n=format_decimal(summary.sheets),
+                name=summary.sheet,
+            )
+        )
     if summary.unquoted:
         texts.append(_unquoted_remark(summary.unquoted, whole))
     if summary.open_quote_line:

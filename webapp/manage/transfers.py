@@ -23,7 +23,7 @@ def export(q: str) -> Response | str | tuple[str, int]:
     if "format" in args:
         try:
             since, until = filter_period(args)
-            format = validation.one_of(args["format"], transfer.WRITTEN, "format")
+            format = validation.one_of(args["format"], transfer.FORMATS, "format")
             is_text_table = format in transfer.TEXT_TABLES  # for other formats there is nothing to choose
             return streamed_answers(
                 queue,

@@ -35,6 +35,8 @@ def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manag
             "conflicts": 0,
             "rejected": 2,
             "conflicting": [],
+            "sheet": None,
+            "sheets": None,
             "errors": [
                 {"line": 3, "detail": "the header has 5 columns and this row has 2 (separated by commas)"},
                 {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000; this is 'high'"},
@@ -188,6 +190,7 @@ def test_workbook_is_imported(queue: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{queue.name}/import?id_field=id"
     response = manager("POST", path, data=stream.getvalue(), content_type=kind)
     assert (response.status_code, response.json["added"]) == (200, 2), response.text
+    assert (response.json["sheet"], response.json["sheets"]) == ("Sheet", 1)
     assert queue.get("007").payload == {"id": "007", "text": "Great"}
     refused = manager("POST", path, data=stream.getvalue()[:900], content_type=kind)
     assert assert_problem(refused, 400, "invalid")["field"] == "file"

@@ -81,7 +81,7 @@ def test_export_contains_only_answers_matching_filters(
 def test_page_and_rest_export_same_content_in_every_format(
     manager_browser: Browser, manager: Caller, answered_queue: leaseq.Queue
 ) -> None:
-    for format in transfer.WRITTEN:
+    for format in transfer.FORMATS:
         path = f"/manage/{answered_queue.name}/export?format={format}&person=ann"
         page = manager_browser.get(path, buffered=True)
         assert page.headers["Content-Disposition"] == f'attachment; filename="{answered_queue.name}.{format}"'

@@ -2,7 +2,7 @@
 import { pollProgress } from "../shared/progress.js";
 import { SignedOutError, checkSession, post } from "../shared/session.js";
 
-const PREVIEW_BYTES = 262144; // of the file
+const PREVIEW_BYTES = 262144; // of a text; a workbook can only be read whole
 const form = document.getElementById("import");
 const fileInput = document.getElementById("file");
 const dropZone = document.getElementById("drop-zone");
@@ -78,12 +78,15 @@ preview.addEventListener("click", async (event) => {
   (button?.disabled ? preview.querySelector("[data-start]:not(:disabled)") : button)?.focus();
 });
 
+const isWorkbook = (format) => (format ? format === "xlsx" : /\.xlsx$/i.test(file.name));
+
 async function updatePreview() {
   const requestNumber = ++requestCount;
   const makeBody = () => {
     const data = readFields();
-    data.set("piece", file.slice(0, PREVIEW_BYTES), "piece");
-    data.set("whole", file.size <= PREVIEW_BYTES ? "yes" : "no");
+    const isWhole = file.size <= PREVIEW_BYTES || isWorkbook(data.get("format"));
+    data.set("piece", isWhole ? file : file.slice(0, PREVIEW_BYTES), "piece");
+    data.set("whole", isWhole ? "yes" : "no");
     return data;
   };
   try {
