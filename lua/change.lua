@@ -13,7 +13,7 @@ ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request i
        answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua)
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
        without a delay, is dead
-       {'more', how many answers it needs now}: it can't be more
+       {'too-many', how many answers it needs now}: it can't be more
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at the same time}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
@@ -55,7 +55,7 @@ if not is_only_answers and not is_waiting and (new_values.delay or not is_dead) 
 local delay, fields = new_values.delay and new_values.delay + 0, {}
 local must_move = delay and (delay > 0 or is_scheduled)
 local needed_count = new_values.answers and surplus.needed_count(first)
-if needed_count and new_values.answers + 0 > needed_count then return { 'more', needed_count } end
+if needed_count and new_values.answers + 0 > needed_count then return { 'too-many', needed_count } end
 local function is_new(name)
   if name == 'delay' then return must_move end
   if name == 'answers' then return new_values.answers and new_values.answers + 0 ~= needed_count end

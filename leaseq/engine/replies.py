@@ -190,7 +190,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("assign", b"rows"): _too_many_rows("person"),
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"taken"): _payload_fixed,
-    ("change", b"more"): lambda call, reply: Invalid(
+    ("change", b"too-many"): lambda call, reply: Invalid(
         "answers", f"at most {reply.rest[0]}, the number of answers that {call.id!r} needs now"
     ),
     ("change", b"rows"): _too_many_rows("requires"),

@@ -20,6 +20,7 @@ from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
 from leaseq.server.supervisor import ChildFailed
 from leaseq.webapp.commands.serve import PortTaken
+from leaseq.webapp.numbers import Ambiguous
 from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
@@ -57,6 +58,7 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     WindowConflict("window", "100 and refilled at 50"),
     DatabaseRefused("its tables are of another version"),
     EndpointNotFound("wh-none"),
+    Ambiguous("priority", "Type 1.234 or 1234."),
     backup.BackupDamaged("it was cut off", 7),
     backup.BackupFailed("the server was restarted"),
     backup.RestoreRefused("there are people"),

@@ -37,7 +37,7 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", f"1 to {MAX_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
-    if body.unless is not None and body.action != "remove":
+    if "unless" in body.model_fields_set and body.action != "remove":
         raise Invalid("unless", "only for remove")
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
     count, refusals = 0, []

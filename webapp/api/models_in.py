@@ -226,12 +226,12 @@ class BulkRequest(Body):
         json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},
     )
     person: str = optional("For assign: the only person who may reserve them", **PERSON)
-    unless: Literal["finished"] | None = optional("For remove: items that somebody has finished are kept")
+    unless: Literal["finished"] = optional("For remove: items that somebody has finished are kept")
 
 
 class RemoveQuery(Query):
-    unless: Literal["finished"] | None = Field(
-        None, description="Delete the item only while nobody has finished it, or one of its assignments"
+    unless: Literal["finished"] = optional(
+        "Delete the item only while nobody has finished it, or one of its assignments"
     )
 
 
@@ -268,9 +268,7 @@ class ImportQuery(Query):
     payload_field: list[str] | None = Field(
         None, description="A column of the payload; may be repeated; default: all columns"
     )
-    dates: transfer.Dates | None = Field(
-        None, description="How due dates such as 3/4/2026 are read; without it, they are refused"
-    )
+    dates: transfer.Dates = optional("How due dates such as 3/4/2026 are read; without it, they are refused")
     no_header: bool = Field(
         False, description="true: CSV or TSV without a header; its columns are column_1, column_2 and so on"
     )
@@ -310,8 +308,8 @@ class EventsQuery(Query):
 
 
 class AnswersQuery(Query):
-    format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] | None = Field(
-        None, description="The format of the answers, by default the one that `Accept` prefers, else jsonl"
+    format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] = optional(
+        "The format of the answers, by default the one that `Accept` prefers, else jsonl"
     )
     since: str | None = Field(
         None, alias="from", description="Finished at or after this" + MOMENT_TEXT, json_schema_extra=MOMENT

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from typing_extensions import TypeAliasType
 
 from leaseq import Ending
 from leaseq.transfer import rfc3339
@@ -17,6 +18,8 @@ Time = Annotated[
     PlainSerializer(rfc3339),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
 ]
+
+Undone = TypeAliasType("Undone", Literal["finished", "abandoned", "failed"])
 
 
 class RecordModel(BaseModel):
@@ -123,7 +126,7 @@ class Grant(RecordModel):
     expires_at: Time | None
     renewals: int
     reason: str | None
-    undone: Literal["finished", "abandoned", "failed"] | None = Field(
+    undone: Undone | None = Field(
         description="Only if `how` is `undone`: what the person undid, which no longer counts"
     )
 

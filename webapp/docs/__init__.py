@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, cast
 
+import flask_login
 from flask import Blueprint, Response, current_app, render_template, request
 from flask_openapi.openapi import OpenAPI
-from markupsafe import Markup
 
 from leaseq.webapp.docs.commands import BASE, commands
 from leaseq.webapp.docs.reading import read
 from leaseq.webapp.docs.words import fields_of, inline, limits
+from leaseq.webapp.i18n import language
 from leaseq.webapp.serving.problem import MEANINGS
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
 _REFERENCE, _BYTES = "leaseq-reference", "leaseq-openapi"
+_MARK = "reference-of-the-calls"  # where the page has the reference
 _HELPERS = {
     "commands": commands,
     "fields_of": fields_of,
@@ -31,13 +34,36 @@ def openapi() -> Response:
     ]
     beginning = f'{{"servers": {current_app.json.dumps(servers)}, '.encode()
     # In two parts: the large one is shared, so many slow clients need no copy each.
-    return Response([beginning, document_bytes()], mimetype="application/json")
+    response = Response([beginning, document_bytes()], mimetype="application/json")
+    return _conditional(response, request.root_url)
 
 
 @bp.get("/docs")
-def page() -> str:
+def page() -> Response:
+    """The page, of which only the frame is made for each request. An anonymous client that has it gets 304:
+    the page of somebody who is signed in has their name and a token against forgery."""
+    tag = f"{request.host_url} {language()}"
+    is_anonymous = not flask_login.current_user.is_authenticated
+    if is_anonymous and request.if_none_match.contains(_etag(tag)):
+        return _conditional(Response(mimetype="text/html"), tag)
     about = _document()["info"]["description"]
-    return render_template("docs/page.html", base=BASE, about=about, reference=_reference())
+    frame = render_template("docs/page.html", base=BASE, about=about, reference=_MARK)
+    beginning, _, end = frame.partition(_MARK)
+    response = Response([beginning.encode(), _reference(), end.encode()], mimetype="text/html")
+    return _conditional(response, tag) if is_anonymous else response
+
+
+def _conditional(response: Response, tag: str) -> Response:
+    """The response with an entity tag, or 304 if the client names it. ``tag``: what the response depends on,
+    beside the document."""
+    response.set_etag(_etag(tag), weak=True)
+    response.headers["Cache-Control"] = "no-cache"
+    response.vary.update(("Accept-Language", "Cookie"))
+    return cast("Response", response.make_conditional(request.environ))
+
+
+def _etag(tag: str) -> str:
+    return sha256(document_bytes() + tag.encode()).hexdigest()[:32]
 
 
 def _document() -> dict[str, Any]:
@@ -52,11 +78,11 @@ def document_bytes() -> bytes:
     return document
 
 
-def _reference() -> Markup:
+def _reference() -> bytes:
     """The OpenAPI document as HTML, rendered once, since it does not change while the app runs."""
-    html: Markup | None = current_app.extensions.get(_REFERENCE)
+    html: bytes | None = current_app.extensions.get(_REFERENCE)
     if html is None:
         reference = read(_document())
         text = render_template("docs/reference.html", reference=reference, **_HELPERS)
-        html = current_app.extensions[_REFERENCE] = Markup(text)  # noqa: S704 - our own template has escaped it
+        html = current_app.extensions[_REFERENCE] = text.encode()
     return html

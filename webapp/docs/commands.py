@@ -15,6 +15,7 @@ _FILES = {
     "application/x-ndjson": "items.jsonl",
     "text/csv": "items.csv",
     "text/tab-separated-values": "items.tsv",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "items.xlsx",
 }
 
 

@@ -45,6 +45,8 @@ class SecurityHeaders:
 
         def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
             present_names = {name.lower() for name, _ in headers}
+            if status.startswith("304"):  # the client keeps the policy that belongs to the body it has
+                present_names.add("content-security-policy")
             missing_headers = [header for name, header in needed_headers if name not in present_names]
             return start_response(status, headers + missing_headers, *error)
 
@@ -72,8 +74,9 @@ def init_headers(app: Flask, *, https: bool) -> None:
 
 
 def with_policy(response: Response) -> Response:
-    """The response to the current request; a page with its Content-Security-Policy."""
-    if response.mimetype == "text/html":
+    """The response to the current request; a page with its Content-Security-Policy. One that the client has
+    already (304) keeps its own, with the nonce of its scripts."""
+    if response.mimetype == "text/html" and response.status_code != 304:
         response.headers["Content-Security-Policy"] = policy()  # guard: csp-sent
     return response
 

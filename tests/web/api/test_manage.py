@@ -244,7 +244,7 @@ def test_answers_are_exported_as_lines_and_csv(
 
 
 def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> None:
-    name = new_name("by put/")
+    name = new_name("by put %2F")
     path = f"/people/{quote(name, safe='')}"
     response = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
     assert response.status_code == 201

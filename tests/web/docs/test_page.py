@@ -200,6 +200,7 @@ FILES = {
     "application/x-ndjson": "@items.jsonl",
     "text/csv": "@items.csv",
     "text/tab-separated-values": "@items.tsv",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "@items.xlsx",
 }
 
 
@@ -248,3 +249,24 @@ def test_each_curl_command_matches_its_call(app: Any, document: dict[str, Any], 
 def test_first_command_exports_base_url_of_request(app: Any) -> None:
     parser = PageParser(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
     assert parser.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"
+
+
+def test_document_and_page_are_not_sent_again_to_anonymous_client_that_has_them(app: Any) -> None:
+    client = app.test_client()
+    for path in ("/api/v1/docs", "/api/v1/openapi.json"):
+        first = client.get(path)
+        again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+        assert (first.status_code, again.status_code, again.data) == (200, 304, b""), path
+        assert "Content-Security-Policy" not in again.headers, "the body that it has needs its own nonce"
+        assert "no-cache" in first.headers["Cache-Control"]
+        other = client.get(path, headers={"If-None-Match": first.headers["ETag"], "Host": "other.test"})
+        assert other.status_code == 200, "its examples name the host"
+    german = client.get("/api/v1/docs", headers={"Accept-Language": "de"})
+    assert german.headers["ETag"] != client.get("/api/v1/docs").headers["ETag"]
+
+
+def test_page_of_signed_in_person_is_not_kept(worker_browser: Any) -> None:
+    response = worker_browser.get("/api/v1/docs")
+    assert worker_browser.name in response.text
+    assert "ETag" not in response.headers
+    assert response.headers["Cache-Control"] == "no-store"
