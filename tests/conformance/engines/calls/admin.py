@@ -99,6 +99,9 @@ def change(scene: Scene) -> None:
     assert scene.other.change("2", payload="new", delay=0).state == "inbound"
     assert scene.take().payload == "new"
     assert scene.queue.get("2").priority == 1
+    scene.queue.configure(answers=2)
+    scene.queue.finish(scene.take("bob"), {})
+    assert scene.other.change("0", answers=1, by="meg").state == "finished"
 
 
 def remove(scene: Scene) -> None:
