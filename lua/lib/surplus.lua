@@ -6,13 +6,26 @@
 -- it comes back.
 local surplus = {}
 
+-- How many assignments an item has, which are numbered without gaps.
+local function count_assignments(id)
+  local function exists(round) return redis.call('HEXISTS', keys.items, id .. '\a' .. round) == 1 end
+  local low, high = 1, 2
+  while queue.mode ~= 'open' and exists(high) do low, high = high, 2 * high end
+  while low + 1 < high and queue.mode ~= 'open' do
+    local middle = math.floor((low + high) / 2)
+    if exists(middle) then low = middle else high = middle end
+  end
+  return low
+end
+
 -- How many answers an item needs, from its first assignment: its own number, else the policy's. Once its last
 -- assignment was handed out it gets no further one, whatever the policy says by now.
 function surplus.needed_count(first)
   if first.answers then return first.answers + 0 end
-  local members = items.assignments(items.id(first.member))
-  if redis.call('HEXISTS', keys.ledger, 'g:' .. members[#members]) == 1 then return #members end
-  return math.max(queue.rules.answers, #members)
+  local count = count_assignments(first.member)
+  local last_member = first.member .. (count > 1 and '\a' .. count or '')
+  if redis.call('HEXISTS', keys.ledger, 'g:' .. last_member) == 1 then return count end
+  return math.max(queue.rules.answers, count)
 end
 
 -- Whether an assignment has an answer, or may get one.
