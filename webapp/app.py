@@ -40,6 +40,7 @@ from leaseq.webapp.serving.json_request import StrictRequest
 from leaseq.webapp.serving.load_shedding import init_load_shedding
 from leaseq.webapp.serving.proxy import Proxies, UndeclaredProxies
 from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.time_slices import SlicedJson
 from leaseq.webapp.serving.unreadable import init_unreadable
 from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings, load_settings
@@ -82,7 +83,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.request_class = StrictRequest
     app.session_interface = SessionCookie()
     app.jinja_environment = Templates
-    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json = SlicedJson(app)
     _configure(app, settings)
     client = leaseq.connect(settings.redis_url)
     http_metrics, slots = HttpMetrics(), RequestSlots(settings.threads)

@@ -24,7 +24,7 @@ from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TABLES, TEXT_TABLES, Format, foreign, format_of
 from leaseq.transfer.importing import CheckResult, ImportResult, check, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
-from leaseq.transfer.reading import Rows, read
+from leaseq.transfer.reading import Rows, array_values, read
 from leaseq.transfer.rejects import Rejects
 from leaseq.transfer.rows import BadRow, FileItem, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, item_shape
@@ -60,6 +60,7 @@ __all__ = [
     "SheetRows",
     "TableSummary",
     "answer_shape",
+    "array_values",
     "cell",
     "check",
     "column_letter",

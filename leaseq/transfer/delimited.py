@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from leaseq.transfer.delimiters import NAMES, count_of, splits_of
+from leaseq.transfer.formats import MAX_COLUMNS
 from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.quotes import QuoteMode, Quotes
 from leaseq.transfer.record_lines import RecordLines, RecordTooLong
@@ -112,7 +113,10 @@ class Delimited:
             except csv.Error as error:
                 yield replace(_malformed(feed, str(error)), raw=feed.raw())
             else:
-                if feed.not_utf8:
+                if len(cells) > MAX_COLUMNS:
+                    fault = f"a row of at most {MAX_COLUMNS:,} columns expected, got {len(cells):,}"
+                    yield BadRow(feed.first, fault, left_out=feed.span(), raw=feed.raw())
+                elif feed.not_utf8:
                     yield _bad_record(feed, feed.not_utf8, "not UTF-8 text", cells, "encoding")
                 elif feed.nul:
                     yield _bad_record(feed, feed.nul, "a NUL byte; is this file UTF-8 text?", cells)

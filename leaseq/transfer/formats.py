@@ -11,6 +11,7 @@ Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 TEXT_TABLES: tuple[Format, ...] = ("csv", "tsv")
 TABLES: tuple[Format, ...] = (*TEXT_TABLES, "xlsx")
+MAX_COLUMNS = 16_384  # of a table: the limit of common spreadsheets; it also bounds the memory for one
 
 CONTENT_TYPES: dict[Format, str] = {
     "csv": "text/csv; charset=utf-8; header=present",

@@ -152,6 +152,19 @@ def _bytes_of(stream: BinaryIO | SheetRows) -> BinaryIO:
     return stream
 
 
+def array_values(stream: BinaryIO, field: str) -> Iterator[Json]:
+    """The elements of the JSON array in ``stream``, with one element in memory at a time. Raises Invalid."""
+    for number, element in enumerate(elements(stream), 1):
+        if isinstance(element, BadRow):
+            error = TooLarge if element.too_large else Invalid
+            raise error(field, element.fault, f"{field}: element {number}: {element.fault}")
+        try:
+            value = validation.load_json(element.text, field)
+        except Invalid as error:
+            raise type(error)(field, error.limit, f"{field}: element {number}: {error.limit}") from None
+        yield value
+
+
 def _converter(
     id_field: str | None, envelope: bool, mapping: ColumnMapping | None
 ) -> Callable[[Json], NewItem]:

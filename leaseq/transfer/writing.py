@@ -15,12 +15,10 @@ from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item, Json
 from leaseq.transfer.cells import Columns, cell, compact_json, flat, raw_cell
-from leaseq.transfer.formats import FORMATS, TABLES, TEXT_TABLES
+from leaseq.transfer.formats import FORMATS, MAX_COLUMNS, TABLES, TEXT_TABLES
 from leaseq.transfer.lines import BOM, check_binary
 from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
 from leaseq.transfer.workbooks import workbook
-
-MAX_COLUMNS = 16_384  # the limit of common spreadsheets; it also bounds the memory for a table
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,12 @@ BAD_TABLES = [
         [],
         id="column named twice",
     ),
+    pytest.param(
+        b"," * 16_384 + b"\n1\n",
+        [(1, "the header can't be read: a row of at most 16,384 columns expected, got 16,385")],
+        [],
+        id="too many columns",
+    ),
     pytest.param(b"\xff,b\n1,2\n", [(1, f"the header can't be read: {NOT_TEXT}")], [], id="header not UTF-8"),
     pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, NOT_TEXT)], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
     pytest.param(

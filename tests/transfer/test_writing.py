@@ -15,7 +15,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Answer
 from leaseq.transfer import writing
 from leaseq.transfer.cells import compact_json
-from leaseq.transfer.writing import MAX_COLUMNS
+from leaseq.transfer.formats import MAX_COLUMNS
 
 AT = datetime(2026, 11, 21, 10, 5, 0, 123_456, tzinfo=UTC)
 SHAPE = {

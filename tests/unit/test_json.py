@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaseq.errors import Invalid
-from leaseq.validation import MAX_INTEGER_DIGITS, dump_json, load_json
+from leaseq.errors import Invalid, TooLarge
+from leaseq.validation import MAX_CONTAINERS, MAX_INTEGER_DIGITS, dump_json, load_json
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a{}[]"é', max_size=3),
@@ -89,3 +89,13 @@ def test_integer_limit_is_the_same_for_reading_and_writing(sign: int, length: in
 )
 def test_valid_value_resembling_an_invalid_value_round_trips(value: Any) -> None:
     assert load_json(dump_json(value, "result")) == value
+
+
+def test_more_arrays_than_a_payload_has_room_for_are_refused_before_they_are_read() -> None:
+    arrays = "[" + "[]," * MAX_CONTAINERS + "[]]"
+    with pytest.raises(TooLarge):
+        load_json(arrays)
+    text = "[{" * MAX_CONTAINERS
+    assert load_json(f'["a \\" {text}", []]') == [f'a " {text}', []], "text may have any number of brackets"
+    largest = "[" + "[]," * (262_140 // 3) + "1]"
+    assert load_json(dump_json(load_json(largest), "payload")) == load_json(largest)

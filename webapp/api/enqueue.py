@@ -80,10 +80,8 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     if request.mimetype == NDJSON:
         return _enqueue_lines(queue, key), 201, {}
     body = _bounded_json()
-    if isinstance(body, list):
-        if len(body) > MAX_ARRAY:
-            raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
-        items = [_element(number, value) for number, value in enumerate(in_slices(body), 1)]
+    if isinstance(body, Iterator):
+        items = _checked_items(body)
         conflicts = Conflicts()
         counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.add)
         return conflicts.answer(counts), 201, {}
@@ -118,7 +116,17 @@ def _bounded_json() -> Any:
     if request.mimetype != JSON:
         raise UnsupportedMediaType(f"send an item or an array as {JSON}, a stream of lines as {NDJSON}")
     request.max_content_length = state().settings.max_body_bytes
-    return strict_request().strict_json()
+    return strict_request().value_or_elements()
+
+
+def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
+    """All items of an array, before any is added."""
+    items: list[leaseq.NewItem] = []
+    for number, value in enumerate(in_slices(values), 1):
+        if number > MAX_ARRAY:
+            raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
+        items.append(_element(number, value))
+    return items
 
 
 def _element(number: int, value: Any) -> leaseq.NewItem:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import IO, Any, BinaryIO, cast
 
 from flask import Request, request
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.formparser import FormDataParser
 
-from leaseq import Invalid, validation
+from leaseq import Invalid, TooLarge, transfer, validation
 from leaseq.webapp.serving.slow_clients import PIECE
 
 JSON = "application/json"
+_ARRAY = re.compile(rb"[ \t\r\n]*\[")
 
 
+MAX_VALUE_BYTES = 8 * validation.MAX_JSON_BYTES
+"""Of one JSON value: a payload at its limit, with each character written as an escape and white space."""
 MAX_FIELDS = 10_000  # of a form: the largest has some thousand
 
 
@@ -41,21 +45,31 @@ class StrictRequest(Request):
 
         ``silent`` is ignored: a body that can't be read is always an error.
         """
-        value = self.strict_json()
+        raw = self._json_body()
+        if not raw:
+            return {}
+        value = _object_of(raw)
         if not isinstance(value, dict):
             raise Invalid("body", "a JSON object")
         return value
 
-    def strict_json(self) -> Any:
-        """The body as any JSON value; {} if there is no body."""
+    def value_or_elements(self) -> Any:
+        """The body as any JSON value, but of an array an iterator over its elements, which are read one at a
+        time; {} if there is no body."""
+        raw = self._json_body()
+        if not raw:
+            return {}
+        if _ARRAY.match(raw):
+            return transfer.array_values(io.BytesIO(raw), "body")
+        return _object_of(raw)
+
+    def _json_body(self) -> bytes:
         length = self.content_length
         is_read = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
         raw = self._any_body() if is_read or length is None or length > PIECE else self._short_body(length)
-        if not raw:
-            return {}
-        if self.mimetype != JSON:
+        if raw and self.mimetype != JSON:
             raise UnsupportedMediaType(f"send the body as {JSON}")
-        return validation.load_json(raw)
+        return raw
 
     def _any_body(self) -> bytes:
         raw, limit = self.get_data(), self.max_content_length
@@ -78,6 +92,13 @@ class StrictRequest(Request):
         if isinstance(stream, io.RawIOBase):
             return io.BufferedReader(stream)
         return cast("BinaryIO", stream)
+
+
+def _object_of(raw: bytes) -> Any:
+    """The JSON value of a body, which is not read if it is longer than the longest payload can be."""
+    if len(raw) > MAX_VALUE_BYTES:
+        raise TooLarge("body", f"at most {MAX_VALUE_BYTES:,} bytes of JSON, or a JSON array")
+    return validation.load_json(raw)
 
 
 def strict_request() -> StrictRequest:

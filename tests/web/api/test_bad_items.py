@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,34 @@ def test_an_array_with_too_many_items_adds_none(
     assert refusal["field"] == "body"
     assert "at most 3 items in an array" in refusal["detail"]
     assert call("manager", "POST", path, json=[{"payload": 1}] * 3).json["added"] == 3
+
+
+def test_array_with_an_element_that_is_not_json_adds_none(
+    form_queue: leaseq.Queue, call: Callable[..., Any]
+) -> None:
+    good = b'{"payload": 1}'
+    path = f"/queues/{form_queue.name}/items"
+    for body in (b" [%s, {]", b'[%s, {"payload": NaN}]', b"[%s", b"[%s] 1", b"[%s, \xff]"):
+        with assert_unchanged(form_queue):
+            response = call("manager", "POST", path, data=body % good, content_type="application/json")
+            assert assert_problem(response, 400, "invalid")["field"] == "body", body
+
+
+def test_object_has_room_for_a_payload_and_an_array_for_many(
+    form_queue: leaseq.Queue, call: Callable[..., Any]
+) -> None:
+    path = f"/queues/{form_queue.name}/items"
+
+    def status_of(body: str) -> int:
+        response = call("manager", "POST", path, data=body, content_type="application/json")
+        status: int = response.status_code
+        return status
+
+    largest = json.dumps({"payload": "\u00e9" * 131_000})  # each as an escape of 6 bytes
+    assert status_of(largest) == 201
+    with assert_unchanged(form_queue):
+        assert status_of(json.dumps({"payload": 1, "id": "x" * 3_000_000})) == 413
+    assert status_of(f"[{largest},{largest},{largest}]") == 201
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,548 @@
+"""For each route, its largest input: the table of test_slices_of_routes."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+import leaseq
+from leaseq import transfer, webhooks
+from leaseq.webapp.manage.import_jobs import BadRows, ImportJobs
+from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.threads import Threads
+from tests.support.leases import not_none
+from tests.web.conftest import PASSWORD
+
+TEXT = "some words, " * 21_000  # nearly the largest payload, result or draft
+REASON = "why " * 500
+RESULT = {"note": TEXT}
+ROWS = b"id,text\n" + b"".join(b"r-%d,some words\n" % n for n in range(10_000))
+WIDE_ROW = b"id,text\n" + b"," * 2_000_000 + b"\n"
+MARKDOWN = ("# Title\n\n" + "Some *words* and [links](https://example.org).\n\n" * 1_400)[:65_000]
+FORM = {
+    "show": [{"field": f"f{n}", "kind": "text"} for n in range(100)],
+    "ask": {
+        "type": "object",
+        "properties": {
+            "note": {"type": "string"},
+            "kind": {"enum": [f"choice {n}" for n in range(200)]},
+            **{f"q{n}": {"title": f"Question {n}?", "type": "string"} for n in range(200)},
+        },
+    },
+}
+JSON = "application/json"
+FORM_KIND = "application/x-www-form-urlencoded"
+
+
+OK = (200, 201, 204, 303)
+NOT_DONE = (*OK, 400)  # what was sent is shown again, with the reason
+
+
+@dataclass(frozen=True)
+class Input:
+    """The largest input of a route."""
+
+    values: Mapping[str, str] = field(default_factory=dict)  # of the path
+    query: str = ""
+    body: bytes | None = None
+    kind: str = ""
+    statuses: tuple[int, ...] = OK
+    is_stream: bool = False  # it never ends
+
+
+class World:
+    """The data that routes read, as large as it may be, and what each call needs anew."""
+
+    def __init__(self, server: Any, accounts: Accounts, threads: Threads) -> None:
+        self._client, self.accounts, self.threads = server.client, accounts, threads
+        self._jobs = ImportJobs(server.client)
+        self.endpoints = webhooks.Endpoints(server.client)
+        self.admin = f"admin-{secrets.token_hex(4)}"
+        accounts.add(self.admin, by="test", role="admin", password=PASSWORD)
+        self.token = accounts.create_token(self.admin, "test", by="test")
+        self.queue = self.new_queue(instructions=MARKDOWN, form=FORM, holds=100, title="Large")
+        self._fill()
+        for n in range(100):
+            accounts.add(f"person-{n}-{self.admin}", by="test", role="worker", skills=("fr", "de"))
+            self.new_invitation()
+            self.new_queue()
+
+    def _fill(self) -> None:
+        """Items in each state, answers, late answers, and notes."""
+        queue = self.queue
+        for n in range(40):
+            queue.enqueue({"text": TEXT, "n": n}, due=datetime(2030, 1, 1, tzinfo=UTC))
+        queue.enqueue_many([{"text": "some words", "n": n} for n in range(2_000)])
+        for n in range(60):
+            lease = self.lease(f"worker-{n % 20}", large=n < 20)
+            if n % 3:
+                queue.finish(lease, RESULT if n < 20 else {"note": "spam"})
+            else:
+                queue.fail(lease, REASON, retry=False)
+            self.threads.ask(queue.name, lease.id, lease.person, REASON, message=f"m{n}")
+
+    def new_queue(self, **policy: Any) -> leaseq.Queue:
+        queue = leaseq.Queue(self._client, f"q-{secrets.token_hex(6)}")
+        queue.configure(**policy)
+        return queue
+
+    def new_invitation(self) -> str:
+        return self.accounts.invite(by=self.admin, skills=("fr", "de"))
+
+    def new_person(self, **options: Any) -> str:
+        name = f"person-{secrets.token_hex(4)}"
+        self.accounts.add(name, by="test", role="worker", **options)
+        return name
+
+    def new_webhook(self) -> str:
+        for endpoint in self.endpoints.all():
+            self.endpoints.remove(endpoint.id)
+        return self.endpoints.add("https://1.1.1.1/hook", by=self.admin).endpoint.id
+
+    def new_job(self) -> str:
+        mapping = ImportMapping.from_form(MultiDict({"id_field": "id"}), "rows.csv")
+        return self._jobs.create(self.queue.name, self.admin, mapping)
+
+    def run_job(self) -> str:
+        """A job that rejected many rows."""
+        id = self.new_job()
+        self._jobs.begin(id)
+        bad_rows = BadRows(self._jobs, id)
+        for line in range(2_000):
+            bad_rows.add(transfer.BadRow(line, "expected a number", ["some", "words"], raw=b"some,words\n"))
+        bad_rows.flush()
+        return id
+
+    def new_token(self) -> str:
+        self.accounts.create_token(self.admin, "spare", by="test")
+        spare = [token for token in self.accounts.tokens(self.admin) if token.name == "spare"]
+        return spare[-1].id
+
+    def item(self) -> str:
+        return self.queue.enqueue({"text": TEXT}).id
+
+    def assigned(self) -> str:
+        id = self.item()
+        self.queue.assign(id, self.admin)
+        return id
+
+    def asked(self) -> str:
+        """An item with a long thread."""
+        lease = self.lease()
+        for n in range(50):
+            self.threads.ask(self.queue.name, lease.id, self.admin, REASON, message=f"m{n}")
+        return lease.id
+
+    def lease(self, person: str | None = None, *, large: bool = True) -> leaseq.Lease:
+        self.queue.enqueue({"text": TEXT if large else "some words"}, priority=0)
+        return not_none(self.queue.reserve(person or self.admin))
+
+    def finished(self) -> leaseq.Lease:
+        lease = self.lease()
+        self.queue.finish(lease, RESULT)
+        return lease
+
+    def late(self) -> leaseq.Lease:
+        """A lease that was taken away, with its late answer."""
+        queue = self.new_queue(form=FORM)
+        queue.enqueue({"text": TEXT})
+        lease = not_none(queue.reserve(self.admin))
+        queue.release(lease.id)
+        not_none(queue.reserve("worker-1"))
+        with pytest.raises(leaseq.LeaseLost):
+            queue.finish(lease, RESULT)
+        return lease
+
+    def dead(self) -> leaseq.Lease:
+        lease = self.lease()
+        self.queue.fail(lease, REASON, retry=False)
+        return lease
+
+
+Maker = Callable[[World], Input]
+
+
+def form_of(fields: Mapping[str, str | list[str]]) -> bytes:
+    return urlencode(fields, doseq=True).encode()
+
+
+def get(query: str = "", **options: Any) -> Maker:
+    return lambda world: Input({"q": world.queue.name}, query, **options)
+
+
+def of(read: Callable[[World], dict[str, str]], **options: Any) -> Maker:
+    """A route with more in its path than the queue."""
+    return lambda world: Input({"q": world.queue.name, **read(world)}, **options)
+
+
+def _about(
+    prepare: Callable[[World], leaseq.Lease],
+) -> Callable[[World], tuple[leaseq.Lease, dict[str, str]]]:
+    def read(world: World) -> tuple[leaseq.Lease, dict[str, str]]:
+        lease = prepare(world)
+        return lease, {"q": lease.queue, "id": lease.id}
+
+    return read
+
+
+def rest_lease(prepare: Callable[[World], leaseq.Lease], **fields: Any) -> Maker:
+    """A REST call about a lease or an answer."""
+
+    def make(world: World) -> Input:
+        lease, values = _about(prepare)(world)
+        body = json.dumps({"token": lease.token, **fields}).encode()
+        return Input(values, body=body, kind=JSON)
+
+    return make
+
+
+def page_lease(
+    prepare: Callable[[World], leaseq.Lease], *, statuses: tuple[int, ...] = OK, **fields: str
+) -> Maker:
+    """A page's form about a lease or an answer."""
+
+    def make(world: World) -> Input:
+        lease, values = _about(prepare)(world)
+        return Input(
+            values, body=form_of({"token": str(lease.token), **fields}), kind=FORM_KIND, statuses=statuses
+        )
+
+    return make
+
+
+def query_lease(prepare: Callable[[World], leaseq.Lease]) -> Maker:
+    """A page about a lease or an answer, which the query names."""
+
+    def make(world: World) -> Input:
+        lease, values = _about(prepare)(world)
+        return Input(values, query=f"token={lease.token}")
+
+    return make
+
+
+def rest(fields: Any, read: Callable[[World], dict[str, str]] = lambda _: {}, **options: Any) -> Maker:
+    body = json.dumps(fields).encode()
+    return lambda world: Input({"q": world.queue.name, **read(world)}, body=body, kind=JSON, **options)
+
+
+def page(
+    fields: Mapping[str, str | list[str]] | None = None,
+    read: Callable[[World], dict[str, str]] = lambda _: {},
+    **options: Any,
+) -> Maker:
+    body = form_of(fields or {})
+    return lambda world: Input({"q": world.queue.name, **read(world)}, body=body, kind=FORM_KIND, **options)
+
+
+def new_id(read: Callable[[World], str]) -> Callable[[World], dict[str, str]]:
+    return lambda world: {"id": read(world)}
+
+
+def new_name(world: World) -> dict[str, str]:
+    return {"name": world.new_person()}
+
+
+def new_webhook(world: World) -> dict[str, str]:
+    return {"webhook": world.new_webhook()}
+
+
+def new_queue(world: World) -> dict[str, str]:
+    return {"q": world.new_queue().name}
+
+
+def invitation_id(world: World) -> str:
+    world.new_invitation()
+    return world.accounts.invitations()[0].id
+
+
+def upload(
+    content: bytes, file_field: str, read: Callable[[World], dict[str, str]] = lambda _: {}, /, **fields: str
+) -> Maker:
+    """A page's form with a file."""
+    boundary = "limit"
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+        for field, value in fields.items()
+    ]
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="{file_field}"; filename="rows.csv"\r\n\r\n'
+    body = b"".join([*parts, head.encode(), content, f"\r\n--{boundary}--\r\n".encode()])
+    kind = f"multipart/form-data; boundary={boundary}"
+    return lambda world: Input(
+        {"q": world.queue.name, **read(world)}, body=body, kind=kind, statuses=NOT_DONE
+    )
+
+
+def stream(read: Callable[[World], dict[str, str]], content: bytes) -> Maker:
+    """A file as the body."""
+    return lambda world: Input(
+        {"q": world.queue.name, **read(world)}, body=content, kind="application/octet-stream"
+    )
+
+
+def setup(world: World) -> Input:
+    return Input(query=f"token={world.accounts.setup_token()}", statuses=(*OK, 403))
+
+
+def rest_of_item(read: Callable[[World], str], *, person: bool = False) -> Maker:
+    """A REST call about an item."""
+
+    def make(world: World) -> Input:
+        body = {"person": world.admin} if person else {}
+        return Input({"q": world.queue.name, "id": read(world)}, body=json.dumps(body).encode(), kind=JSON)
+
+    return make
+
+
+def page_of_item(world: World) -> Input:
+    body = form_of({"person": world.admin})
+    return Input({"q": world.queue.name, "id": world.item()}, body=body, kind=FORM_KIND)
+
+
+def page_late(world: World) -> Input:
+    lease = world.late()
+    body = form_of({"id": [f"{lease.token} {lease.id}"]})
+    return Input({"q": lease.queue}, body=body, kind=FORM_KIND)
+
+
+def delete_queue(world: World) -> Input:
+    name = world.new_queue().name
+    return Input({"q": name}, body=form_of({"name": name}), kind=FORM_KIND)
+
+
+def erase_person(world: World) -> Input:
+    name = world.new_person()
+    return Input({"name": name}, body=form_of({"name": name}), kind=FORM_KIND)
+
+
+def revoke_token(world: World) -> Input:
+    return Input({"name": world.admin, "id": world.new_token()}, body=b"", kind=FORM_KIND)
+
+
+STATIC = "manage/settings.css"
+LONG_LIST = "limit=1000"
+MANY_IDS = [f"item-{n}" for n in range(1_000)]
+NAMES = "\n".join(f"new person {n}" for n in range(2_000))
+POLICY = {"instructions": MARKDOWN, "form": json.dumps(FORM), "title": "Large"}
+ARRAY = [{"payload": "some words"}] * 20_000
+
+INPUTS: dict[str, Maker] = {
+    "GET api.answers": get(),
+    "GET api.events": get("after=1.0", is_stream=True),
+    "GET api.export_person": of(lambda world: {"name": world.admin}),
+    "GET api.get_access": get(),
+    "GET api.get_item": of(new_id(World.item)),
+    "GET api.get_me": get(),
+    "GET api.get_person": of(new_name),
+    "GET api.get_queue": get(),
+    "GET api.get_webhook": of(new_webhook),
+    "GET api.journal": get(LONG_LIST),
+    "GET api.list_deliveries": of(new_webhook, query="limit=100"),
+    "GET api.list_due": get(LONG_LIST),
+    "GET api.list_invitations": get(LONG_LIST),
+    "GET api.list_items": get(f"state=inbound&{LONG_LIST}"),
+    "GET api.list_late": of(lambda world: {"q": world.late().queue}, query=LONG_LIST),
+    "GET api.list_log": get(LONG_LIST),
+    "GET api.list_people": get(LONG_LIST),
+    "GET api.list_queues": get(LONG_LIST),
+    "GET api.list_tokens": get(LONG_LIST),
+    "GET api.list_webhooks": get(LONG_LIST),
+    "GET api.mine": get(LONG_LIST),
+    "GET api.new_answers": get(LONG_LIST),
+    "GET api.search_items": get(f"find=words&{LONG_LIST}"),
+    "GET api.stats": get(),
+    "POST api.abandon": rest_lease(World.lease, reason=REASON),
+    "POST api.add_webhook": rest({"url": "https://1.1.1.1/other"}),
+    "POST api.adopt": rest_lease(World.late),
+    "POST api.assign": rest_of_item(World.item, person=True),
+    "POST api.bulk": rest({"action": "release", "ids": MANY_IDS}),
+    "PATCH api.change": rest({"payload": TEXT}, new_id(World.item)),
+    "POST api.clear": rest({}, new_queue),
+    "POST api.correct": rest_lease(World.finished, result=RESULT),
+    "POST api.create_invitation": rest({"skills": [f"skill-{n}" for n in range(16)]}),
+    "POST api.create_password_link": rest({}, new_name),
+    "POST api.create_token": rest({"name": "some words"}),
+    "DELETE api.delete": of(new_queue),
+    "DELETE api.delete_person": of(new_name),
+    "POST api.disable_webhook": rest({}, new_webhook),
+    "PUT api.draft": rest_lease(World.lease, draft=TEXT),
+    "POST api.enable_webhook": rest({}, new_webhook),
+    "DELETE api.end_sessions": of(new_name),
+    "POST api.enqueue": rest(ARRAY),
+    "POST api.fail": rest_lease(World.lease, error=REASON),
+    "POST api.finish": rest_lease(World.lease, result=RESULT),
+    "POST api.import_rows": lambda world: Input(
+        {"q": world.queue.name}, body=WIDE_ROW + ROWS, kind="text/csv"
+    ),
+    "POST api.pause": rest({"reason": REASON}, new_queue),
+    "PUT api.put_access": rest(
+        {"work": {"people": MANY_IDS[:200]}, "manage": None}, new_queue, statuses=NOT_DONE
+    ),
+    "PUT api.put_person": rest({"skills": [f"skill-{n}" for n in range(16)]}, new_name),
+    "PUT api.put_queue": rest({"form": FORM, "instructions": MARKDOWN}, new_queue),
+    "POST api.release": rest_of_item(lambda world: world.lease().id),
+    "DELETE api.remove": of(new_id(World.item)),
+    "POST api.remove_all": rest({"state": "dead", "error": "words"}),
+    "DELETE api.remove_webhook": of(new_webhook),
+    "POST api.renew": rest_lease(World.lease),
+    "POST api.reopen": rest_lease(World.finished, reason=REASON),
+    "POST api.replay_webhook": rest({"since": "2026-01-01"}, new_webhook),
+    "POST api.reserve": rest({}),
+    "DELETE api.reset_factor": of(new_name),
+    "POST api.resume": rest({}, new_queue),
+    "POST api.revive": rest({}, new_id(lambda world: world.dead().id)),
+    "POST api.revive_all": rest({"error": "words"}),
+    "DELETE api.revoke_invitation": of(lambda world: {"invitation": invitation_id(world)}),
+    "DELETE api.revoke_token": of(lambda world: {"token": world.new_token()}),
+    "POST api.rotate_token": rest({}, lambda world: {"token": world.new_token()}),
+    "POST api.rotate_webhook": rest({}, new_webhook),
+    "POST api.test_webhook": rest({}, new_webhook),
+    "DELETE api.unassign": of(new_id(World.assigned)),
+    "POST api.undo": rest_lease(World.finished),
+    "GET auth.account": get(),
+    "POST auth.begin_factor": page({"current_password": PASSWORD}, statuses=NOT_DONE),
+    "POST auth.change_password": page({"current_password": PASSWORD}, statuses=NOT_DONE),
+    "GET auth.code": get(),
+    "POST auth.code": page({"code": "123456"}),
+    "POST auth.confirm_factor": page({"code": "123456"}, statuses=NOT_DONE),
+    "POST auth.create_token": page({"name": "some words"}, statuses=NOT_DONE),
+    "POST auth.end_factor": page({"current_password": PASSWORD}, statuses=NOT_DONE),
+    "POST auth.end_sessions": page(),
+    "GET auth.factor": get(),
+    "GET auth.link_provider": get(),
+    "POST auth.link_provider": page(),
+    "GET auth.login": get(),
+    "POST auth.login": page({"name": "nobody", "password": PASSWORD}, statuses=(401,)),
+    "POST auth.logout": page(),
+    "GET auth.provider": get(statuses=(404,)),
+    "GET auth.provider_callback": get(statuses=(404,)),
+    "POST auth.revoke_token": page({}, new_id(World.new_token), statuses=NOT_DONE),
+    "GET auth.setup": setup,
+    "POST auth.setup": setup,
+    "GET auth.welcome": lambda world: Input(query=f"token={world.new_invitation()}"),
+    "POST auth.welcome": lambda world: Input(
+        query=f"token={world.new_invitation()}", body=b"name=x", kind=FORM_KIND, statuses=NOT_DONE
+    ),
+    "GET docs.openapi": get(),
+    "GET docs.page": get(),
+    "GET health.healthz": get(),
+    "GET health.readyz": get(),
+    "POST language.choose": page({"language": "de"}),
+    "GET manage.access": get(),
+    "POST manage.add_demo": page(),
+    "POST manage.add_item": page({"json": json.dumps(TEXT), "form": "json"}, statuses=NOT_DONE),
+    "POST manage.adopt": page_lease(World.late),
+    "POST manage.adopt_late": page_late,
+    "POST manage.answer": page({"text": REASON}, new_id(World.asked)),
+    "GET manage.answers": get(),
+    "POST manage.apply_template": page({**POLICY, "from": "items"}, statuses=NOT_DONE),
+    "POST manage.assign": page_of_item,
+    "POST manage.change": page({"payload": json.dumps(TEXT)}, new_id(World.item), statuses=NOT_DONE),
+    "POST manage.change_queue_access": page(
+        {"work": "some", "work.people": NAMES}, new_queue, statuses=NOT_DONE
+    ),
+    "GET manage.charts": get(),
+    "POST manage.check_file": stream(new_id(World.new_job), WIDE_ROW + ROWS),
+    "POST manage.choose_columns": page({"column": [f"f{n}" for n in range(1_000)]}),
+    "POST manage.clear": page({}, new_queue),
+    "POST manage.confirm_bulk": page({"move": "release", "which": "all"}, statuses=NOT_DONE),
+    "GET manage.confirm_delete": get(),
+    "POST manage.confirm_late": page_late,
+    "POST manage.correct": page_lease(World.finished, statuses=NOT_DONE, note=TEXT),
+    "GET manage.correction": query_lease(World.finished),
+    "POST manage.create": page({"name": "new", "title": "New"}, statuses=NOT_DONE),
+    "POST manage.create_from_file": upload(ROWS, "file"),
+    "POST manage.delete": delete_queue,
+    "GET manage.export": get(),
+    "POST manage.import_file": upload(WIDE_ROW + ROWS, "file", skip="yes"),
+    "GET manage.import_job": of(new_id(World.run_job)),
+    "GET manage.import_page": get(),
+    "GET manage.item": of(new_id(lambda world: world.finished().id)),
+    "GET manage.items": get("find=words"),
+    "GET manage.late": of(lambda world: {"q": world.late().queue}),
+    "GET manage.live": get(is_stream=True),
+    "GET manage.one_queue": get(),
+    "GET manage.overview": get(),
+    "POST manage.pause": page({"reason": REASON}, new_queue),
+    "POST manage.plan_import": page({"name": "rows.csv"}),
+    "POST manage.preview_file": upload(WIDE_ROW[:1_000_000], "piece", name="rows.csv"),
+    "POST manage.preview_settings": page({**POLICY, "sample": json.dumps({"f1": TEXT})}),
+    "GET manage.rejected_rows": of(new_id(World.run_job)),
+    "POST manage.release": page({}, new_id(lambda world: world.lease().id)),
+    "POST manage.remove": page({}, new_id(World.item)),
+    "POST manage.remove_view": page({"name": "some words"}),
+    "POST manage.reopen": page_lease(World.finished, reason=REASON),
+    "GET manage.reports": get(),
+    "POST manage.resume": page({}, new_queue),
+    "POST manage.revive": page({}, new_id(lambda world: world.dead().id)),
+    "POST manage.run_bulk": page({"move": "release", "id": MANY_IDS[:500]}),
+    "POST manage.run_import": stream(new_id(World.new_job), WIDE_ROW + ROWS),
+    "POST manage.save_settings": page(POLICY, new_queue, statuses=NOT_DONE),
+    "POST manage.save_view": page({"name": "some words", "search": "find=words"}),
+    "GET manage.settings": get(),
+    "POST manage.settle": page({}, new_id(World.asked)),
+    "POST manage.simulate": page({"people": "5"}, new_queue, statuses=NOT_DONE),
+    "POST manage.stop_simulation": page({}, new_queue),
+    "GET manage.try_out": get(),
+    "POST manage.unassign": page({}, new_id(World.assigned)),
+    "POST manage.unassign_person": page({"person": "worker-1"}),
+    "GET metrics.metrics": get(),
+    "POST people.allow_provider_link": page({}, new_name, statuses=(*NOT_DONE, 404)),
+    "POST people.change": page({"role": "worker", "skills": "fr de"}, new_name),
+    "POST people.change_many": page({"all": "yes", "act": "team", "value": "Returns"}),
+    "GET people.confirm_erase": of(new_name),
+    "POST people.create_password_link": page({}, new_name),
+    "POST people.create_token": page({"name": "some words"}, new_name, statuses=NOT_DONE),
+    "GET people.detail": of(lambda world: {"name": world.admin}),
+    "POST people.disable": page({}, new_name),
+    "POST people.enable": page({}, new_name),
+    "POST people.erase_person": erase_person,
+    "GET people.index": get(),
+    "POST people.invite": page({"name": NAMES}, statuses=NOT_DONE),
+    "GET people.log": get(),
+    "POST people.reset_factor": page({}, new_name),
+    "POST people.revoke_invitation": page({}, new_id(invitation_id)),
+    "POST people.revoke_token": revoke_token,
+    "POST people.sign_out": page({}, new_name),
+    "POST people.unlink_provider": page({}, new_name, statuses=(*NOT_DONE, 404)),
+    "GET static": of(lambda _: {"filename": STATIC}),
+    "POST webhooks.add": page({"url": "https://1.1.1.1/new", "event": "item.finished"}, statuses=NOT_DONE),
+    "GET webhooks.detail": of(new_webhook),
+    "POST webhooks.disable": page({}, new_webhook),
+    "POST webhooks.enable": page({}, new_webhook),
+    "GET webhooks.index": get(),
+    "POST webhooks.remove": page({}, new_webhook),
+    "POST webhooks.replay": page({"failed": "yes"}, new_webhook, statuses=NOT_DONE),
+    "POST webhooks.rotate": page({}, new_webhook),
+    "POST webhooks.test": page({}, new_webhook),
+    "POST work.abandon": page_lease(World.lease, reason=REASON),
+    "POST work.ask": page_lease(World.lease, question=REASON),
+    "GET work.break_page": get(),
+    "GET work.commands": get(),
+    "GET work.day": get(),
+    "POST work.draft": page_lease(World.lease, note=TEXT),
+    "POST work.end_break": page(),
+    "POST work.fail": page_lease(World.lease, error=REASON),
+    "POST work.finish": page_lease(World.lease, note=TEXT, then="next"),
+    "GET work.home": get(),
+    "GET work.lease_outcome": query_lease(World.lease),
+    "GET work.live": get(is_stream=True),
+    "GET work.page": get(),
+    "GET work.queues_menu": get(),
+    "POST work.renew": page_lease(World.lease),
+    "POST work.reserve": page(),
+    "GET work.session_now": get(),
+    "POST work.take_break": page(),
+    "GET work.thread": of(new_id(World.asked)),
+    "POST work.undo": page_lease(World.finished),
+    "GET work.why_nothing": get(),
+}
+"""For each method and endpoint."""
