@@ -113,17 +113,21 @@ class Delimited:
             except csv.Error as error:
                 yield replace(_malformed(feed, str(error)), raw=feed.raw())
             else:
-                if len(cells) > MAX_COLUMNS:
-                    fault = f"a row of at most {MAX_COLUMNS:,} columns expected, got {len(cells):,}"
-                    yield BadRow(feed.first, fault, left_out=feed.span(), raw=feed.raw())
-                elif feed.not_utf8:
-                    yield _bad_record(feed, feed.not_utf8, "not UTF-8 text", cells, "encoding")
-                elif feed.nul:
-                    yield _bad_record(feed, feed.nul, "a NUL byte; is this file UTF-8 text?", cells)
-                elif cells:
-                    yield Row(feed.first, cells, feed.span(), feed.raw())
+                if cells:
+                    yield _record(feed, cells)
                 else:
                     self.blank_lines += 1
+
+
+def _record(feed: RecordLines, cells: list[str]) -> Row | BadRow:
+    if len(cells) > MAX_COLUMNS:
+        fault = f"a row of at most {MAX_COLUMNS:,} columns expected, got {len(cells):,}"
+        return BadRow(feed.first, fault, left_out=feed.span(), raw=feed.raw())
+    if feed.not_utf8:
+        return _bad_record(feed, feed.not_utf8, "not UTF-8 text", cells, "encoding")
+    if feed.nul:
+        return _bad_record(feed, feed.nul, "a NUL byte; is this file UTF-8 text?", cells)
+    return Row(feed.first, cells, feed.span(), feed.raw())
 
 
 def _bad_record(
