@@ -40,7 +40,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "subschemas-limit",
             "test_definitions_that_multiply_the_fields_of_a_page_are_refused",
-            instead="_total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) < 0",
+            instead="_totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] < 0",
         ),
         guard(
             "unevaluated-times",
