@@ -9,7 +9,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from types import ModuleType
 from typing import Any, get_args
 
@@ -76,10 +76,11 @@ class FieldDescription:
 
 
 def fields(record: type[Any]) -> dict[str, FieldDescription]:
-    """The description of each field in the source."""
+    """The description of each field in the source, after those of a record that it extends."""
     source, tree = _parse(record)
     comments = _comments(source)
-    descriptions = {}
+    bases = [base for base in record.__bases__ if is_dataclass(base)]
+    descriptions = {name: field for base in bases for name, field in fields(base).items()}
     for node, next_node in zip(tree.body, [*tree.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
