@@ -95,8 +95,8 @@ def meaning_of(move: Move) -> str:
         "remove": _("They are deleted, with their answers and their history. This can't be undone."),
         "lower": _(
             "They were handed out when the queue wanted more answers for each item, and still wait for them. "
-            "With fewer, those that have enough answers are finished. Whoever holds one may finish it, and "
-            "the answer counts. This can't be undone."
+            "With fewer, those that have enough answers are finished. A person who holds one may finish it, "
+            "and the answer counts. This can't be undone."
         ),
     }
     return words[move]
