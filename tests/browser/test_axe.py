@@ -47,6 +47,7 @@ PAGES = [
     ("manage.settings", ADMIN, "/manage/axe/settings"),
     ("manage.access", ADMIN, "/manage/axe/access"),
     ("manage.confirm_delete", ADMIN, "/manage/axe/delete"),
+    ("manage.new_queue", ADMIN, "/new-queue"),
     ("manage.import_page", ADMIN, "/manage/axe/import"),
     ("manage.try_out", ADMIN, "/manage/axe/try"),
     ("manage.answers", ADMIN, "/manage/axe/answers?by=person"),

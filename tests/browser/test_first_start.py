@@ -63,10 +63,12 @@ def test_setup_link_leads_to_import_and_first_answer(
     expect(tab.get_by_role("heading", level=3)).to_have_text(
         ["Try it", "A queue from a file", "Invite people"]
     )
-    expect(tab.get_by_label("Title").first).to_be_focused()
+    expect(tab.get_by_role("link", name="Create from file")).to_be_focused()
     check_accessibility(tab)
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_label("Title")).to_be_focused()
     tab.get_by_label("File", exact=True).set_input_files(file)
-    tab.get_by_label("Title").first.press("Enter")
+    tab.get_by_role("button", name="Create queue and import 30 rows").press("Enter")
     expect(tab.get_by_text("30 added, 0 duplicates, 0 skipped.")).to_be_visible()
     leaseq.Queue(server.client, "a").configure(title="Nothing waits here")
     tab.get_by_role("link", name="leaseq").press("Enter")

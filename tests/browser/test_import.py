@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import secrets
 import zipfile
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -195,3 +197,64 @@ def test_person_with_a_spreadsheet_imports_its_first_sheet(
     assert second.payload == {"order": "0018", "text": "ünï", "amount": "3", "paid": False, "until": ""}
     assert first.due is not None
     assert second.due is None
+
+
+PRIORITY_WORDS = "id,text,priority,due\n1,a,High,31/12/2026\n2,b,Low,12/31/2026\n"
+
+
+@pytest.fixture
+def words_file(tmp_path: Path) -> Path:
+    """A file whose queue has a name of its own."""
+    file = tmp_path / f"words-{secrets.token_hex(4)}.csv"
+    file.write_text(PRIORITY_WORDS)
+    return file
+
+
+def check_created(tab: Page, queue: leaseq.Queue) -> None:
+    expect(tab.get_by_text("2 added, 0 duplicates, 0 skipped.")).to_be_visible()
+    items = list(queue.items("inbound"))
+    assert [(item.id, item.payload["priority"], item.due) for item in items] == [
+        ("1", "High", None),
+        ("2", "Low", None),
+    ]
+    tab.get_by_role("link", name="Next: add your questions").click()
+    expect(tab).to_have_url(re.compile(f"/manage/{queue.name}/settings#group-work$"))
+
+
+def test_queue_is_created_from_a_file_after_its_preview(
+    tab: Page, manager: str, words_file: Path, server: Any
+) -> None:
+    created = leaseq.Queue(server.client, words_file.stem)
+    sign_in(tab, manager)
+    tab.goto("/manage")
+    tab.get_by_role("link", name="Create from file").click()
+    tab.get_by_label("File", exact=True).set_input_files(words_file)
+    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    expect(tab.get_by_text("not taken for due dates")).to_be_visible()
+    expect(tab.get_by_text("Nothing is made yet.")).to_be_visible()
+    tab.get_by_label("Id", exact=True).select_option("")
+    tab.get_by_label("Id", exact=True).select_option("id")
+    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    check_accessibility(tab)
+    check_width(tab)
+    assert not created.exists()
+    tab.get_by_role("button", name="Create queue and import 2 rows").click()
+    expect(tab.locator("#state:not([aria-busy])")).to_contain_text("2 added")
+    assert created.policy.title == words_file.stem
+    check_accessibility(tab)
+    check_created(tab, created)
+
+
+def test_queue_is_created_from_a_file_without_javascript(
+    plain_tab: Page, manager: str, words_file: Path, server: Any
+) -> None:
+    tab, created = plain_tab, leaseq.Queue(server.client, words_file.stem)
+    sign_in(tab, manager)
+    tab.goto("/new-queue")
+    tab.get_by_label("File", exact=True).set_input_files(words_file)
+    tab.get_by_role("button", name="Show the preview").click()
+    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    assert not created.exists()
+    tab.get_by_label("File", exact=True).set_input_files(words_file)
+    tab.get_by_role("button", name="Create queue and import 2 rows").click()
+    check_created(tab, created)

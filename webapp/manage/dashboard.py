@@ -56,8 +56,8 @@ def overview() -> str | Response:
     return overview_page()
 
 
-def overview_page(error: str | None = None, file_error: str | None = None) -> str:
-    """All queues, one per row, with the error of a queue that could not be created, or of its file."""
+def overview_page(error: str | None = None) -> str:
+    """All queues, one per row, with the error of a queue that could not be created."""
     summary_of = _summary_reader()
     summaries, errors = leaseq.read_queues(
         state().client,
@@ -70,7 +70,6 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
         unreadable=errors,
         ago=ago,
         error=error,
-        file_error=file_error,
         form_values=request.form,
         may_manage_all=state().access.lets_manage_all(person()),
         broken_endpoints=_broken_webhooks(),

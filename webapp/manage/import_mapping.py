@@ -130,6 +130,10 @@ class ImportMapping:
         mapping = self._columns()
         return set(mapping.needs()) if mapping else set()
 
+    def role_columns(self) -> set[str]:
+        """The columns that become a part of the item beside its payload."""
+        return {name for role in ROLES if (name := getattr(self, role)) is not None}
+
     def _columns(self) -> ColumnMapping | None:
         fields = (self.columns, self.id, self.priority, self.due, self.requires)
         is_used = any(field is not None for field in fields)
@@ -164,6 +168,7 @@ class FilePreview:
     is_whole: bool  # whether the piece was the whole file
     notes: tuple[str, ...]  # what was taken for what, and why not
     asks_dates: bool  # whether the order of day and month must be chosen
+    title_line: int | None = None  # of the header, if it was found below a title; None: chosen, or line 1
     rows_shown: int = ROWS_SHOWN  # at most
 
 
@@ -196,6 +201,8 @@ def preview_of(
     that is a workbook. ``skills`` are those that people have."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
     encoding, notes = mapping.encoding, list[str]()
+    if not form.get("header_line"):
+        mapping = replace(mapping, header_line=None)  # an earlier preview found it, and this one does again
     piece = _Piece(stream, mapping, is_whole)
     is_whole = piece.is_whole
     mapping = replace(mapping, encoding="utf-8")  # of what is read from now on
@@ -214,9 +221,10 @@ def preview_of(
         if isinstance(row, NewItem)
     ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+    guessed_mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
-        mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
-        notes += reasons
+        mapping = guessed_mapping
+    notes += [reason for role, reason in reasons.items() if getattr(mapping, role) is None]
     mapped_rows = mapping.rows(piece.stream())
     bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, bad_row_message(row)) for row in bad_rows[:FINDINGS_SHOWN]]
@@ -239,6 +247,7 @@ def preview_of(
         is_whole,
         tuple(notes),
         any(isinstance(date, str) and transfer.date_orders(date) for date in dates),
+        title_line,
     )
 
 
@@ -280,20 +289,20 @@ def _whole_lines(piece: bytes, format: str) -> bytes:
 
 def _guess_mapping(
     mapping: ImportMapping, columns: tuple[str, ...], rows: list[Json], skills: Collection[str]
-) -> tuple[ImportMapping, list[str]]:
+) -> tuple[ImportMapping, dict[str, str]]:
     """A mapping that takes a column for a part of the item if it has its name and its values fit; and why
-    others with such a name were not taken."""
+    others with such a name were not taken, by part."""
     whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)
     if whole_items and not mapping.table and set(columns) <= ENVELOPE:
-        return replace(mapping, envelope=True), []
-    reasons: list[str] = []
+        return replace(mapping, envelope=True), {}
+    reasons: dict[str, str] = {}
     for role in ROLES:
         if (name := find_named(role, columns, str)) is None:
             continue
         cells = [row.get(name) for row in rows if isinstance(row, dict)]
         reason, dates = _misfit(role, cells, rows, skills)
         if reason:
-            reasons.append(reason)
+            reasons[role] = reason
         else:
             parts: dict[str, Any] = {role: name} | ({"dates": dates} if dates else {})
             mapping = replace(mapping, **parts)

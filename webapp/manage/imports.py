@@ -19,7 +19,13 @@ from leaseq import Invalid, LeaseqError, transfer
 from leaseq.webapp.context import accounts, existing_queue, person, state, wants_fragment
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
-from leaseq.webapp.manage.import_mapping import ENCODINGS, LAST_HEADER_LINE, ImportMapping, preview_of
+from leaseq.webapp.manage.import_mapping import (
+    ENCODINGS,
+    LAST_HEADER_LINE,
+    FilePreview,
+    ImportMapping,
+    preview_of,
+)
 from leaseq.webapp.manage.remarks import bad_row_message, remarks
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import skip_log
@@ -49,7 +55,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as error:
         return _page(queue, in_words(error)), 400
-    check = _check(mapping, cast("BinaryIO", file.stream))
+    check = check_of(mapping, cast("BinaryIO", file.stream))
     is_check = request.form.get("check") == "yes"
     if is_check:
         skip_log()
@@ -66,7 +72,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
 
 def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
     """Import a whole file and return the id of its job, which has the outcome."""
-    jobs = _jobs()
+    jobs = import_jobs()
     id = jobs.create(queue.name, person().name, mapping)
     jobs.begin(id)
     _import_rows(queue, jobs, id, mapping, cast("BinaryIO", stream))
@@ -79,22 +85,36 @@ def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]
 def preview_file(q: str) -> str | tuple[str, int]:
     """The preview of the first piece of a file, or of a whole workbook, as a fragment of the page."""
     existing_queue(q)
-    piece = request.files.get("piece")
     try:
-        if piece is None:
-            raise Invalid("piece", "the first piece of a file")
-        is_whole = request.form.get("whole") == "yes"
-        name = request.form.get("name", "")
-        preview = preview_of(piece.stream, is_whole, request.form, name, known_skills())
+        preview = preview_of_piece()
     except Invalid as error:
-        return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
+        return refused_preview(error)
     return render_template(
-        "manage/import_preview.html",
-        preview=preview,
-        remarks=remarks(preview.summary, whole=preview.is_whole),
-        check=preview.check_result and _check_context(preview.check_result),
-        error=None,
+        "manage/import_preview.html", by_script=True, error=None, **preview_context(preview)
     )
+
+
+def preview_of_piece() -> FilePreview:
+    """The preview of the piece that the page's script sent. Raises Invalid."""
+    piece = request.files.get("piece")
+    if piece is None:
+        raise Invalid("piece", "the first piece of a file")
+    is_whole = request.form.get("whole") == "yes"
+    return preview_of(piece.stream, is_whole, request.form, request.form.get("name", ""), known_skills())
+
+
+def preview_context(preview: FilePreview) -> dict[str, Any]:
+    """The variables of the preview's template."""
+    return {
+        "preview": preview,
+        "remarks": remarks(preview.summary, whole=preview.is_whole),
+        "check": preview.check_result and _check_context(preview.check_result),
+    }
+
+
+def refused_preview(error: Invalid) -> tuple[str, int]:
+    """The fragment that says why there is no preview."""
+    return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
 
 
 @bp.post("/manage/<q>/import/jobs")
@@ -103,7 +123,7 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
     """Store the choices; the file itself is then sent to a URL in the response."""
     existing_queue(q)
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
-    id = _jobs().create(q, person().name, mapping)
+    id = import_jobs().create(q, person().name, mapping)
     return {
         "to": url_for("manage.run_import", q=q, id=id),
         "check": url_for("manage.check_file", q=q, id=id),
@@ -117,11 +137,16 @@ def check_file(q: str, id: str) -> str:
     """Read the whole request body, streamed, without importing it, and store its number of rows; a fragment
     that says which rows can be imported."""
     existing_queue(q)
-    jobs = _jobs()
-    mapping = _job(jobs, q, id).mapping
-    check = _check(mapping, strict_request().byte_lines())
+    return render_template("manage/import_check.html", check=check_of_body(q, id), by_script=True)
+
+
+def check_of_body(q: str, id: str) -> dict[str, Any]:
+    """Check the request body as the file of a job, and store its number of rows."""
+    jobs = import_jobs()
+    mapping = import_job_of(jobs, q, id).mapping
+    check = check_of(mapping, strict_request().byte_lines())
     jobs.update(id, total=check["importable_count"] + check["bad_count"])
-    return render_template("manage/import_check.html", check=check, by_script=True)
+    return check
 
 
 @bp.post("/manage/<q>/import/<id>")
@@ -129,12 +154,12 @@ def check_file(q: str, id: str) -> str:
 @takes_any_size
 def run_import(q: str, id: str) -> str:
     """Import the request body, streamed: at most one batch of rows is in memory."""
-    queue, jobs = existing_queue(q), _jobs()
-    job = _job(jobs, q, id)
+    queue, jobs = existing_queue(q), import_jobs()
+    job = import_job_of(jobs, q, id)
     if not jobs.begin(id):
         raise Invalid("import", "a new file: this one was already imported")
     _import_rows(queue, jobs, id, job.mapping, strict_request().byte_lines())
-    return _job_page(queue, _job(jobs, q, id))
+    return _job_page(queue, import_job_of(jobs, q, id))
 
 
 @bp.get("/manage/<q>/import/<id>")
@@ -142,7 +167,7 @@ def run_import(q: str, id: str) -> str:
 def import_job(q: str, id: str) -> str:
     """The state or the outcome of an import."""
     queue = existing_queue(q)
-    job = _job(_jobs(), q, id)
+    job = import_job_of(import_jobs(), q, id)
     return _job_page(queue, job)
 
 
@@ -151,8 +176,8 @@ def import_job(q: str, id: str) -> str:
 def rejected_rows(q: str, id: str) -> Response:
     """The rejected rows as a file, each with its reason, to correct and import again."""
     existing_queue(q)
-    jobs = _jobs()
-    job = _job(jobs, q, id)
+    jobs = import_jobs()
+    job = import_job_of(jobs, q, id)
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
     body = _as_table(jobs, id) if job.mapping.table else lines
     kind: transfer.Format = "csv" if job.mapping.table else "jsonl"
@@ -211,11 +236,11 @@ def _line(cells: list[Any]) -> str:
     return text.getvalue()
 
 
-def _jobs() -> ImportJobs:
+def import_jobs() -> ImportJobs:
     return ImportJobs(state().client)
 
 
-def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
+def import_job_of(jobs: ImportJobs, q: str, id: str) -> ImportJob:
     job = jobs.find(q, id)
     if job is None:
         raise NotFound(_("There is no such import, or it is more than a week old."))
@@ -224,16 +249,18 @@ def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
 
 def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     bad_rows = (
-        list(_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
+        list(import_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
         if job.is_over and job.result.rejected + job.result.conflicts
         else []
     )
+    form = queue.policy.form
     page = "manage/import_progress.html" if wants_fragment() else "manage/import_job.html"
     return render_template(
         page,
         queue=queue,
         policy=queue.policy,
         job=job,
+        lacks_questions=isinstance(form, dict) and "ask" not in form,
         bad_rows=bad_rows[:BAD_ROWS_SHOWN],
         has_more=len(bad_rows) > BAD_ROWS_SHOWN,
         remarks=remarks(job.summary),
@@ -245,7 +272,7 @@ def known_skills() -> set[str]:
     return {skill for account in accounts().people() for skill in account.skills}
 
 
-def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
+def check_of(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
     rows = mapping.rows(stream)
     result = transfer.check(rows)
     return {**_check_context(result), "remarks": remarks(rows.summary)}
@@ -266,7 +293,7 @@ def _page(
         error=error,
         check=check,
         file=file,
-        latest_jobs=_jobs().latest(queue.name),
+        latest_jobs=import_jobs().latest(queue.name),
         encodings=ENCODINGS,
         header_lines=range(1, LAST_HEADER_LINE + 1),
     )

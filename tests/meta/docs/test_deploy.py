@@ -124,7 +124,7 @@ def test_fifth_concurrent_import_behind_nginx_is_refused(nginx: int, server: Any
 
 
 HOST = "Host: leaseq.example.org\r\n"
-IMPORTS = ("/api/v1/queues/x/items", "/api/v1/queues/x/import", "/manage/x/import", "/manage/from-file")
+IMPORTS = ("/api/v1/queues/x/items", "/api/v1/queues/x/import", "/manage/x/import", "/new-queue")
 
 
 def status_before_body(port: int, path: str, length: int, headers: str = "") -> int:
@@ -144,7 +144,9 @@ def test_large_body_behind_nginx_is_refused_before_it_is_sent(nginx: int, path: 
 
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
-@pytest.mark.parametrize("path", [*IMPORTS, "/manage/x/import/1", "/manage/x/import/1/check"])
+@pytest.mark.parametrize(
+    "path", [*IMPORTS, "/manage/x/import/1", "/manage/x/import/1/check", "/new-queue/jobs/1/check"]
+)
 def test_import_of_a_stranger_behind_nginx_is_refused_before_it_is_sent(nginx: int, path: str) -> None:
     assert status_before_body(nginx, path, 20_000_000_000) in (303, 401)
     assert status_before_body(nginx, path, 20_000_000_000, "Accept: text/html\r\n") in (303, 401)

@@ -19,10 +19,10 @@ def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fie
     return browser.post(f"{base}/preview", form, page=base)
 
 
-def chosen_fields(response: Any) -> dict[str, Any]:
-    """The fields that the preview would send."""
-    page = f'<form id="x">{response.text}</form>'
-    fields: dict[str, Any] = form_fields(page, "x")
+def chosen_fields(response: Any, form: str = "") -> dict[str, Any]:
+    """The fields that the preview would send, as a fragment or in the form of a page."""
+    page = response.text if form else f'<form id="x">{response.text}</form>'
+    fields: dict[str, Any] = form_fields(page, form or "x")
     fields["column"] = re.findall(r'name="column"[^>]* value="([^"]*)" checked', response.text)
     return fields
 

@@ -6,6 +6,7 @@ import html
 import io
 import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.conftest import Server
 from tests.web.conftest import Browser, Response
+from tests.web.manage.import_calls import chosen_fields, stream
+from tests.web.manage.import_calls import look as look_by_script
 
 ROWS = "id,Message,priority\nm1,My parcel is not here,5\nm2,I want my money back,100\n"
 
@@ -33,8 +36,21 @@ def title() -> str:
     return f"Änderungen {secrets.token_hex(4)}"
 
 
+def look(
+    browser: Browser, text: str, title: str, file: str = "Letters of May.csv", **fields: Any
+) -> Response:
+    """The page with the preview, without a script."""
+    form = {"title": title, "file": (io.BytesIO(text.encode()), file), **fields}
+    return browser.post("/new-queue", form, page="/new-queue")
+
+
 def send(browser: Browser, text: str, title: str, file: str = "Letters of May.csv") -> Response:
-    return browser.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
+    """Look at the file, and then press the button of the preview."""
+    page = look(browser, text, title, file)
+    if page.status_code != 200:
+        return page
+    fields = {name: value for name, value in chosen_fields(page, "import").items() if name != "title"}
+    return look(browser, text, title, file, **fields, create="yes")
 
 
 def test_start_page_offers_three_ways_to_create_queue(
@@ -139,13 +155,19 @@ def test_refused_title_creates_no_queue(empty_server: None, manager_browser: Bro
 
 
 def test_queue_from_a_wide_file_says_which_columns_are_shown(
-    empty_server: None, manager_browser: Browser
+    empty_server: None, manager_browser: Browser, server: Server
 ) -> None:
-    names = [f"c{n:02}" for n in range(60)]
-    response = send(manager_browser, f"{','.join(names)}\n{','.join(names)}\n", "Wide", "wide.csv")
-    page = html.unescape(manager_browser.get(str(response.location)).text)
-    assert "60 columns" in page
-    assert "c39" in page
+    line = ",".join(f"c{n:02}" for n in range(60))
+    text = f"{line}\n{line}\n"
+    assert send(manager_browser, text, "Wide", "wide.csv").status_code == 303
+    for seen in (
+        look(manager_browser, text, "Wide"),
+        look_by_script(manager_browser, "/new-queue", text.encode()),
+    ):
+        page = html.unescape(seen.text)
+        assert "60 columns" in page
+        assert "up to c39" in page
+    assert len(leaseq.Queue(server.client, "wide").policy.form["show"]) == 40
 
 
 def test_columns_whose_values_do_not_fit_leave_no_empty_queue(
@@ -157,3 +179,100 @@ def test_columns_whose_values_do_not_fit_leave_no_empty_queue(
     refused = send(manager_browser, "id,text\n1\n2\n", "Short", "short.csv")
     assert refused.status_code == 400
     assert leaseq.queues(server.client) == ["words"]
+
+
+PRIORITY_WORDS = "id,text,priority,due\n1,a,High,31/12/2026\n2,b,Low,12/31/2026\n"
+
+
+def create_by_script(browser: Browser, text: str, name: str, **fields: Any) -> Any:
+    """What the page's script sends when the button of the preview is pressed: the answer about the queue."""
+    data = text.encode()
+    plan = browser.post("/new-queue/jobs", {"name": name, **fields}, page="/new-queue").json
+    form = {"name": name, "whole": "yes", "piece": (io.BytesIO(data), "piece"), **fields}
+    return browser.post(plan["queue"], form, page="/new-queue")
+
+
+def test_nothing_is_made_before_button_of_preview_is_pressed(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    for response in (
+        look(manager_browser, PRIORITY_WORDS, "Words"),
+        look_by_script(manager_browser, "/new-queue", PRIORITY_WORDS.encode()),
+    ):
+        assert response.status_code == 200
+        page = html.unescape(response.text)
+        assert "not taken for the priority: “High”" in page
+        assert "not taken for due dates" in page
+        assert "Create queue and import 2 rows" in page
+    assert leaseq.queues(server.client) == []
+
+
+def test_queue_is_made_by_script_with_the_choices_of_the_preview(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    text = "id,text,due\n1,a,3/4/2031\n2,b,4/5/2031\n"
+    seen = look_by_script(manager_browser, "/new-queue", text.encode(), "Due.csv")
+    fields = {**chosen_fields(seen), "dates": "day-first", "column": ["text"]}
+    response = create_by_script(manager_browser, text, "Due.csv", **fields)
+    assert response.status_code == 201
+    queue = leaseq.Queue(server.client, "due")
+    assert [entry["field"] for entry in queue.policy.form["show"]] == ["text"]
+    assert queue.stats().inbound == 0
+    page = stream(manager_browser, "/new-queue", response.json["to"], text.encode()).text
+    assert "2 added" in page
+    assert "/manage/due/settings#group-work" in page
+    item = queue.get("1")
+    assert (item.payload, item.due and (item.due + timedelta(hours=14)).month) == ({"text": "a"}, 4)
+    again = create_by_script(manager_browser, text, "Due.csv", **fields).json["to"]
+    assert again.startswith("/manage/due-2/")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [("id,text\n1\n", {}), ("id,text\n", {}), ("a,b\n1,2\n", {"title": "x" * 300})],
+)
+def test_file_refused_after_preview_creates_no_queue(
+    empty_server: None, manager_browser: Browser, server: Server, text: str, fields: dict[str, str]
+) -> None:
+    assert create_by_script(manager_browser, text, "rows.csv", **fields).status_code == 400
+    assert leaseq.queues(server.client) == []
+
+
+def test_job_makes_one_queue(empty_server: None, manager_browser: Browser, server: Server) -> None:
+    plan = manager_browser.post("/new-queue/jobs", {"name": "rows.csv"}, page="/new-queue").json
+
+    def press() -> int:
+        form = {"name": "rows.csv", "whole": "yes", "piece": (io.BytesIO(b"a\n1\n"), "piece")}
+        return manager_browser.post(plan["queue"], form, page="/new-queue").status_code
+
+    assert [press(), press()] == [201, 404]
+    assert leaseq.queues(server.client) == ["rows"]
+
+
+def test_large_file_is_checked_before_queue_is_made(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    plan = manager_browser.post("/new-queue/jobs", {"name": "rows.csv"}, page="/new-queue").json
+    page = stream(manager_browser, "/new-queue", plan["check"], b"a,b\n1,2\n3\n").text
+    assert "Create queue and import 1 row<" in page
+    assert leaseq.queues(server.client) == []
+
+
+def test_other_choices_than_the_preview_showed_are_previewed_first(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    """Another file may be chosen for the second time, or the encoding changed."""
+    fields = chosen_fields(look(manager_browser, "a,b\n1,2\n", "One"), "import")
+    response = look(manager_browser, "c,d\n1,2\n", **fields, create="yes")
+    assert (response.status_code, chosen_fields(response, "import")["column"]) == (200, ["c", "d"])
+    assert leaseq.queues(server.client) == []
+
+
+def test_form_of_complete_items_shows_their_payload(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    rows = '{"id": "1", "payload": {"text": "a"}, "priority": 5}\n'
+    assert send(manager_browser, rows, "Items", "items.jsonl").status_code == 303
+    queue = leaseq.Queue(server.client, "items")
+    assert [entry["field"] for entry in queue.policy.form["show"]] == ["text"]
+    assert queue.get("1").payload == {"text": "a"}

@@ -358,3 +358,21 @@ def test_conflicts_are_listed_and_can_be_downloaded(
     (header, row) = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
     assert header == ["line", "reason", "id", "text"]
     assert (row[0], row[2:]) == ("3", ["7", "another text with the same id"])
+
+
+def test_header_line_is_detected_again_after_a_chosen_one(manager_browser: Browser, base: str) -> None:
+    data = b"My sites,\n,\ncity,site\nA,x\nB,y\n"
+    fields = chosen_fields(look(manager_browser, base, data, header_line="4"))
+    assert fields["column"] == ["A", "x"]
+    response = look(manager_browser, base, data, **fields, header_line="")
+    assert chosen_fields(response)["column"] == ["city", "site"]
+
+
+def test_notes_stay_until_the_column_is_chosen(manager_browser: Browser, base: str) -> None:
+    data = b"Title,,\nid,text,priority\n1,a,High\n"
+    fields = chosen_fields(look(manager_browser, base, data))
+    page = look(manager_browser, base, data, **{**fields, "id": ""}).text
+    assert "line 2" in page
+    assert "not taken for the priority" in page
+    fields["priority"] = "priority"
+    assert "not taken for the priority" not in look(manager_browser, base, data, **fields).text

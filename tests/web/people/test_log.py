@@ -209,6 +209,7 @@ LOGGING_ROUTES = frozenset(
         "manage.answer",
         "manage.change_queue_access",
         "manage.create_from_file",
+        "manage.create_queue_of_job",
         "manage.delete",
         "webhooks.add",
         "webhooks.disable",

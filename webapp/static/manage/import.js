@@ -80,17 +80,19 @@ preview.addEventListener("click", async (event) => {
 
 const isWorkbook = (format) => (format ? format === "xlsx" : /\.xlsx$/i.test(file.name));
 
+// The form's fields and the beginning of the file, or the whole of a workbook.
+function readFieldsAndPiece() {
+  const data = readFields();
+  const isWhole = file.size <= PREVIEW_BYTES || isWorkbook(data.get("format"));
+  data.set("piece", isWhole ? file : file.slice(0, PREVIEW_BYTES), "piece");
+  data.set("whole", isWhole ? "yes" : "no");
+  return data;
+}
+
 async function updatePreview() {
   const requestNumber = ++requestCount;
-  const makeBody = () => {
-    const data = readFields();
-    const isWhole = file.size <= PREVIEW_BYTES || isWorkbook(data.get("format"));
-    data.set("piece", isWhole ? file : file.slice(0, PREVIEW_BYTES), "piece");
-    data.set("whole", isWhole ? "yes" : "no");
-    return data;
-  };
   try {
-    const response = await post(form.dataset.previewUrl, makeBody);
+    const response = await post(form.dataset.previewUrl, readFieldsAndPiece);
     const html = await response.text();
     if (requestNumber !== requestCount) return;
     const focusedId = document.activeElement?.id;
@@ -111,11 +113,12 @@ function showError(error) {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (!file || isBusy || checkRequest) return;
+  if (!file || isBusy || checkRequest || !preview.querySelector("#check, #import-button")) return;
   isBusy = true;
   try {
     if (plan) await requireSession();
     else plan = await createPlan();
+    if (document.getElementById("import-button") && plan.queue && !(await createQueue())) return;
   } catch (error) {
     showError(error);
     return;
@@ -142,6 +145,15 @@ async function createPlan() {
   const response = await post(form.dataset.planUrl, readFields);
   if (!response.ok) throw new Error(response.status);
   return response.json();
+}
+
+// Creates the queue of a plan that has none yet, or shows why it is refused.
+async function createQueue() {
+  const response = await post(plan.queue, readFieldsAndPiece);
+  if (response.status === 400) preview.innerHTML = await response.text(); // from our own server
+  else if (!response.ok) throw new Error(response.status);
+  else plan = await response.json();
+  return response.ok;
 }
 
 // The server reads the whole file without importing it, and reports which rows can be imported.
@@ -206,3 +218,5 @@ function importFile(url) {
 window.addEventListener("beforeunload", (event) => {
   if (isBusy) event.preventDefault();
 });
+
+if (fileInput.files.length) selectFile(fileInput.files[0]); // it was chosen before this script ran
