@@ -15,6 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 import leaseq
 from leaseq import transfer, webhooks
+from leaseq.webapp.manage.first_queue import NO_QUEUE
 from leaseq.webapp.manage.import_jobs import BadRows, ImportJobs
 from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
@@ -108,9 +109,9 @@ class World:
             self.endpoints.remove(endpoint.id)
         return self.endpoints.add("https://1.1.1.1/hook", by=self.admin).endpoint.id
 
-    def new_job(self) -> str:
+    def new_job(self, queue: str | None = None) -> str:
         mapping = ImportMapping.from_form(MultiDict({"id_field": "id"}), "rows.csv")
-        return self._jobs.create(self.queue.name, self.admin, mapping)
+        return self._jobs.create(self.queue.name if queue is None else queue, self.admin, mapping)
 
     def run_job(self) -> str:
         """A job that rejected many rows."""
@@ -257,6 +258,10 @@ def new_webhook(world: World) -> dict[str, str]:
 
 def new_queue(world: World) -> dict[str, str]:
     return {"q": world.new_queue().name}
+
+
+def job_without_queue(world: World) -> str:
+    return world.new_job(NO_QUEUE)
 
 
 def invitation_id(world: World) -> str:
@@ -450,16 +455,21 @@ INPUTS: dict[str, Maker] = {
         {"work": "some", "work.people": NAMES}, new_queue, statuses=NOT_DONE
     ),
     "GET manage.charts": get(),
+    "POST manage.check_new_queue": stream(new_id(job_without_queue), WIDE_ROW + ROWS),
     "POST manage.check_file": stream(new_id(World.new_job), WIDE_ROW + ROWS),
     "POST manage.choose_columns": page({"column": [f"f{n}" for n in range(1_000)]}),
     "POST manage.clear": page({}, new_queue),
     "POST manage.confirm_bulk": page({"move": "release", "which": "all"}, statuses=NOT_DONE),
     "GET manage.confirm_delete": get(),
+    "GET manage.confirm_lower": get(),
     "POST manage.confirm_late": page_late,
     "POST manage.correct": page_lease(World.finished, statuses=NOT_DONE, note=TEXT),
     "GET manage.correction": query_lease(World.finished),
     "POST manage.create": page({"name": "new", "title": "New"}, statuses=NOT_DONE),
     "POST manage.create_from_file": upload(ROWS, "file"),
+    "POST manage.create_queue_of_job": upload(
+        ROWS[:200_000], "piece", new_id(job_without_queue), name="rows.csv"
+    ),
     "POST manage.delete": delete_queue,
     "GET manage.export": get(),
     "POST manage.import_file": upload(WIDE_ROW + ROWS, "file", skip="yes"),
@@ -469,10 +479,13 @@ INPUTS: dict[str, Maker] = {
     "GET manage.items": get("find=words"),
     "GET manage.late": of(lambda world: {"q": world.late().queue}),
     "GET manage.live": get(is_stream=True),
+    "GET manage.new_queue": get(),
     "GET manage.one_queue": get(),
     "GET manage.overview": get(),
     "POST manage.pause": page({"reason": REASON}, new_queue),
     "POST manage.plan_import": page({"name": "rows.csv"}),
+    "POST manage.plan_new_queue": page({"name": "rows.csv"}),
+    "POST manage.preview_new_queue": upload(WIDE_ROW[:1_000_000], "piece", name="rows.csv"),
     "POST manage.preview_file": upload(WIDE_ROW[:1_000_000], "piece", name="rows.csv"),
     "POST manage.preview_settings": page({**POLICY, "sample": json.dumps({"f1": TEXT})}),
     "GET manage.rejected_rows": of(new_id(World.run_job)),
