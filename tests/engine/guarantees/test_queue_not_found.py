@@ -80,6 +80,7 @@ CREATING_OR_CHECKING_CALLS = {
     "configure",
     "exists",
     "find_policy",
+    "remove_read",  # without the queue, the item is gone
 }
 
 

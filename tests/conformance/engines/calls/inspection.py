@@ -150,6 +150,16 @@ def outcome_rows(scene: Scene) -> None:
     assert no_row is None
 
 
+def remove_read(scene: Scene) -> None:
+    scene.queue.finish(scene.take(), {"label": "good"})
+    (first,) = scene.other.outcome_rows(["0"])
+    assert first is not None
+    assert not scene.other.remove_read("0", (), by="bridge")
+    assert scene.queue.get("0").state == "finished"
+    assert scene.other.remove_read("0", first.answers, by="bridge")
+    assert scene.queue.outcome_rows(["0"]) == [None]
+
+
 def policy(scene: Scene) -> None:
     assert scene.other.policy == leaseq.Policy()
 
@@ -190,6 +200,7 @@ CALLS = (
     event_rows,
     outcomes,
     outcome_rows,
+    remove_read,
     policy,
     find_policy,
     exists,
