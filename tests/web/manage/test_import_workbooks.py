@@ -113,7 +113,7 @@ def test_damaged_workbook_is_refused_with_advice_and_imports_nothing(
     assert stream(manager_browser, base, plan["check"], data).status_code == 400
     assert stream(manager_browser, base, plan["to"], data).status_code == 400
     created = manager_browser.post(
-        "/manage/from-file", {"title": "of a file", "file": (io.BytesIO(data), "rows.xlsx")}, page="/manage"
+        "/new-queue", {"title": "of a file", "file": (io.BytesIO(data), "rows.xlsx")}, page="/new-queue"
     )
     assert created.status_code == 400
     assert "CSV" in created.text.split('role="alert"')[1].split("</p>")[0]
@@ -131,8 +131,11 @@ def test_workbook_that_is_too_large_is_refused(
 def test_queue_is_created_from_a_workbook(
     manager_browser: Browser, server: Server, queue: leaseq.Queue
 ) -> None:
-    file = (io.BytesIO(workbook(ROWS)), f"{queue.name}.xlsx")
-    response = manager_browser.post("/manage/from-file", {"file": file}, page="/manage")
+    def press(**fields: Any) -> Any:
+        file = (io.BytesIO(workbook(ROWS)), f"{queue.name}.xlsx")
+        return manager_browser.post("/new-queue", {"file": file, **fields}, page="/new-queue")
+
+    response = press(**chosen_fields(press(), "import"), create="yes")
     assert response.status_code == 303, response.text
     made = leaseq.Queue(server.client, str(response.location).split("/")[2])
     assert [item.payload["amount"] for item in made.items("inbound")] == [1.5, 2]
