@@ -58,6 +58,7 @@ def test_an_invitation_is_made_listed_and_revoked(app: Any, admin: Caller, new_n
     ("body", "field"),
     [
         ({"name": " x"}, "name"),
+        ({"name": ""}, "name"),
         ({"role": "boss"}, "role"),
         ({"days": 0}, "days"),
         ({"days": 31}, "days"),

@@ -86,7 +86,7 @@ class Onboarding(Base):
         days: int = DAYS,
     ) -> str:
         """A one-time token to sign up. Without a name, the invited person chooses it."""
-        invited_name = checked_name(name) if name else None
+        invited_name = checked_name(name) if name is not None else None
         if invited_name is not None:
             self._refuse_known(invited_name)
         token = self._invitations.make(
