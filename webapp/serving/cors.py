@@ -17,7 +17,7 @@ REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-No
 EXPOSED_HEADERS = (
     "Allow, Content-Disposition, ETag, Idempotency-Replayed, Link, Location, RateLimit-Limit, "
     "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Leaseq-Erased-As, "
-    "X-Leaseq-Reason, X-Request-Id"
+    "X-Leaseq-Reason, X-Leaseq-Unassigned, X-Leaseq-Unmatched, X-Request-Id"
 )
 MAX_AGE_SECONDS = "600"
 

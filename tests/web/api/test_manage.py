@@ -118,7 +118,8 @@ def test_item_has_documented_fields_and_lists_are_paged(
     item = manager("GET", f"/queues/{form_queue.name}/items/one").json
     assert list(item) == [
         "id", "state", "payload", "priority", "requires", "assignment", "assigned_to", "due", "attempts",
-        "failures", "last_error", "enqueued_at", "leases", "answers", "late_answers", "history",
+        "failures", "last_error", "enqueued_at", "answers_needed", "leases", "answers", "late_answers",
+        "history",
     ]  # fmt: skip
     assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
     assert list(item["answers"][0]) == [

@@ -229,7 +229,8 @@ def test_start_after_sigkill_waits_for_port_of_old_web_process(start_leaseq: Sta
     with socket.create_connection(("127.0.0.1", run.port)) as connection:  # completed by the old process
         connection.settimeout(TIMEOUT)
         connection.sendall(
-            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\n\r\n"
         )
         assert connection.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread handles it
         run.process.kill()

@@ -47,7 +47,7 @@ def test_manager_creates_configures_fills_and_watches_queue(
     import_response = manager_browser.post(
         f"{base}/import", {"file": file, "id": "id", "skip": "yes"}, follow_redirects=True
     )
-    assert "2 added, 1 duplicate, 1 skipped" in import_response.text
+    assert "2 added, 0 duplicates, 1 skipped. 1 row has an id that belongs" in import_response.text
     assert "Line 5" in import_response.text
     lease = queue.reserve("worker one")
     assert lease
@@ -86,7 +86,7 @@ def test_existing_queue_is_not_created_again(manager_browser: Browser, form_queu
     [
         ({}, "Choose a file first"),
         ({"file": (io.BytesIO(b"x"), "rows.dat")}, "name the format, one of csv"),
-        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "save the sheet as CSV"),
+        ({"file": (io.BytesIO(b"x"), "rows.xls")}, "save it as xlsx or as CSV"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "format": "xml"}, "xml"),
@@ -203,7 +203,7 @@ def test_invalid_list_query_is_refused(manager_browser: Browser, form_queue: lea
 def test_an_admin_changes_people(
     sign_in_as: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    admin_browser, name = sign_in_as("admin"), new_name("person/")
+    admin_browser, name = sign_in_as("admin"), new_name("person %")
     assert "/welcome?token=" in admin_browser.post("/people", {"name": name, "role": "worker"}).text
     response = admin_browser.post("/people", {"name": name, "role": "worker"})
     assert (response.status_code, "already" in response.text) == (400, True)

@@ -264,7 +264,7 @@ def test_the_log_does_not_read_the_rest_of_an_imported_file(
     accounts: Accounts, manager: Caller, form_queue: leaseq.Queue
 ) -> None:
     """The import stops at the first piece of a file that is no array; the rest may not fit into memory."""
-    data = b'{"text": "Good"}\n' * 100_000
+    data = b"neither an array nor a line\n" * 100_000
     file = BytesIO(data)
     response = manager(
         "POST",

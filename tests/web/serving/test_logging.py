@@ -60,7 +60,7 @@ def _attach(log: Log) -> Iterator[Log]:
 
 def test_access_log_entry_has_request_and_person(json_log: Log, worker: Caller, queue: leaseq.Queue) -> None:
     queue.configure()
-    response = worker("GET", f"/queues/{queue.name}?secret=token", buffered=True)
+    response = worker("GET", f"/queues/{queue.name}/mine?limit=7", buffered=True)
     (access_entry,) = [entry for entry in json_log.entries() if entry["logger"] == ACCESS]
     assert access_entry["ms"] > 0
     assert access_entry["time"].endswith("Z")
@@ -68,8 +68,8 @@ def test_access_log_entry_has_request_and_person(json_log: Log, worker: Caller, 
         name: access_entry[name] for name in ("method", "path", "route", "status", "person", "address")
     } == {
         "method": "GET",
-        "path": f"/api/v1/queues/{queue.name}",
-        "route": "/api/v1/queues/<q>",
+        "path": f"/api/v1/queues/{queue.name}/mine",
+        "route": "/api/v1/queues/<q>/mine",
         "status": 200,
         "person": worker.name,
         "address": "127.0.0.1",
