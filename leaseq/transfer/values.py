@@ -51,10 +51,11 @@ class ColumnKinds:
         """``is_text``: all cells are text, also those that mean a value."""
         self._is_text = is_text
         self._chosen = set(choice.value)
+        self._columns = tuple(columns)
         self._detected: dict[str, Kind] = {}
         known = {*choice.text, *choice.value}
         self.undecided = (
-            set() if choice.raw else {name for name in columns if name not in known and not is_id(name)}
+            set() if choice.raw else {name for name in self._columns if name not in known and not is_id(name)}
         )
 
     def see(self, row: Mapping[str, Json]) -> None:
@@ -70,8 +71,8 @@ class ColumnKinds:
 
     @property
     def detected(self) -> dict[str, Kind]:
-        """The columns that have values, without those that were chosen."""
-        return dict(self._detected)
+        """The columns that have values, in the table's order, without those that were chosen."""
+        return {name: self._detected[name] for name in self._columns if name in self._detected}
 
     def convert(self, row: Row) -> Row | BadRow:
         """The row with values instead of text."""

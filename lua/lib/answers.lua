@@ -24,9 +24,8 @@ function answers.apply(member, person, source)
     signs, old_sign = bars.set(id, person, '=')
     if bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
     drafts.drop(id, person)
-    for _, other in ipairs(members) do
-      is_incomplete = is_incomplete or other ~= member and not redis.call('ZSCORE', keys.finished, other)
-    end
+    local function is_open(other) return other ~= member and not redis.call('ZSCORE', keys.finished, other) end
+    for _, other in ipairs(members) do is_incomplete = is_incomplete or is_open(other) end
   end
   if not is_incomplete then
     drafts.drop_all(id)

@@ -9,10 +9,7 @@ local must_wake, has_entered
 -- score it goes to the end, with a time of its own. One that its item no longer needs is closed instead: then
 -- it returns true.
 function places.put(item, is_returned, score)
-  if item.answers and surplus.is_one(item) then
-    surplus.close(item)
-    return true
-  end
+  if item.answers and surplus.is_one(item) then return surplus.close(item) end
   if has_entered and not score then queue.tick() end
   has_entered = true
   local round = items.round(item.member)

@@ -31,21 +31,20 @@ end
 -- Whether an assignment has an answer, or may get one.
 local function is_live(member)
   if redis.call('ZSCORE', keys.dead, member) then return false end
-  if not redis.call('ZSCORE', keys.finished, member) then return true end
-  local grant = grants.latest(member)
-  return grant ~= nil and grant.ending == 'finished'
+  local grant = redis.call('ZSCORE', keys.finished, member) and (grants.latest(member) or {})
+  return not grant or grant.ending == 'finished'
 end
 
 -- Whether the item's other assignments are as many as it needs. Only items with a number of their own have any.
 function surplus.is_one(item)
-  local id, count = items.id(item.member), 0
-  for _, member in ipairs(item.answers and items.assignments(id) or {}) do
+  local count = item.answers and 0
+  for _, member in ipairs(count and items.assignments(items.id(item.member)) or {}) do
     if member ~= item.member and is_live(member) then count = count + 1 end
   end
-  return item.answers ~= nil and count >= item.answers + 0
+  return count ~= nil and count >= item.answers + 0
 end
 
--- Closes an assignment; the caller removes it from the set that it was in.
+-- Closes an assignment; the caller removes it from the set that it was in. Returns true.
 function surplus.close(item)
   local id, is_complete = items.id(item.member), true
   redis.call('ZADD', keys.finished, queue.now, item.member)
@@ -54,11 +53,8 @@ function surplus.close(item)
   -- It is no answer in the status, but one of the entries that keep_finished_count limits: see lib/retain.lua.
   local head, full, tail = string.match(redis.call('HGET', keys.ledger, 'forget') or '', '^(%d+ %d+ )(%d+)( %d+)$')
   if full then redis.call('HSET', keys.ledger, 'forget', head .. stamp(math.max(full - 1, 0)) .. tail) end
-  for _, member in ipairs(items.assignments(id)) do
-    is_complete = is_complete and redis.call('ZSCORE', keys.finished, member)
-  end
-  if is_complete then
-    drafts.drop_all(id)
-    redis.call('ZREM', keys.due, id)
-  end
+  for _, member in ipairs(items.assignments(id)) do is_complete = is_complete and redis.call('ZSCORE', keys.finished, member) end
+  if is_complete then drafts.drop_all(id) end
+  if is_complete then redis.call('ZREM', keys.due, id) end
+  return true
 end
