@@ -73,7 +73,7 @@ class Machine(ReplacingMachine):
         elif not self.model.may_take_back(part):
             self.check_refused(lease, call)
         elif self.model.alive(lease.person, self.now) >= self.model.rules.holds:
-            with pytest.raises(leaseq.Invalid, match="^holds:"):
+            with pytest.raises(leaseq.Invalid, match=r"^holds:"):
                 call()
         else:
             self.model.leave(part)
