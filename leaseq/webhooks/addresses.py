@@ -29,16 +29,23 @@ NO_NETWORKS: Networks = ()
 _Address: TypeAlias = IPv4Address | IPv6Address
 _RESOLVE_SECONDS = 3.0
 _UNICAST = IPv6Network("2000::/3")  # all addresses that are routed on the internet
-# Special-purpose networks that not every Python version treats as such, and Azure's metadata address. The
-# metadata addresses of other clouds are in networks that are not public.
-_SPECIAL = tuple(
+# All blocks of IANA's iana-ipv4-special-registry and iana-ipv6-special-registry of 2025-10-09, rather than
+# `is_global`, whose tables differ between Python versions. Left out are blocks within others, and those whose
+# addresses embed another, which is checked instead. Globally reachable blocks are in the list, too: they are
+# for protocols, and no webhook receiver is there.
+_SPECIAL: Networks = tuple(
     map(
         ipaddress.ip_network,
-        # 64:ff9b:1::/48 is for translation in a network of one's own, with any prefix below it (RFC 8215).
         (
-            "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24",
-            "168.63.129.16", "64:ff9b:1::/48", "100:0:0:1::/64", "2001::/23", "2001:db8::/32",
-            "2620:4f:8000::/48", "3fff::/20", "5f00::/16",
+            "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+            "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
+            "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+            "240.0.0.0/4",
+            "::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001:db8::/32",
+            "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+            # Not in these registries: multicast, and an address of Azure's services in each virtual machine.
+            # The metadata addresses of other clouds are in the blocks above.
+            "224.0.0.0/4", "ff00::/8", "168.63.129.16/32",
         ),
     )
 )  # fmt: skip
@@ -160,9 +167,9 @@ def is_public(address: _Address) -> bool:
         inner_addresses = list(_embedded_addresses(address))
         if inner_addresses:  # guard: webhook-inside
             return all(map(is_public, inner_addresses))
-    if any(address in network for network in _SPECIAL) or address.is_multicast or address.is_reserved:
+    if any(address in network for network in _SPECIAL):
         return False
-    return address.is_global and (address.version == 4 or address in _UNICAST)
+    return address.version == 4 or address in _UNICAST
 
 
 def _embedded_addresses(address: IPv6Address) -> Iterator[IPv4Address]:

@@ -17,7 +17,7 @@ from leaseq.models import Lease
 from leaseq.webhooks.addresses import Networks
 from leaseq.webhooks.deliveries import Deliveries, dump_response, is_test, webhook_id
 from leaseq.webhooks.endpoints import Clock, Endpoint, EndpointNotFound, Endpoints
-from leaseq.webhooks.makers import why_not_sent
+from leaseq.webhooks.makers import questions, why_not_sent
 from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Response, post
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 class Deliverer:
     """Sends deliveries. ``allow``: networks that are allowed although they are not public. ``seconds``: the
-    time limit of one try."""
+    time limit of one try. Raises LeaseqError if this process can't ask who may see what is sent."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Deliverer:
         seconds: float = TOTAL_SECONDS,
     ) -> None:
         self._client = client
+        self._questions = questions()
         self.endpoints = Endpoints(client, clock=clock)
         self.deliveries = Deliveries(client, clock=clock)
         self._allow = allow
@@ -58,7 +59,7 @@ class Deliverer:
             if receiver.disabled_at is not None and not is_testing:
                 queue.release(lease.id)
                 return None
-            reason = None if is_testing else why_not_sent(self._client, receiver, lease.payload)
+            reason = None if is_testing else self._why_not_sent(receiver, lease)
             if reason is not None:
                 queue.release(lease.id)
                 self.endpoints.disable(endpoint, reason)
@@ -72,6 +73,9 @@ class Deliverer:
                 self._note_failure(receiver, lease.reserved_at, response, counts=not is_testing)
             return response
         return None
+
+    def _why_not_sent(self, endpoint: Endpoint, lease: Lease) -> str | None:
+        return why_not_sent(self._questions, self._client, endpoint, lease.payload)
 
     def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
         text = validation.dump_json(lease.payload, "body")

@@ -73,6 +73,39 @@ def test_an_address_that_is_not_public_is_refused(host: str, hooks: Hooks) -> No
         assert "is not public" in (response.error or "")
 
 
+# iana-ipv4-special-registry-1.csv and iana-ipv6-special-registry-1.csv, updated 2025-10-09: all blocks but
+# those whose addresses embed another (::ffff:0:0/96, 64:ff9b::/96, 2002::/16). And multicast.
+SPECIAL_BLOCKS = [
+    *("0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+    *("172.16.0.0/12", "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32"),
+    *("192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24"),
+    *("192.88.99.0/24", "192.88.99.2/32", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"),
+    *("198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "255.255.255.255/32", "224.0.0.0/4"),
+    *("::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32"),
+    *("2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48"),
+    *("2001:10::/28", "2001:20::/28", "2001:30::/28", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20"),
+    *("5f00::/16", "fc00::/7", "fe80::/10", "ff00::/8"),
+]
+NEIGHBOURS = [
+    *("9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0"),
+    *("192.0.1.0", "198.20.0.0", "223.255.255.255", "2001:200::", "2001:db7:ffff::", "2001:db9::"),
+    *("2620:4f:7fff::", "2620:4f:8001::", "3ffe:ffff::", "3fff:1000::"),
+]
+
+
+@pytest.mark.parametrize("block", SPECIAL_BLOCKS)
+def test_no_address_of_a_special_block_is_public(block: str) -> None:
+    network = ipaddress.ip_network(block)
+    assert not is_public(network[0])
+    assert not is_public(network[-1])
+    assert not is_public(network[network.num_addresses // 2])
+
+
+@pytest.mark.parametrize("address", NEIGHBOURS)
+def test_address_beside_a_special_block_is_public(address: str) -> None:
+    assert is_public(ipaddress.ip_address(address))
+
+
 @pytest.mark.parametrize(
     "address",
     ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"],

