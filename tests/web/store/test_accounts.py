@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import pyotp
 import pytest
 
 import leaseq
@@ -16,6 +17,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import password_counters
+from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
@@ -194,6 +196,79 @@ def test_log_records_author_and_content_of_changes(empty_accounts: Accounts) -> 
         ("ann", "token.made", "ann", "script, manage"),
         ("root", "person.changed", "ann", "skills: – → fr"),
         ("root", "person.added", "ann", "manager"),
+    ]
+
+
+def test_log_records_how_people_came_in_and_how_they_sign_in(empty_accounts: Accounts) -> None:
+    accounts = empty_accounts
+    logged: list[tuple[str, str, str, str]] = []
+
+    def new_entries() -> list[tuple[str, str, str, str]]:
+        """What was logged since the last call, oldest first."""
+        entries = [(one.by, one.what, one.about, one.detail) for one in reversed(accounts.log.latest(100))]
+        entries, logged[:] = entries[len(logged) :], entries
+        return entries
+
+    accounts.set_up(accounts.setup_token() or "", "ann", PASSWORD)
+    accounts.change("ann", by="ann", disabled=False)  # nothing changed
+    assert new_entries() == [("ann", "person.set-up", "ann", "")]
+
+    invitation_token = accounts.invite(by="ann", role="manager", name="bob", days=3)
+    accounts.invite(by="ann")
+    (open_invitation,) = (one for one in accounts.invitations() if one.name is None)
+    accounts.revoke_invitation(open_invitation.id, by="eve")
+    accounts.accept(invitation_token, "", PASSWORD)
+    assert new_entries() == [
+        ("ann", "invitation.made", "bob", "manager, 3 d"),
+        ("ann", "invitation.made", "", f"worker, {DAYS} d"),
+        ("eve", "invitation.revoked", "", open_invitation.id),
+        ("bob", "invitation.used", "bob", "manager, invited by ann"),
+    ]
+
+    accounts.change("bob", by="ann", disabled=True)
+    accounts.change("bob", by="ann", disabled=True)
+    accounts.change("bob", by="ann", disabled=False)
+    assert new_entries() == [("ann", "person.disabled", "bob", ""), ("ann", "person.enabled", "bob", "")]
+
+    accounts.set_password("bob", PASSWORD, by="ann")
+    accounts.use_link(accounts.password_link("bob", by="ann"), PASSWORD)
+    accounts.turn_on_factor("bob", pyotp.TOTP(accounts.factors.offer("bob")).now())
+    accounts.turn_off_factor("bob", by="ann")
+    accounts.turn_off_factor("bob", by="ann")
+    accounts.end_sessions("bob", by="ann")
+    assert new_entries() == [
+        ("ann", "sign-in.password-set", "bob", ""),
+        ("ann", "sign-in.link-made", "bob", ""),
+        ("bob", "sign-in.link-used", "bob", ""),
+        ("bob", "sign-in.factor-on", "bob", ""),
+        ("ann", "sign-in.factor-off", "bob", ""),
+        ("ann", "sign-in.sessions-ended", "bob", ""),
+    ]
+
+    accounts.allow_provider_link("bob", by="ann")
+    accounts.authenticate_by_provider("bob", "subject-1", create=False)
+    accounts.unlink_provider("bob", by="ann")
+    accounts.authenticate_by_provider("cid", "subject-2", create=True)
+    assert new_entries() == [
+        ("ann", "sign-in.provider-allowed", "bob", ""),
+        ("bob", "sign-in.provider-tied", "bob", ""),
+        ("ann", "sign-in.provider-untied", "bob", ""),
+        ("cid", "person.added", "cid", "worker, by the identity provider"),
+        ("cid", "sign-in.provider-tied", "cid", ""),
+    ]
+
+    token = not_none(accounts.token_record(accounts.create_token("bob", "script", by="ann", scope="read")))
+    rotated_token = not_none(accounts.token_record(accounts.rotate_token(token, by="bob")))
+    accounts.revoke_token(rotated_token.id, by="ann")
+    accounts.create_token("bob", "other", by="bob")
+    accounts.revoke_tokens("bob", by="ann")
+    accounts.revoke_tokens("bob", by="ann")
+    assert new_entries() == [
+        ("ann", "token.made", "bob", "script, read"),
+        ("bob", "token.rotated", "bob", "script"),
+        ("ann", "token.revoked", "bob", "script"),
+        ("bob", "token.made", "bob", "other, manage"),
+        ("ann", "token.all-revoked", "bob", "1"),
     ]
 
 
