@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -149,6 +151,24 @@ def test_group_cell_links_to_its_items(
         re.findall(r'name="id" value="([^"]+)"', manager_browser.get(html.unescape(links[cell])).text)
     )
     assert found_ids == expected
+
+
+@pytest.mark.parametrize("margin", [timedelta(milliseconds=1), timedelta(days=2)])
+def test_link_of_a_day_is_within_the_day_and_the_filtered_period(
+    answered_queue: leaseq.Queue, manager_browser: Browser, margin: timedelta
+) -> None:
+    times = [answered_queue.get(f"l{number}").answers[0].finished_at for number in range(len(ANSWERS))]
+    begin, end = min(times) - margin, max(times) + margin
+    query = urlencode({"by": "day", "from": begin.isoformat(), "to": end.isoformat()})
+    part = section(manager_browser.get(f"{url(answered_queue)}?{query}").text, "About")
+    linked_periods = set()
+    for link in re.findall(r'<a href="([^"]+)">', part.split('<table class="groups">')[1]):
+        fields = parse_qs(urlsplit(html.unescape(link)).query)
+        linked_periods.add((fields["from"][0], fields["to"][0]))
+    days = [datetime.combine(day, time(), UTC) for day in {one.date() for one in times}]
+    assert linked_periods == {
+        (max(day, begin).isoformat(), min(day + timedelta(days=1), end).isoformat()) for day in days
+    }
 
 
 def test_answers_are_filtered_by_person_and_date(
