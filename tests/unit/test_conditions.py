@@ -123,6 +123,11 @@ def test_question_depending_on_a_question_not_asked_is_not_asked() -> None:
     assert only_asked(FORM, answers) == {"about": "delivery", "tags": ["angry"], "more": 1}
 
 
+def test_answers_in_another_order_than_the_questions_meet_their_conditions() -> None:
+    answers = {"who": "ann", "tags": ["angry"], "why": "somebody", "about": "refund"}
+    assert only_asked(FORM, answers) == answers
+
+
 def test_simulated_answers_are_valid() -> None:
     dice = Random(7)
     answers = [answer_to(FORM, dice) for _ in range(200)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 
 import leaseq
 from leaseq.cli import main
+from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.commands.token import SCOPES as TOKEN_COMMAND_SCOPES
 from leaseq.webapp.store.accounts import SCOPES, Accounts
 from tests.support.leases import not_none
@@ -75,6 +77,15 @@ def test_user_and_token_commands_refuse_bad_arguments(
     second_result = run("user", "add", name, "--password-stdin", input="correct horse battery\n")
     assert (second_result.exit_code, "already" in second_result.stderr) == (1, True)
     assert run("token", "revoke", "nonesuch").exit_code == 1
+
+
+def test_user_disable_refuses_the_only_admin_and_does_not_call_it_misuse(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path, fsync="no") as server:
+        accounts = Accounts(leaseq.connect(server.url))
+        accounts.add("ann", by="test", role="admin", password="correct horse battery")
+        result = CliRunner().invoke(main, ["user", "disable", "ann", "--redis", server.url])
+        assert (result.exit_code, "only admin" in result.stderr) == (1, True)
+        assert accounts.verify("ann", "correct horse battery")
 
 
 @pytest.mark.parametrize(

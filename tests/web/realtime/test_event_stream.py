@@ -91,6 +91,9 @@ def test_open_streams_occupy_no_request_slots(
         assert reader.response.status == 200
         assert reader.response.headers["Content-Type"].startswith("text/event-stream")
         assert reader.response.headers["X-Content-Type-Options"] == "nosniff"
+        assert reader.response.headers["X-Accel-Buffering"] == "no", (
+            "an nginx in front passes events on at once"
+        )
     for _ in range(5):
         status, body = get(address, f"/api/v1/queues/{form_queue.name}/stats", manager.token)
         assert (status, json.loads(body)["inbound"]) == (200, 2)
