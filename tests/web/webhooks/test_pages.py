@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq import webhooks
+from leaseq.webapp.store.accounts import Accounts
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver, sending
@@ -141,15 +142,45 @@ def test_endpoint_is_tested_rotated_disabled_enabled_and_removed(
     assert manager_browser.get(endpoint_path).status_code == 404
 
 
-def test_audit_log_describes_endpoint_changes(
-    sign_in_as: Visit, receiver: Receiver, queue: leaseq.Queue
+def test_audit_log_has_each_action_on_an_endpoint_by_page_and_rest(
+    sign_in_as: Visit,
+    make_caller: Callable[[str], Caller],
+    accounts: Accounts,
+    receiver: Receiver,
+    queue: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    admin = sign_in_as("admin")
-    endpoint_path, _ = add_endpoint(admin, receiver, queue)
-    admin.post(f"{endpoint_path}/remove")
-    log_text = text_of(admin.get(f"/people/log?person={admin.name}&kind=webhook"))
+    monkeypatch.setattr("leaseq.webhooks.deliveries.TAKE_SECONDS", 0)  # nobody sends the test
+    actions, replay = ("rotate", "test", "disable", "enable"), {"since": "2020-01-01T00:00:00Z"}
+    browser, caller = sign_in_as("admin"), make_caller("manager")
+
+    endpoint_path, _ = add_endpoint(browser, receiver, queue)
+    for action in actions:
+        browser.post(f"{endpoint_path}/{action}")
+    browser.post(f"{endpoint_path}/replay", replay)
+    browser.post(f"{endpoint_path}/remove")
+
+    endpoint = {"url": receiver.url, "events": ["item.finished"], "queues": [queue.name]}
+    rest_path = f"/webhooks/{caller('POST', '/webhooks', json=endpoint).json['id']}"
+    for action in actions:
+        caller("POST", f"{rest_path}/{action}", json={})
+    caller("POST", f"{rest_path}/replay", json=replay)
+    caller("DELETE", rest_path)
+
+    for name, path in ((browser.name, endpoint_path), (caller.name, rest_path)):
+        entries = accounts.log.page(person=name, kind="webhook").entries
+        assert [(one.what, one.detail) for one in reversed(entries)] == [
+            ("webhook.added", f"{receiver.url}, item.finished"),
+            ("webhook.rotated", ""),
+            ("webhook.tested", ""),
+            ("webhook.disabled", ""),
+            ("webhook.enabled", ""),
+            ("webhook.replayed", "0"),
+            ("webhook.removed", receiver.url),
+        ]
+        assert {one.about for one in entries} == {path.rpartition("/")[2]}
+    log_text = text_of(browser.get(f"/people/log?person={browser.name}&kind=webhook"))
     assert "added a webhook endpoint" in log_text
-    assert "removed a webhook endpoint" in log_text
 
 
 def test_delivery_queue_is_on_no_page(
