@@ -13,7 +13,7 @@ import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.conftest import Clock
 from tests.support.leases import not_none, take
-from tests.support.waiting import eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 
 def add_expired_leases(
@@ -87,7 +87,7 @@ def test_repeated_clear_finds_new_queues_and_stops_on_signal(
     second_queue = add_expired_leases(server.client, f"{queue_name}-2", 1)
     wait_for(process, f"{second_queue.name}: 1 returned")
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, stderr) == (0, b"")
 
 
@@ -107,7 +107,7 @@ def test_repeated_clear_continues_after_server_restart(spawn: Spawn, own_server:
     wait_for(process, f"{queue.name}: 1 returned")
     client.close()
     process.terminate()
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, stderr) == (0, b"")
 
 
@@ -126,7 +126,7 @@ def test_concurrent_clear_processes_return_each_lease_once(
     assert queue.stats().inbound == 30
     for process in processes:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(TIMEOUT) == 0
 
 
 def refuse_connections(own_server: Any, times: int) -> None:
@@ -173,7 +173,7 @@ def test_repeated_clear_reports_unreadable_queue_once(
         queue = add_expired_leases(server.client, name, 1)
         eventually(lambda queue=queue: queue.stats().inbound == 1)  # type: ignore[misc]
     process.terminate()
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert stderr.decode().count(f"queue {unreadable_queue.name!r} was left out") == 1, (
         "reported once, not in each round"
     )

@@ -15,7 +15,7 @@ import leaseq
 from leaseq.simulation import people
 from leaseq.simulation.fake_values import value_for
 from tests.cli.conftest import Call, Spawn
-from tests.support.waiting import eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 FORM = {
     "ask": {
@@ -141,7 +141,7 @@ def test_command_abandons_held_items_on_sigterm(spawn: Spawn, server: Any, queue
     process = spawn("simulate", queue_name, "--people", "2", "--think", "600")
     eventually(lambda: queue.stats().reserved == 2 or process.poll() is not None)
     process.terminate()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, err) == (0, b"")
     assert b"2 abandoned" in out
     assert queue.stats().inbound == 5

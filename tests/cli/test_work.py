@@ -16,7 +16,7 @@ import leaseq
 from tests.cli.conftest import Call
 from tests.conftest import Server
 from tests.support.processes import LEASEQ
-from tests.support.waiting import eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -32,7 +32,7 @@ def test_example_function_works_until_sigterm(server: Server, queue: leaseq.Queu
     )
     eventually(lambda: queue.stats().finished == 3 or process.poll() is not None, "all are finished")
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0
     assert "3 finished, 0 failed, 0 given back" in stderr
     assert [answer.result["label"] for answer in queue.answers()] == ["delivery", "account", "other"]
@@ -136,7 +136,7 @@ def test_config_file_of_docs_works_on_all_its_queues(server: Server, queue_name:
     eventually(lambda: are_done() or process.poll() is not None, "worked")
     eventually(lambda: mail.stats().scheduled == 1 or process.poll() is not None, "failed for now")
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0, stderr
     assert f"office-bot works on {', '.join(names.values())}." in stderr
     assert "2 finished, 2 failed, 0 given back" in stderr
