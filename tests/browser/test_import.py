@@ -11,7 +11,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
@@ -72,6 +72,78 @@ def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     assert "bad,text,high" in Path(download.value.path()).read_text()
     item = queue.get("r7")
     assert (item.payload["nr"], set(item.payload), item.priority) == ("r7", {"nr", "text"}, 7)
+
+
+@pytest.fixture
+def large_file(import_page: Page, tmp_path: Path) -> Path:
+    """A chosen file that is too large to be checked with its preview: some of its rows have no number."""
+    file = tmp_path / "large.csv"
+    lines = [f"r{number},{'and so on ' * 10},{number % 100 or ''}" for number in range(ROWS)]
+    file.write_text("\n".join(["nr,text,urgency", *lines, "bad,text,high"]))
+    import_page.get_by_label("File").set_input_files(file)
+    expect(import_page.get_by_role("region", name="The first rows")).to_contain_text("r3")
+    return file
+
+
+def hold(tab: Page, path: str) -> list[Route]:
+    """Hold the next request to this path, until the test lets it go on; later ones go on by themselves."""
+    held: list[Route] = []
+    tab.route(path, lambda route: route.continue_() if held else held.append(route))
+    return held
+
+
+def wait_until_held(tab: Page, held: list[Route]) -> None:
+    while not held:
+        tab.wait_for_timeout(20)  # the test's own limit ends this
+
+
+@pytest.mark.usefixtures("large_file")
+def test_check_that_is_pressed_before_the_preview_is_there_shows_its_result(import_page: Page) -> None:
+    tab = import_page
+    held_preview, held_check = hold(tab, "**/import/preview"), hold(tab, "**/check")
+    tab.get_by_label("Priority").select_option("urgency")
+    wait_until_held(tab, held_preview)
+    tab.get_by_role("button", name="Check the whole file").click()
+    tab.wait_for_timeout(500)  # a check that does not wait for the preview begins now
+    with tab.expect_response("**/import/preview"):
+        held_preview[0].continue_()
+    wait_until_held(tab, held_check)
+    held_check[0].continue_()
+    expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.get_by_label("Priority")).to_have_value("urgency")
+
+
+@pytest.mark.usefixtures("large_file")
+def test_choice_that_changes_after_the_press_discards_the_check(import_page: Page) -> None:
+    tab = import_page
+    held = hold(tab, "**/import/jobs")
+    tab.get_by_role("button", name="Check the whole file").click()
+    wait_until_held(tab, held)
+    with tab.expect_response("**/import/preview"), tab.expect_response("**/import/jobs"):
+        tab.get_by_label("Priority").select_option("urgency")
+        held[0].continue_()
+    expect(tab.get_by_text("rows can be imported.")).to_have_count(0)
+    tab.get_by_role("button", name="Check the whole file").click()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+
+
+@pytest.mark.usefixtures("large_file")
+def test_result_of_a_check_is_not_kept_for_other_choices_by_paging(import_page: Page) -> None:
+    tab = import_page
+    tab.get_by_role("button", name="Check the whole file").click()
+    expect(tab.get_by_text(f"{ROWS + 1:,} rows can be imported.")).to_be_visible()
+    held = hold(tab, "**/import/preview")
+    tab.get_by_role("button", name="Next").click()
+    wait_until_held(tab, held)
+    with tab.expect_response("**/import/preview"):
+        tab.get_by_label("Priority").select_option("urgency")
+    expect(tab.get_by_role("button", name="Check the whole file")).to_be_visible()
+    with tab.expect_response("**/import/preview"):
+        held[0].continue_()
+    expect(tab.get_by_text("6 to 10 of 200.")).to_be_visible()
+    expect(tab.get_by_role("button", name="Check the whole file")).to_be_visible()
+    expect(tab.get_by_text("rows can be imported.")).to_have_count(0)
 
 
 def test_dropped_file_that_is_not_utf8_is_reported(import_page: Page, queue: leaseq.Queue) -> None:

@@ -13,7 +13,9 @@ document.documentElement.classList.add("scripted");
 document.querySelector(".without-script").remove(); // the preview has the same fields, and more
 
 let file = null;
-let requestCount = 0;
+let changeCount = 0; // of the file and of the choices
+let shownChanges = 0; // `changeCount` of the choices that the preview shows
+let latestPreview = null; // the promise of the preview that was requested last
 let isBusy = false;
 let plan = null; // the URLs to which this file is sent, once the server has them
 let checkRequest = null; // the request that checks the file
@@ -54,8 +56,9 @@ function readFields() {
   return data;
 }
 
-// Discards a check, which was made with other choices.
+// Discards a check, which was made with another file or other choices.
 function discardCheck() {
+  changeCount++;
   plan = null;
   checkRequest?.abort();
   checkRequest = null;
@@ -71,9 +74,7 @@ preview.addEventListener("click", async (event) => {
   const clicked = event.target.closest("[data-start]");
   if (!clicked) return;
   preview.querySelector("[name=start]").value = clicked.dataset.start;
-  const checkResult = document.getElementById("check-result");
   await updatePreview();
-  document.getElementById("check-result")?.replaceWith(checkResult);
   const button = document.getElementById(clicked.id);
   (button?.disabled ? preview.querySelector("[data-start]:not(:disabled)") : button)?.focus();
 });
@@ -89,18 +90,33 @@ function readFieldsAndPiece() {
   return data;
 }
 
-async function updatePreview() {
-  const requestNumber = ++requestCount;
+function updatePreview() {
+  const request = requestPreview(changeCount, () => request === latestPreview);
+  latestPreview = request;
+  return request;
+}
+
+// Replaces the preview, unless a later one was requested meanwhile.
+async function requestPreview(changes, isLatest) {
   try {
     const response = await post(form.dataset.previewUrl, readFieldsAndPiece);
     const html = await response.text();
-    if (requestNumber !== requestCount) return;
+    if (!isLatest()) return;
     const focusedId = document.activeElement?.id;
+    const checkResult = document.getElementById("check-result");
     preview.innerHTML = html; // from our own server
+    if (changes === shownChanges) document.getElementById("check-result")?.replaceWith(checkResult);
+    shownChanges = changes;
     if (focusedId) document.getElementById(focusedId)?.focus();
   } catch (error) {
-    if (requestNumber === requestCount) showError(error);
+    if (isLatest()) showError(error);
   }
+}
+
+// Resolves when the preview shows the present choices, or why it can't.
+async function awaitPreview() {
+  let awaited;
+  while (awaited !== latestPreview) await (awaited = latestPreview);
 }
 
 // Shows why the file could not be sent, instead of an earlier reason.
@@ -113,20 +129,29 @@ function showError(error) {
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (!file || isBusy || checkRequest || !preview.querySelector("#check, #import-button")) return;
+  if (!file || isBusy || checkRequest) return;
+  const pressed = event.submitter?.textContent;
+  let url;
   isBusy = true;
   try {
-    if (plan) await requireSession();
-    else plan = await createPlan();
-    if (document.getElementById("import-button") && plan.queue && !(await createQueue())) return;
+    await awaitPreview(); // its button may be another one
+    const button = preview.querySelector("#check, #import-button");
+    if (!button || button.textContent !== pressed) return;
+    const changes = changeCount;
+    let target = plan;
+    if (target) await requireSession();
+    else target = await createPlan();
+    if (changes !== changeCount) return; // the preview of the new choices follows
+    plan = target;
+    if (button.id === "check") return checkFile(plan.check);
+    if (target.queue && !(target = await createQueue(target.queue))) return;
+    url = target.to;
   } catch (error) {
     showError(error);
     return;
   } finally {
     isBusy = false;
   }
-  if (!document.getElementById("import-button")) return checkFile(plan.check);
-  const url = plan.to;
   isBusy = true;
   history.replaceState(null, "", url); // a reload shows the import's result
   form.hidden = true;
@@ -147,13 +172,13 @@ async function createPlan() {
   return response.json();
 }
 
-// Creates the queue of a plan that has none yet, or shows why it is refused.
-async function createQueue() {
-  const response = await post(plan.queue, readFieldsAndPiece);
-  if (response.status === 400) preview.innerHTML = await response.text(); // from our own server
-  else if (!response.ok) throw new Error(response.status);
-  else plan = await response.json();
-  return response.ok;
+// Creates the queue of a plan that has none yet. The plan with the queue, or null: the preview says why it is refused.
+async function createQueue(url) {
+  const response = await post(url, readFieldsAndPiece);
+  if (response.ok) return response.json();
+  if (response.status !== 400) throw new Error(response.status);
+  preview.innerHTML = await response.text(); // from our own server
+  return null;
 }
 
 // The server reads the whole file without importing it, and reports which rows can be imported.
