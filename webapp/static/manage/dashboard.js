@@ -216,16 +216,28 @@ function showFigures(data) {
 const connectionState = document.querySelector("[data-connection-state]");
 const signInLink = document.querySelector("[data-sign-in]");
 
-let wasDisconnected = false;
+let isOnline = true;
+let areTokensOld = false; // the forms' CSRF tokens: the server refuses those from before a new sign-in
+let isRenewing = false;
 function showConnection(isConnected, isSignedOut = false) {
-  // After a new sign-in in another tab, the forms' old CSRF tokens would be refused.
-  if (isConnected && wasDisconnected) renewCsrfTokens();
-  wasDisconnected = !isConnected;
+  isOnline = isConnected;
+  areTokensOld ||= !isConnected;
+  if (isConnected && (areTokensOld || isRenewing)) return renewTokens();
   const text = isConnected ? texts.connected : isSignedOut ? texts.signedOut : texts.disconnected;
   const message = text.replace("%(time)s", formatTime(updatedAt));
   if (isSignedOut && signInLink.hidden) announce(message);
   setText(connectionState, message);
   if (signInLink.hidden === isSignedOut) signInLink.hidden = !isSignedOut;
+}
+
+// The page is shown as connected when its forms can be sent again.
+async function renewTokens() {
+  if (isRenewing) return;
+  isRenewing = true;
+  areTokensOld = false;
+  await renewCsrfTokens();
+  isRenewing = false;
+  if (isOnline) showConnection(true);
 }
 
 async function fetchFigures() {
