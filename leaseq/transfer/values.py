@@ -26,8 +26,23 @@ from leaseq.transfer.rows import BadRow, Row
 Kind: TypeAlias = Literal["boolean", "number", "json"]
 
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_TYPES: dict[Kind | None, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "number": (int, float),
+    "json": (list, dict),
+    None: (bool, int, float, list, dict),
+}
+_EXPECTED: dict[Kind | None, str] = {
+    "boolean": "true or false, as the cells above",
+    "number": "a number, as the cells above",
+    "json": "a JSON list or object, as the cells above",
+    None: "true, false, a number, or a JSON list or object",
+}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _ID = re.compile(r"(?i:(?:^|[_\W])id)$|[a-z]I[dD]$", re.ASCII)
+SPOOL_BYTES = 268_435_456
+"""Of the rows that are read ahead. A column that has had only values until then has values: a later row with
+another cell there is a bad row, and says that the column can be read as text."""
 _MAX_EXACT = 2**53 - 1  # larger whole numbers are rounded by programs that read JSON numbers as doubles
 
 
@@ -80,14 +95,14 @@ class ColumnKinds:
         if not self._is_text:
             for name in cells.keys() - self._chosen - self._detected.keys():
                 cells[name] = text_of(cells[name])
-        for name in (*self._chosen, *self._detected):
-            cell = cells.get(name)
-            if not isinstance(cell, str):
-                continue
-            try:
-                cells[name] = value_of(cell, name)
-            except Invalid as error:
-                return BadRow(row.line, str(error), row.value, "cells", row.span, raw=row.raw)
+        try:
+            for name in self._columns:
+                if name in self._chosen:
+                    cells[name] = value_of(cells[name], name)
+            for name, kind in self._detected.items():
+                cells[name] = value_of(cells[name], name, kind)
+        except Invalid as error:
+            return BadRow(row.line, str(error), row.value, "cells", row.span, raw=row.raw)
         return Row(row.line, cells, row.span, row.raw)
 
 
@@ -95,11 +110,11 @@ def with_values(rows: Iterator[Row | BadRow], kinds: ColumnKinds) -> Iterator[Ro
     """The rows with values instead of text, in the columns where ``kinds`` finds them.
 
     To decide, it reads rows ahead into a temporary file, as long as any column may have values: to the end of
-    the table if one has. If no column may, nothing is read ahead.
+    the table if one has, but at most `SPOOL_BYTES`. If no column may, nothing is read ahead.
     """
     with tempfile.TemporaryFile() as spool:
         count = 0
-        while kinds.undecided:
+        while kinds.undecided and spool.tell() < SPOOL_BYTES:
             row = next(rows, None)
             if row is None:
                 break
@@ -133,16 +148,20 @@ def text_of(cell: Json) -> str:
     return cell if isinstance(cell, str) else json.dumps(cell)
 
 
-def value_of(cell: str, column: str) -> Json:
-    """The value of a cell; an empty one is None. Raises Invalid if the cell is not a value."""
-    if not cell.strip():
+def value_of(cell: Json, column: str, kind: Kind | None = None) -> Json:
+    """The value of a cell; an empty one is None. Raises Invalid if the cell is not a value, of this kind."""
+    value = _value_of_text(cell) if isinstance(cell, str) else cell
+    if type(value) in _TYPES[kind]:
+        return value
+    if value is None and (cell is None or not str(cell).strip()):
         return None
+    raise validation.refusal(column, _EXPECTED[kind], cell)
+
+
+def _value_of_text(cell: str) -> Json:
     if cell in _BOOLEANS:
         return _BOOLEANS[cell]
-    value = _number_of(cell) if _NUMBER.fullmatch(cell) else _json_of(cell)
-    if value is None:
-        raise validation.refusal(column, "true, false, a number, or a JSON list or object", cell)
-    return value
+    return _number_of(cell) if _NUMBER.fullmatch(cell) else _json_of(cell)
 
 
 def is_id(column: str) -> bool:

@@ -8,8 +8,8 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.transfer import BadRow, CellChoice
-from tests.transfer.reads import TEXT, payloads, read, summary
+from leaseq.transfer import BadRow, CellChoice, NewItem, values
+from tests.transfer.reads import TEXT, next_item, payloads, read, summary
 
 SITES = [{"city": "A", "site": "x"}, {"city": "B", "site": "y"}]
 
@@ -249,3 +249,16 @@ def test_last_cell_of_a_long_column_decides() -> None:
     data = b"n\n" + b"1\n" * 5_000
     assert payloads(read(data, "csv", cells=AUTO))[-1] == {"n": 1}
     assert payloads(read(data + b"x\n", "csv", cells=AUTO))[0] == {"n": "1"}
+
+
+def test_rows_that_are_read_ahead_take_limited_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column that had only values until then has values, and a later cell of another kind is a bad row."""
+    monkeypatch.setattr(values, "SPOOL_BYTES", 20_000)
+    data = io.BytesIO(b"n,m,x\n" + b"1,true,\n" * 50_000 + b"7,n/a,t\ntrue,false,3\n,,4\n")
+    rows = transfer.read(data, "csv", cells=AUTO)
+    assert next_item(rows).payload == {"n": 1, "m": True, "x": ""}
+    assert data.tell() < 200_000
+    *_, first, second, last = rows
+    assert isinstance(last, NewItem)
+    assert last.payload == {"n": None, "m": None, "x": "4"}
+    assert faults([first, second]) == [(50_002, "cells"), (50_003, "cells")]
