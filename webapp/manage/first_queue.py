@@ -136,10 +136,13 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
     """Create the queue of a job, with a form guessed from the first piece of the file; the file itself is
     then sent to a URL in the response."""
     jobs = import_jobs()
-    import_job_of(jobs, NO_QUEUE, id)
+    job = import_job_of(jobs, NO_QUEUE, id)
     try:
         preview = preview_of_piece()
-        if not preview.rows or _has_no_importable_row(preview):
+        importable = preview.check_result.readable if preview.check_result else job.importable
+        if importable is None and not preview.is_whole:
+            raise Invalid("file", "a file that was checked as a whole", _("Check the whole file first."))
+        if not preview.rows or not importable:
             raise Invalid("file", "rows that can be read", _refusal(preview, preview.findings))
         queue = _create_queue(preview)
     except Invalid as error:
@@ -172,14 +175,12 @@ def _preview(file: FileStorage) -> FilePreview:
     return _with_shown_columns(preview)
 
 
-def _has_no_importable_row(preview: FilePreview) -> bool:
-    return preview.is_whole and not (preview.check_result and preview.check_result.readable)
-
-
 def _refusal(preview: FilePreview, findings: Sequence[tuple[int, str]]) -> str:
     """Why no queue can be made from the file."""
     findings = preview.findings or findings
-    return findings[0][1] if findings else _("The file has no rows.")
+    if findings:
+        return findings[0][1]
+    return str(_("No row can be imported.") if preview.rows else _("The file has no rows."))
 
 
 def _with_shown_columns(preview: FilePreview) -> FilePreview:

@@ -215,15 +215,13 @@ def preview_of(
     if len(splits) == 1 and mapping.text_table:
         mapping = replace(mapping, delimiter=splits[0])
     plain_mapping = mapping.without_choices()
-    rows = [
-        row.payload
-        for row in _first_rows(plain_mapping.rows(piece.stream()), is_whole)
-        if isinstance(row, NewItem)
-    ]
+    rows = _payloads(plain_mapping, piece, is_whole)
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     guessed_mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
         mapping = guessed_mapping
+    if mapping.text or mapping.value:
+        rows = _payloads(replace(plain_mapping, text=mapping.text, value=mapping.value), piece, is_whole)
     notes += [reason for role, reason in reasons.items() if getattr(mapping, role) is None]
     mapped_rows = mapping.rows(piece.stream())
     bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
@@ -281,6 +279,15 @@ def _first_rows(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewIte
     if not is_whole and first and isinstance(first[-1], BadRow) and len(first) < ROWS_READ:
         first.pop()
     return first
+
+
+def _payloads(mapping: ImportMapping, piece: _Piece, is_whole: bool) -> list[Json]:
+    """The first rows. A row with a cell that is not the chosen value is there as text."""
+    return [
+        row.payload if isinstance(row, NewItem) else row.value
+        for row in _first_rows(mapping.rows(piece.stream()), is_whole)
+        if isinstance(row, NewItem) or row.remedy == "cells"
+    ]
 
 
 def _whole_lines(piece: bytes, format: str) -> bytes:

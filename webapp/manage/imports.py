@@ -18,7 +18,7 @@ import leaseq
 from leaseq import Invalid, LeaseqError, transfer
 from leaseq.webapp.context import accounts, existing_queue, person, state, wants_fragment
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
+from leaseq.webapp.manage.import_jobs import BadRows, ImportJob, ImportJobs
 from leaseq.webapp.manage.import_mapping import (
     ENCODINGS,
     LAST_HEADER_LINE,
@@ -145,7 +145,8 @@ def check_of_body(q: str, id: str) -> dict[str, Any]:
     jobs = import_jobs()
     mapping = import_job_of(jobs, q, id).mapping
     check = check_of(mapping, strict_request().byte_lines())
-    jobs.update(id, total=check["importable_count"] + check["bad_count"])
+    importable = check["importable_count"]
+    jobs.update(id, total=importable + check["bad_count"], importable=importable)
     return check
 
 
@@ -191,15 +192,16 @@ def _import_rows(
 ) -> None:
     """Import the rows. Rows that were added stay even if this fails; the job has their number."""
     bad_rows = BadRows(jobs, id)
-    rows = mapping.rows(cast("BinaryIO", HeartbeatStream(stream, jobs, id)))
+    rows = mapping.rows(stream)
     try:
-        result = transfer.import_items(
-            queue,
-            rows,
-            on_bad=bad_rows.add,
-            on_conflict=bad_rows.add,
-            progress=lambda so_far: jobs.progress(id, so_far),
-        )
+        with jobs.heartbeat(id):
+            result = transfer.import_items(
+                queue,
+                rows,
+                on_bad=bad_rows.add,
+                on_conflict=bad_rows.add,
+                progress=lambda so_far: jobs.progress(id, so_far),
+            )
         bad_rows.flush()
         jobs.progress(id, result)
         jobs.end(id, "done", rows.summary)

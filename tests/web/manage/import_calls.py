@@ -6,11 +6,24 @@ import io
 import re
 from typing import Any
 
+import openpyxl
+
 from tests.web.conftest import Browser
 from tests.web.page_forms import form_fields
 
 TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,three,high,,\n"
 FRAGMENT = {"X-Leaseq-Fragment": "state"}
+
+
+def workbook(rows: list[list[Any]], *others: str) -> bytes:
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    book.worksheets[0].title = "Orders"
+    for row in rows:
+        book.worksheets[0].append(row)
+    for name in others:
+        book.create_sheet(name)
+    book.save(stream)
+    return stream.getvalue()
 
 
 def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:

@@ -253,9 +253,32 @@ def test_large_file_is_checked_before_queue_is_made(
     empty_server: None, manager_browser: Browser, server: Server
 ) -> None:
     plan = manager_browser.post("/new-queue/jobs", {"name": "rows.csv"}, page="/new-queue").json
+    large = {"name": "rows.csv", "whole": "no"}
+
+    def press() -> int:
+        form = {**large, "piece": (io.BytesIO(b"a,b\n1,2\n3\n"), "piece")}
+        return manager_browser.post(plan["queue"], form, page="/new-queue").status_code
+
+    assert press() == 400
+    page = stream(manager_browser, "/new-queue", plan["check"], b"a,b\n1\n3\n").text
+    assert "No row can be imported." in page
+    assert press() == 400
+    assert leaseq.queues(server.client) == []
     page = stream(manager_browser, "/new-queue", plan["check"], b"a,b\n1,2\n3\n").text
     assert "Create queue and import 1 row<" in page
     assert leaseq.queues(server.client) == []
+    assert press() == 201
+
+
+def test_form_is_guessed_from_the_chosen_cells(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
+    rows = 'a,list\n1,"[{""x"": 1}]"\n2,"[{""x"": 2}]"\n'
+    for name, cells in (("values", []), ("texts", ["text list"])):
+        fields = {"cells": cells, "layout": "csv comma None"}
+        assert create_by_script(manager_browser, rows, f"{name}.csv", **fields).status_code == 201
+    values, texts = (leaseq.Queue(server.client, name).policy.form["show"] for name in ("values", "texts"))
+    assert values != texts
 
 
 def test_other_choices_than_the_preview_showed_are_previewed_first(

@@ -348,6 +348,28 @@ def test_cells_of_each_column_are_text_or_values(
     assert [item.payload for item in queue.items("inbound")] == [{"n": 1, "ok": True}, {"n": "1", "ok": True}]
 
 
+def test_preview_shows_the_cells_as_they_were_chosen(manager_browser: Browser, base: str) -> None:
+    data = b'n,list,ok\n1,"[1,2]",True\n2,"[3]",false\n'
+
+    def cells(*choices: str) -> list[str]:
+        preview = look(manager_browser, base, data, cells=list(choices), layout="csv comma None")
+        return [
+            html.unescape(cell) for cell in re.findall(r'<td class="cell">(.*?)</td>', preview.text, re.S)
+        ]
+
+    assert cells("text list", "text ok")[1:3] == ["[1,2]", "True"]
+    assert cells()[2] == "true"
+    assert cells()[1] != "[1,2]"
+    assert cells("value list", "text ok")[1:3] == [cells()[1], "True"]
+
+
+def test_preview_shows_rows_that_do_not_have_the_chosen_values(manager_browser: Browser, base: str) -> None:
+    data = b"n,m\nx,1\n2,2\n"
+    preview = look(manager_browser, base, data, cells=["value n"], layout="csv comma None")
+    assert re.findall(r'<td class="cell">(.*?)</td>', preview.text) == ["x", "1", "2", "2"]
+    assert "Line 2: " in preview.text
+
+
 def test_conflicts_are_listed_and_can_be_downloaded(
     manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:

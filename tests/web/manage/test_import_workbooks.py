@@ -8,31 +8,19 @@ import zipfile
 from datetime import date
 from typing import Any
 
-import openpyxl
 import pytest
 
 import leaseq
 from leaseq.transfer import sheets
 from tests.conftest import Server
 from tests.web.conftest import Browser
-from tests.web.manage.import_calls import chosen_fields, look, send, stream
+from tests.web.manage.import_calls import chosen_fields, look, send, stream, workbook
 
 ROWS: list[list[Any]] = [
     ["id", "text", "amount", "paid", "due", "code"],
     ["a", "one", 1.5, True, date(2026, 12, 1), "007"],
     ["b", "two", 2, False, None, "8"],
 ]
-
-
-def workbook(rows: list[list[Any]], *others: str) -> bytes:
-    book, stream = openpyxl.Workbook(), io.BytesIO()
-    book.worksheets[0].title = "Orders"
-    for row in rows:
-        book.worksheets[0].append(row)
-    for name in others:
-        book.create_sheet(name)
-    book.save(stream)
-    return stream.getvalue()
 
 
 def look_at(browser: Browser, base: str, data: bytes, **fields: Any) -> Any:
