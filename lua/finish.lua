@@ -141,7 +141,7 @@ if source then
     table.remove(list, blocks.find(list, token, person))
     blocks.write(keys.history, past_member, list)
   end
-  answered_grant.bar = answers.apply(member, person, source)
+  answers.apply(member, person, source)
   grants.finish(answered_grant, queue.now, is_late, result)
   holdings.remove(held_leases, member)
   redis.call('ZADD', keys.finished, queue.now, member)

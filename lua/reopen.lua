@@ -17,18 +17,6 @@ local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include describe
 --- @include given_answers
 --- @include rows
--- A person whose answer no longer counts may have the item again; they may have passed over its other waiting
--- assignments, so these are put on their shelves anew.
-local function forget_answer(person, reopened_member)
-  if bars.sign_of(bars.read(id), person) ~= '=' then return end
-  bars.set(id, person, nil, true)
-  for _, member in ipairs(items.assignments(id)) do
-    local item = items.read(member)
-    local state, _, key = places.find(item)
-    if member ~= reopened_member and state == 'inbound' then places.put_anew(item, key) end
-  end
-end
-
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
@@ -51,17 +39,17 @@ item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, gr
 item.has_draft, item.assignee = '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
-forget_answer(grant.person, member)
+answers.forget(id, grant.person, member)
 for _, block in ipairs(blocks.read(keys.history, member)) do -- people whose answers were corrected
   local past_grant = grants.parse(block)
   if past_grant.ending == 'corrected' and not given_answers.has_another(id, member, past_grant.person) then
-    forget_answer(past_grant.person, member)
+    answers.forget(id, past_grant.person, member)
   end
 end
 queue.count('reopened')
 journal.note('reopened', id, token, by, reason)
 if to ~= '' then
-  forget_answer(to, member) -- their answer may have been replaced
+  answers.forget(id, to, member) -- their answer may have been replaced
   assign_to(item, to)
   queue.count('assigned')
   journal.note('assigned', id, '', by, cjson.encode(to))

@@ -10,8 +10,8 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request
        6 for how many microseconds it can be taken back
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+--- @include answers
 --- @include undo_reply
---- @include bars
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
@@ -27,6 +27,8 @@ local state, _, key = places.find(item)
 -- If it died, its other assignments died with it, and would stay dead.
 if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
 if state == 'finished' then return lost_reply(id) end -- it was closed: the item needs no more answers
+local held_leases = holdings.read(person)
+if not answers.may_give(id, person, held_leases) then return lost_reply(id) end -- by another assignment
 if ending == 'abandoned' then
   local sign = bars.sign_of(bars.read(id), person) -- none if it was revived since
   bars.set(id, person, sign and grant.bar)
@@ -42,7 +44,6 @@ grants.write(member, grant)
 local new_grant, draft = leases.prepare(item, person)
 new_grant.attempt, new_grant.undo = grant.attempt, request -- the same attempt goes on
 items.write(item)
-local held_leases = holdings.read(person)
 leases.begin(member, new_grant, held_leases, 1)
 redis.call('ZREM', key, member)
 if state == 'dead' then

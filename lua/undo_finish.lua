@@ -26,8 +26,7 @@ if queue.now > grant.ended + time_limit then return { 'too-late' } end
 -- The answer becomes the person's draft; the finished grant goes into the history.
 local item = items.read(member)
 drafts.write(id, person, grant.answer)
-local old_sign = grant.bar
-grant.ending, grant.ended, grant.detail, grant.bar = 'undone', queue.now, '', nil
+grant.ending, grant.ended, grant.detail = 'undone', queue.now, ''
 grants.write(member, grant)
 item.attempts, item.has_draft = grant.moved and (item.attempts or 0) or grant.attempt, ''
 local new_grant, draft = leases.prepare(item, person)
@@ -35,14 +34,7 @@ if not grant.moved then new_grant.attempt = grant.attempt end -- the same attemp
 item.has_draft = nil
 items.write(item)
 places.enter_due(id)
-if bars.sign_of(bars.read(id), person) == '=' then
-  bars.set(id, person, old_sign, true)
-  for _, name in ipairs(items.assignments(id)) do -- they may have passed over its waiting assignments
-    local other = name ~= member and items.read(name)
-    local state, _, key = places.find(other or item)
-    if other and state == 'inbound' then places.put_anew(other, key) end
-  end
-end
+answers.forget(id, person, member)
 new_grant.undo = request
 local held_leases = holdings.read(person)
 leases.begin(member, new_grant, held_leases, 1)

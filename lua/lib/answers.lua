@@ -16,16 +16,16 @@ end
 -- assignments, the person gets none of them again, their draft is deleted, and others that were assigned to
 -- them become open to everybody. The other people's drafts and the due date are removed when all existing
 -- assignments are answered. None is missing then, whatever the policy's `answers` is by now: each is created
--- when the one before it is handed out. Returns the person's sign in the item's bars before that, if any.
+-- when the one before it is handed out.
 function answers.apply(member, person, source)
-  local id, is_incomplete, signs, old_sign = items.id(member), false, nil, nil
+  local id, is_incomplete = items.id(member), false
   local members = items.assignments(id)
   if #members > 1 then
-    signs, old_sign = bars.set(id, person, '=')
-    if bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
+    if bars.is_assigned(bars.set(id, person, '='), person) then leases.unassign(id, person, member) end
     drafts.drop(id, person)
-    local function is_open(other) return other ~= member and not redis.call('ZSCORE', keys.finished, other) end
-    for _, other in ipairs(members) do is_incomplete = is_incomplete or is_open(other) end
+    for _, other in ipairs(members) do
+      is_incomplete = is_incomplete or other ~= member and not redis.call('ZSCORE', keys.finished, other)
+    end
   end
   if not is_incomplete then
     drafts.drop_all(id)
@@ -33,7 +33,17 @@ function answers.apply(member, person, source)
   elseif source == keys.dead then
     places.enter_due(id, member)
   end
-  return old_sign
+end
+
+-- Lets a person have the item again, since their answer no longer counts. They may have passed over its other
+-- waiting assignments, so these are put on their shelves anew. `freed_member`: the one that the answer was for.
+function answers.forget(id, person, freed_member)
+  if not bars.remove_answer(id, person) then return end
+  for _, member in ipairs(items.assignments(id)) do
+    local item = items.read(member)
+    local state, _, key = places.find(item)
+    if member ~= freed_member and state == 'inbound' then places.put_anew(item, key) end
+  end
 end
 
 -- Keeps an answer that came too late if its token was granted to that person. Returns whether it is kept. An

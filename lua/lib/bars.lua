@@ -2,15 +2,16 @@
 --[[ The relation of people to an item, in the hash `bars`, by the item's id.
 
 bars = TAB *(sign person TAB)
-sign = "=" they answered it | "-" they may not have it again | "~" they gave it back for later: they get it when
-       nothing else waits for them | "@" it was assigned to them, in addition to any of the others ]]
+sign = "=" they answered it, in addition to what they did before: that counts again if the answer no longer does
+     | "-" they may not have it again | "~" they gave it back for later: they get it when nothing else waits for
+       them | "@" it was assigned to them, in addition to any of the others ]]
 local bars = {}
 
 local function cut(text, first, last) return string.sub(text, 1, first) .. string.sub(text, last + 1) end
 
 function bars.read(id) return redis.call('HGET', keys.bars, id) or '\t' end
 
--- The sign of a person, except @, and its position; nil without one.
+-- The sign of a person that counts, except @, and its position; nil without one.
 function bars.sign_of(text, person)
   for _, sign in ipairs({ '=', '-', '~' }) do
     local first, last = string.find(text, '\t' .. sign .. person .. '\t', 1, true)
@@ -18,16 +19,25 @@ function bars.sign_of(text, person)
   end
 end
 
--- Replaces a person's sign by this one, or removes it if nil. The sign of an answer stays, unless
--- `is_undone`. Returns the new text, and the sign that was replaced.
-function bars.set(id, person, sign, is_undone)
+-- Replaces a person's sign by this one, or removes it if nil; that of an answer stays, and is added. Returns the
+-- new text, and the sign before.
+function bars.set(id, person, sign)
   local text = bars.read(id)
   local old_sign, first, last = bars.sign_of(text, person)
-  if old_sign == '=' and not is_undone then return text end
-  if old_sign then text = cut(text, first, last) end
+  if old_sign == '=' then return text end
+  if old_sign and sign ~= '=' then text = cut(text, first, last) end
   if sign then text = text .. sign .. person .. '\t' end
   redis.call('HSET', keys.bars, id, text)
   return text, old_sign
+end
+
+-- Removes the sign of a person's answer. Returns whether there was one.
+function bars.remove_answer(id, person)
+  local text = bars.read(id)
+  local sign, first, last = bars.sign_of(text, person)
+  if sign ~= '=' then return false end
+  redis.call('HSET', keys.bars, id, cut(text, first, last))
+  return true
 end
 
 function bars.is_assigned(text, person) return string.find(text, '\t@' .. person .. '\t', 1, true) ~= nil end
@@ -69,8 +79,14 @@ function bars.rename(id, person, to)
   return is_named
 end
 
--- How many people gave the item back.
-function bars.abandons(text) return select(2, string.gsub(text, '\t[~-]', '')) end
+-- How many people gave the item back, without those who answered it.
+function bars.abandons(text)
+  local count = 0
+  for person in string.gmatch(text, '\t[~-]([^\t]+)') do
+    if bars.sign_of(text, person) ~= '=' then count = count + 1 end
+  end
+  return count
+end
 
 function bars.later_people(text) return string.gmatch(text, '\t~([^\t]+)') end
 

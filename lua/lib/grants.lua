@@ -7,7 +7,7 @@ letter  x when it runs out, if it was renewed | n how often it was renewed | u t
         made it | w there is a draft | d the item has a due date | m it was moved here from another
         assignment of the item, and counts as an attempt of that one | a a manager adopted its answer, or
         gave it as a correction | q the request that last renewed it, or that adopted its answer | b the sign
-        in the item's bars that its abandon or answer replaced: an undo restores it
+        in the item's bars that its abandon replaced: an undo restores it
 ending  = ("expired" | "released" | "corrected") " " time
         | "undone " time [" " ("abandoned" | "failed") " " reason]
         | ("abandoned" | "reopened") " " time " " reason
@@ -15,7 +15,7 @@ ending  = ("expired" | "released" | "corrected") " " time
         | "finished " time " " late LF answer
 history = grant *(LF LF grant)
 
-Times are in microseconds; undone without a word: a finish was undone; due is when the item is tried again, 0 if it died; late is 0 or 1; reason, error
+Times are in microseconds; undone without a word: a finish was undone; due is when the item is tried again, 0 if it is not; late is 0 or 1; reason, error
 and answer are JSON. Only these and the person's name may contain spaces, and no value contains a newline. ]]
 local grants = {}
 local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',

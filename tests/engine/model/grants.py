@@ -108,10 +108,7 @@ class Grants(Sets):
         self.finished.append(part.name)
         self.count("finished")
         if len(item.parts) > 1:
-            grant.was_later = grant.person in item.later
             item.answerers.add(grant.person)
-            item.later.discard(grant.person)
-            item.never.discard(grant.person)
             item.drafts.pop(grant.person, None)
             self.unassign(part, grant.person)
         if item.state == "finished":
@@ -126,8 +123,6 @@ class Grants(Sets):
         item.drafts[grant.person] = grant.result
         if grant.person in item.answerers:
             item.answerers.discard(grant.person)
-            if grant.was_later:
-                item.later.add(grant.person)
             for other in item.parts:
                 if other.state == "inbound":
                     self.wait(other, returned=True)
@@ -189,8 +184,8 @@ class Grants(Sets):
 
     def may_undo(self, part: Part) -> bool:
         """Whether an abandon or a fail may be taken back: not if other assignments died with this one, or if
-        it is no longer needed."""
-        if part.state == "finished":
+        it is no longer needed, or they have the item by another assignment."""
+        if part.state == "finished" or not self.may_answer(part.item, part.grants[-1].person):
             return False
         return part.state != "dead" or len(part.item.parts) == 1
 

@@ -166,3 +166,61 @@ def test_attempts_continue_after_adopted_answer_was_reopened(
     assert timed_queue.reopen("two", late_lease.token).attempts == 2
     assert take(timed_queue, "eve").attempt == 3
     assert timed_queue.get("two").attempts == 3
+
+
+@pytest.mark.parametrize("corrected_by", [(), ("mona",), ("ann",), ("mona", "ann")])
+@pytest.mark.parametrize("is_adopted", [False, True])
+def test_reopened_answer_keeps_earlier_abandon_of_same_person(
+    timed_queue: leaseq.Queue, corrected_by: tuple[str, ...], is_adopted: bool
+) -> None:
+    timed_queue.configure(max_abandons=2, answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    take(timed_queue, "eve")
+    take(timed_queue, "dan")
+    timed_queue.release("a")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {})
+    if is_adopted:
+        timed_queue.reopen("a", lease.token)
+        timed_queue.adopt("a", lease.token)
+    token = lease.token
+    for n, by in enumerate(corrected_by):
+        timed_queue.correct("a", token, {"n": n}, by=by)
+        (token,) = (answer.token for answer in timed_queue.get("a").answers)
+    timed_queue.reopen("a", token)
+    timed_queue.abandon(take(timed_queue, "bob"))
+    assert timed_queue.get("a").state == "dead", "two people gave it back"
+
+
+def test_give_back_before_an_answer_counts_only_once_the_answer_does_not(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(max_abandons=2, answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    take(timed_queue, "eve")
+    take(timed_queue, "dan")
+    timed_queue.release("a")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {})
+    timed_queue.abandon(take(timed_queue, "bob"))
+    assert timed_queue.get("a").state == "inbound", "ann did it after all"
+    timed_queue.revive("a")
+    timed_queue.reopen("a", lease.token)
+    timed_queue.abandon(take(timed_queue, "cyd"))
+    assert timed_queue.get("a").state == "dead"
+
+
+def test_give_back_before_a_revive_does_not_count_after_reopen(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(max_abandons=2, answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    take(timed_queue, "eve")
+    take(timed_queue, "dan")
+    timed_queue.release("a")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {})
+    timed_queue.fail(take(timed_queue, "bob"), "torn", retry=False)
+    timed_queue.revive("a")
+    timed_queue.reopen("a", lease.token)
+    timed_queue.abandon(take(timed_queue, "cyd"))
+    assert timed_queue.get("a").state == "inbound"

@@ -298,3 +298,23 @@ def test_undone_answer_keeps_earlier_abandon_of_same_person(timed_queue: leaseq.
     timed_queue.release(timed_queue.undo_finish(lease).id)
     timed_queue.abandon(take("bob"))
     assert timed_queue.get("a").state == "dead", "two people gave it back"
+
+
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_take_back_is_refused_if_person_has_item_by_another_assignment(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets, is_finished: bool
+) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.remove("b")
+    take("bob")
+    ann = take("ann")
+    timed_queue.abandon(ann)
+    timed_queue.release("a")
+    timed_queue.assign("a", "ann")  # the assignment that bob had
+    again = take("ann")
+    if is_finished:
+        timed_queue.finish(again, {})
+    before = sets()
+    with pytest.raises(leaseq.LeaseLost):
+        timed_queue.take_back(ann)
+    assert sets() == before
