@@ -149,7 +149,7 @@ class Abandoned:
 @dataclass(frozen=True, slots=True)
 class Failed:
     id: str
-    retry_at: datetime | None  # None: the item is dead
+    retry_at: datetime | None  # None: the item is dead, or needs no more answers
     next: Lease | None = None  # with then_reserve: the next item, if there was one
 
 

@@ -98,6 +98,7 @@ if is_moved then
   source_item.attempts = math.max(source_item.attempts or 0, grant.attempt)
   items.write(source_item)
 end
+if item.answers then places.close_surplus(id) end
 blocks.write(keys.history, source_member, history)
 blocks.write(keys.late, id, late_answers)
 journal.note('adopted', id, token, by)

@@ -148,14 +148,7 @@ for _, assignment in ipairs(new_values.answers and assignments or {}) do
   item.answers = new_values.answers
   items.write(item)
 end
-for i = new_values.answers and #assignments or 0, 1, -1 do
-  local item = items.read(assignments[i].item.member)
-  local state, _, key = places.find(item)
-  if state ~= 'reserved' and state ~= 'finished' and surplus.is_one(item) then
-    surplus.close(item)
-    redis.call('ZREM', key, item.member)
-  end
-end
+if new_values.answers then places.close_surplus(id) end
 if new_values.due then
   redis.call('ZREM', keys.due, id)
   places.enter_due(id)

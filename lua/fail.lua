@@ -11,7 +11,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
        6 'retry', or 'die': it is not tried again, whatever attempts are left
        7 the request id of the reserve that follows; left out without one   8 the skills as for reserve
-REPLY  {'failed', due in microseconds or '' if it is dead, the next lease as `finish` returns it}
+REPLY  {'failed', due in microseconds or '' if it is not tried again, the next lease as `finish` returns it}
        {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 --- @include deaths
@@ -25,7 +25,7 @@ local function retry_at(failures)
   return math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end
 
--- The same for an earlier fail, from its grant; '' if the item died of it.
+-- The same for an earlier fail, from its grant; '' if it is not tried again.
 local function due_of(ended_grant)
   local due = string.match(ended_grant.detail, '^%d+')
   return due ~= '0' and due or ''
@@ -42,13 +42,13 @@ if grant then
   local item = items.read(member)
   local is_dead, failures = deaths.count_failure(item)
   is_dead = is_dead or ARGV[6] == 'die'
-  due = is_dead and '' or stamp(retry_at(failures))
-  leases.close(item, grant, 'failed', (is_dead and '0' or due) .. ' ' .. failure)
+  due = (is_dead or surplus.is_one(item)) and '' or stamp(retry_at(failures))
+  leases.close(item, grant, 'failed', (due == '' and '0' or due) .. ' ' .. failure)
   queue.count('failed')
   journal.note('failed', id, token, person, failure)
   if is_dead then
     deaths.die(item, token, person)
-  elseif due == stamp(queue.now) then
+  elseif due == '' or due == stamp(queue.now) then
     places.put(item, true)
   else
     redis.call('ZADD', keys.scheduled, due, member)

@@ -210,8 +210,8 @@ class Consumer(Reserving):
         **parts: object,
     ) -> Failed:
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
-        used up (``retry_at`` is None then). ``retry`` False: it is dead immediately, even if attempts are
-        left. ``then_reserve``: as for ``finish``."""
+        used up (``retry_at`` is None then, also if the item has enough answers without this one). ``retry``
+        False: it is dead immediately, even if attempts are left. ``then_reserve``: as for ``finish``."""
         key = arguments.lease_key(self.name, lease, parts)
         validation.boolean(retry, "retry")
         skills = validation.skills(skills)

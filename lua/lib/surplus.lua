@@ -28,20 +28,21 @@ function surplus.needed_count(first)
   return math.max(queue.rules.answers, count)
 end
 
--- Whether an assignment has an answer, or may get one.
-local function is_live(member)
-  if redis.call('ZSCORE', keys.dead, member) then return false end
-  local grant = redis.call('ZSCORE', keys.finished, member) and (grants.latest(member) or {})
-  return not grant or grant.ending == 'finished'
+local function is_closed(member)
+  if not redis.call('ZSCORE', keys.finished, member) then return false end
+  local grant = grants.latest(member)
+  return not grant or grant.ending ~= 'finished'
 end
 
--- Whether the item's other assignments are as many as it needs. Only items with a number of their own have any.
+-- Whether the item's other assignments are as many as it needs: those that have an answer, may get one, or are
+-- dead for want of one. Only items with a number of their own have any.
 function surplus.is_one(item)
-  local count = item.answers and 0
-  for _, member in ipairs(count and items.assignments(items.id(item.member)) or {}) do
-    if member ~= item.member and is_live(member) then count = count + 1 end
+  if not item.answers then return false end
+  local count = 0
+  for _, member in ipairs(items.assignments(items.id(item.member))) do
+    if member ~= item.member and not is_closed(member) then count = count + 1 end
   end
-  return count ~= nil and count >= item.answers + 0
+  return count >= item.answers + 0
 end
 
 -- Closes an assignment; the caller removes it from the set that it was in. Returns true.

@@ -99,7 +99,9 @@ class Abandoned(RecordModel):
 
 class Failed(RecordModel):
     id: str
-    retry_at: Time | None = Field(description="null: no attempts are left, the item is dead")
+    retry_at: Time | None = Field(
+        description="null: no attempts are left, the item is dead; or it needs no more answers"
+    )
     next: Lease | None
 
 

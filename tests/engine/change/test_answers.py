@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 
@@ -120,6 +121,90 @@ def test_assignment_that_is_not_needed_does_not_die(
     assert (cleared.returned, cleared.died) == (1 - died, died)
     stats = timed_queue.stats()
     assert (stats.dead, stats.counters["died"]) == (died, died)
+
+
+def test_failed_assignment_that_is_not_needed_is_closed_at_once(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=3, holds=2, retry_seconds=3)
+    timed_queue.enqueue({}, id="a", max_attempts=2)
+    ann, bob, cyd = (take(timed_queue, person) for person in ("ann", "bob", "cyd"))
+    timed_queue.change("a", answers=2)
+    assert timed_queue.fail(ann, "torn").retry_at is None, "it is not tried again"
+    assert (timed_queue.stats().scheduled, closed_events(timed_queue)) == (0, 1)
+    timed_queue.finish(bob, {"by": "bob"})
+    clock.tick(3_600)
+    cleared = timed_queue.clear(2)
+    assert (cleared.returned, cleared.died) == (0, 1)
+    stats = timed_queue.stats()
+    assert (timed_queue.get("a").state, stats.dead, stats.counters["died"]) == ("dead", 1, 1)
+    assert timed_queue.finish(cyd, {"by": "cyd"}).late, "nobody else was granted it since"
+    assert timed_queue.get("a").state == "finished"
+
+
+def test_item_with_all_its_answers_is_finished_when_the_last_holder_fails(
+    two_of_three: leaseq.Queue,
+) -> None:
+    lease = take(two_of_three, "cyd")
+    two_of_three.change("a", answers=2)
+    two_of_three.fail(lease, "torn")
+    assert two_of_three.get("a").state == "finished"
+
+
+def test_item_is_overdue_again_once_its_dead_assignment_is_closed(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a", due=datetime.fromtimestamp(clock.now / 1e6 + 1, UTC))
+    timed_queue.fail(take(timed_queue, "ann"), "torn", retry=False)
+    timed_queue.revive("a")
+    lease = take(timed_queue, "ann")
+    take(timed_queue, "bob")
+    timed_queue.fail(lease, "torn", retry=False)
+    clock.tick(2)
+    assert timed_queue.stats().overdue == 0, "it would have to be revived first"
+    timed_queue.change("a", answers=1)
+    assert (timed_queue.get("a").state, timed_queue.stats().overdue) == ("reserved", 1)
+
+
+def test_dead_assignments_are_no_more_than_the_answers_that_are_missing(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=3, lease_seconds=60)
+    timed_queue.enqueue({}, id="a", max_attempts=1)
+    ann, bob = take(timed_queue, "ann"), take(timed_queue, "bob")
+    clock.tick(50)
+    cyd = take(timed_queue, "cyd")
+    clock.tick(50)
+    timed_queue.clear()
+    assert timed_queue.stats().dead == 2
+    timed_queue.change("a", answers=2)
+    timed_queue.finish(cyd, {"by": "cyd"})
+    assert timed_queue.stats().dead == 1
+    assert timed_queue.finish(ann, {"by": "ann"}).late
+    with pytest.raises(leaseq.LeaseLost) as lost:
+        timed_queue.finish(bob, {"by": "bob"})
+    assert lost.value.answer_kept
+    assert timed_queue.get("a").state == "finished"
+
+
+def test_adopted_answer_closes_what_is_no_longer_needed(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(answers=3, lease_seconds=60)
+    timed_queue.enqueue({}, id="a")
+    ann = take(timed_queue, "ann")
+    clock.tick(30)
+    bob, cyd = take(timed_queue, "bob"), take(timed_queue, "cyd")
+    timed_queue.change("a", answers=2)
+    clock.tick(40)
+    timed_queue.clear()
+    with pytest.raises(leaseq.LeaseLost):
+        timed_queue.finish(ann, {"by": "ann"})
+    timed_queue.finish(bob, {"by": "bob"})
+    timed_queue.release(cyd.id)
+    assert timed_queue.get("a").state == "inbound"
+    item = timed_queue.adopt("a", ann.token)
+    assert (item.state, len(item.answers)) == ("finished", 2)
+    assert timed_queue.reserve("dan") is None
 
 
 def test_closed_assignments_count_among_the_finished_that_are_kept(

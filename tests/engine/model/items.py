@@ -47,8 +47,10 @@ class Item:
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
     answerers: set[str] = field(default_factory=set)
-    later: set[str] = field(default_factory=set)  # people who postponed it until nothing else is left
-    never: set[str] = field(default_factory=set)  # people who declined it permanently
+    # People who postponed it until nothing else is left, or declined it permanently. If they answered it
+    # since, that counts again once the answer no longer does.
+    later: set[str] = field(default_factory=set)
+    never: set[str] = field(default_factory=set)
     parts: list[Part] = field(default_factory=list)
 
     @property
@@ -92,11 +94,11 @@ class Part:
 
     @property
     def is_surplus(self) -> bool:
-        """Whether the item's other assignments are as many as it needs."""
+        """Whether the item's other assignments that are not closed are as many as it needs."""
         others = [
             part
             for part in self.item.parts
-            if part is not self and (part.has_answer or part.state not in ("finished", "dead"))
+            if part is not self and (part.has_answer or part.state != "finished")
         ]
         return self.item.needed is not None and len(others) >= self.item.needed
 

@@ -142,14 +142,18 @@ class Model(Grants):
             if self.fails(part):
                 self.die(part)
             elif until:
+                assert not part.is_surplus
                 self.schedule(part, until)
+            else:
+                self.close(part)
             return
         if ending == "abandoned":
             part.assigned = None
             part.grants[-1].was_later = person in item.later
             (item.never if again else item.later).discard(person)
             (item.later if again else item.never).add(person)
-        if item.died or len(item.later | item.never) >= (self.rules.max_abandons or 1_000):
+        abandons = (item.later | item.never) - item.answerers
+        if item.died or len(abandons) >= (self.rules.max_abandons or 1_000):
             self.die(part)
         else:
             self.wait(part, returned=True)
