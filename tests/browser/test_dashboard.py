@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import check_width, sign_in
 from tests.browser.work_page import YES_NO
 from tests.support.leases import take
 
@@ -38,6 +39,22 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(
     name_field.press("Enter")
     expect(tab.get_by_text(f"The queue {letters.name} is deleted.")).to_be_visible()
     assert letters.find_policy() is None
+
+
+@pytest.mark.parametrize("width", [320, 600, 1000])
+def test_counts_of_many_items_are_not_cut_off(
+    tab: Page, manager: str, letters: leaseq.Queue, width: int
+) -> None:
+    letters.enqueue_many({"n": n} for n in range(1_908))
+    sign_in(tab, manager)
+    tab.set_viewport_size({"width": width, "height": 800})
+    tab.goto(f"/manage/{letters.name}")
+    expect(tab.locator(".live-counts b").first).to_have_text("1,911")
+    check_width(tab)
+    counts = tab.locator(".live-counts")
+    assert counts.evaluate("list => list.scrollWidth - list.clientWidth") <= 0
+    for tile in counts.locator("a").all():
+        assert tile.evaluate("one => one.scrollWidth - one.clientWidth") <= 0
 
 
 def test_disagreement_link_leads_to_item_whose_answers_differ(

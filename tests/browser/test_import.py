@@ -30,6 +30,25 @@ def import_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     return tab
 
 
+def test_buttons_after_an_import_are_near_though_many_rows_were_skipped(
+    import_page: Page, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    tab, file = import_page, tmp_path / "rows.csv"
+    file.write_text("\n".join(["id,text", *(f"{n % 2},text {n}" for n in range(150))]))
+    tab.set_viewport_size({"width": 320, "height": 640})
+    tab.get_by_label("File").set_input_files(file)
+    tab.get_by_label("Id", exact=True).select_option("id")
+    tab.get_by_role("button", name="Import 150 rows").click()
+    for _ in range(2):
+        rows = tab.get_by_role("list", name="Skipped rows")
+        expect(rows.get_by_role("listitem")).to_have_count(100)
+        assert rows.evaluate("list => list.clientHeight") < 320
+        expect(tab.get_by_role("link", name="To the queue")).to_be_visible()
+        check_accessibility(tab)
+        tab.goto(tab.url)  # the page of the import, and not the one that sent it
+    assert queue.stats().inbound == 2
+
+
 def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     import_page: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:

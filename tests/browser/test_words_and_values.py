@@ -134,6 +134,10 @@ def test_option_is_found_among_many_boxes(tab: Page, person: str, queue: leaseq.
     fill_queue(queue, form_of(tags=tags))
     begin(tab, person, queue)
     check_accessibility(tab)
+    boxes = tab.get_by_role("group", name="Tags").locator(".choices")
+    assert boxes.evaluate("one => one.clientHeight") <= 400, "half of the window: the next question is near"
+    tab.get_by_role("checkbox", name="label 199").focus()
+    expect(tab.get_by_role("checkbox", name="label 199")).to_be_in_viewport()
     search = tab.get_by_label("Find an option")
     search.press_sequentially("cafe")
     expect(tab.get_by_role("checkbox")).to_have_count(1)

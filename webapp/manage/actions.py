@@ -69,7 +69,7 @@ def name_of(move: Move) -> str:
         "unassign": _("Let anybody have them"),
         "revive": _("Hand out again"),
         "remove": _("Remove"),
-        "lower": _("Need fewer answers"),
+        "lower": _("Require fewer answers"),
     }
     return words[move]
 
@@ -110,7 +110,7 @@ def outcome_text(move: Move, count: int) -> str:
         "unassign": ngettext("Anybody can get %(num)s now.", "Anybody can get %(num)s now.", count),
         "revive": ngettext("%(num)s is waiting again.", "%(num)s are waiting again.", count),
         "remove": ngettext("%(num)s is removed.", "%(num)s are removed.", count),
-        "lower": ngettext("%(num)s needs fewer answers.", "%(num)s need fewer answers.", count),
+        "lower": ngettext("%(num)s needs fewer answers now.", "%(num)s need fewer answers now.", count),
     }
     return words[move]
 

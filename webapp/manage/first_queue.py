@@ -190,7 +190,7 @@ def _with_shown_columns(preview: FilePreview) -> FilePreview:
         return preview
     note = _(
         "The file has %(all)s columns, and people see the first %(n)s of them, up to %(last)s."
-        " The items have all columns: choose what is shown in the settings, under Form.",
+        " The items have all columns: choose what is shown in the settings, under Work.",
         all=len(names),
         n=MAX_FIELDS,
         last=names[MAX_FIELDS - 1],

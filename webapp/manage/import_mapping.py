@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any, BinaryIO, cast
@@ -37,6 +38,7 @@ ENCODINGS = {  # on offer, with the languages for which they are used
     "euc_kr": "EUC-KR",
 }
 LAST_HEADER_LINE = 10  # on offer
+_NUMBER = re.compile(r"(?!(19|20)\d\d$)[+-]?\d+([.,]\d+)*")  # but no year
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +231,19 @@ def preview_of(
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     result = transfer.check(mapping.rows(piece.stream())) if is_whole and len(splits) < 2 else None
-    start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     dates = [row[mapping.due] for row in rows if isinstance(row, dict) and mapping.due in row]
+    asks_dates = any(isinstance(date, str) and transfer.date_orders(date) for date in dates)
+    if asks_dates and mapping.dates is None:
+        notes.append(_("Choose how due dates such as 3/4/2026 are read."))
+    if mapping.table and mapping.header_line is None and (value := next(filter(_is_number, columns), None)):
+        notes.append(
+            _(
+                "The first line is taken for the names of the columns, and one of them is “%(value)s”."
+                " If the file has no header, choose “There is none”.",
+                value=value,
+            )
+        )
+    start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         replace(mapping, encoding=encoding),
         columns,
@@ -244,9 +257,14 @@ def preview_of(
         mapped_rows.summary,
         is_whole,
         tuple(notes),
-        any(isinstance(date, str) and transfer.date_orders(date) for date in dates),
+        asks_dates,
         title_line,
     )
+
+
+def _is_number(name: str) -> bool:
+    """Whether the name of a column is a number, but no year: few headers have one."""
+    return bool(_NUMBER.fullmatch(name.strip()))
 
 
 def _line_below_title(mapping: ImportMapping, piece: _Piece) -> int | None:

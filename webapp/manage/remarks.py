@@ -12,6 +12,8 @@ from leaseq.transfer import BadRow, TableSummary
 
 def bad_row_message(row: BadRow) -> str:
     """What is wrong with a row, and which choice on the page helps."""
+    if row.id is not None:
+        return replace(row, fault=_conflict(row.id)).message
     if row.remedy is None:
         return row.message
     fault = replace(row, remedy=None).message
@@ -24,6 +26,16 @@ def bad_row_message(row: BadRow) -> str:
     if row.remedy == "cells":
         return f"{fault}. " + str(_("Choose “Text” for the cells of this column."))
     return f"{fault}. " + str(_("Choose the column separator."))
+
+
+def _conflict(id: str) -> str:
+    return str(
+        _(
+            "The id “%(id)s” belongs to an item with other content, and nothing was changed. Give the row"
+            " another id, or remove that item first.",
+            id=id,
+        )
+    )
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:

@@ -11,8 +11,10 @@ def flash_unassigned(count: int) -> None:
     if count:
         flash(
             ngettext(
-                "The %(num)s item that was assigned to them can be taken by anybody now.",
-                "The %(num)s items that were assigned to them can be taken by anybody now.",
+                "%(num)s item was assigned to somebody who may not work on it any more:"
+                " anybody can take it now.",
+                "%(num)s items were assigned to people who may not work on them any more:"
+                " anybody can take them now.",
                 count,
             )
         )

@@ -390,6 +390,51 @@ def test_header_line_is_detected_again_after_a_chosen_one(manager_browser: Brows
     assert chosen_fields(response)["column"] == ["city", "site"]
 
 
+def notes(page: str) -> list[str]:
+    """The notes above the choice of columns."""
+    block = re.search(r'<div class="note">(.*?)</div>', page, re.DOTALL)
+    return re.findall(r"<p>(.*?)</p>", block[1]) if block else []
+
+
+@pytest.mark.parametrize(
+    ("data", "is_noted"),
+    [
+        (b"1,hello,3.5\n2,bye,4.5\n", True),
+        (b"id,hello,-3\n2,bye,4.5\n", True),
+        (b"name,2019,2020\na,1,2\n", False),  # years are names of columns
+        (b"id,text,q3\n1,a,2\n", False),
+    ],
+)
+def test_first_line_with_a_number_is_noted_as_perhaps_no_header(
+    manager_browser: Browser, base: str, data: bytes, is_noted: bool
+) -> None:
+    assert bool(notes(look(manager_browser, base, data).text)) == is_noted
+    assert notes(look(manager_browser, base, data, header_line="0").text) == []
+    assert notes(look(manager_browser, base, data, header_line="1").text) == []
+
+
+def test_open_order_of_dates_is_noted_until_it_is_chosen(manager_browser: Browser, base: str) -> None:
+    data = b"id,due\na,3/4/2031\n"
+    response = look(manager_browser, base, data)
+    (note,) = notes(response.text)
+    assert "3/4/2026" in note
+    fields = {**chosen_fields(response), "dates": "day-first"}
+    assert notes(look(manager_browser, base, data, **fields).text) == []
+
+
+def test_conflict_is_explained_in_the_language_of_the_page(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"id": "7", "text": "first version"}, id="7")
+    url, _ = send(manager_browser, base, b"id,text\n7,another text\n", id="id")
+    page = manager_browser.get(f"{url}/rejected").text
+    assert "„7“" not in page
+    manager_browser.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    url, response = send(manager_browser, base, b"id,text\n7,another text\n", id="id")
+    assert "„7“" in response.text
+    assert "„7“" in manager_browser.get(f"{url}/rejected").text
+
+
 def test_notes_stay_until_the_column_is_chosen(manager_browser: Browser, base: str) -> None:
     data = b"Title,,\nid,text,priority\n1,a,High\n"
     fields = chosen_fields(look(manager_browser, base, data))
