@@ -176,6 +176,9 @@ class Grant:
     renewals: int = 0
     reason: str | None = None  # only for an abandon or a fail, also an undone one, or a reopen
     undone: Literal["finished", "abandoned", "failed"] | None = None  # only for undone: what the person undid
+    renewable: bool = (
+        False  # expired, but its person may renew it, within the policy's limits; False in lists
+    )
 
 
 @dataclass(frozen=True, slots=True)

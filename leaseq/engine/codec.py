@@ -7,7 +7,7 @@ writes, are in ``arguments``.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -149,6 +149,28 @@ class _Assignment:
     def answer(self) -> ParsedGrant | None:
         return self.blocks[-1] if self.blocks and self.blocks[-1].grant.how == "finished" else None
 
+    @property
+    def users(self) -> set[str]:
+        """The people who have it: its holder, or who answered it, also if their answer was corrected."""
+        people: set[str] = set()
+        for grant in (block.grant for block in self.blocks):
+            if grant.how == "reopened" or grant.undone == "finished":
+                people.clear()
+            elif grant.how in ("held", "finished", "corrected"):
+                people.add(grant.person)
+        return people
+
+    def is_renewable(self, changed_at: int) -> bool:
+        """Whether the last holder may take it back, by what this assignment tells. `changed_at`: the latest
+        token when the payload was changed."""
+        grant = self.blocks[-1].grant if self.blocks else None
+        return (
+            grant is not None
+            and (grant.how, self.state) == ("expired", "inbound")
+            and grant.token > changed_at
+            and self.assigned_to in ("", grant.person)
+        )
+
 
 def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
     """Decode state, score, record, grant, history, late answers, max attempts, row and how many
@@ -175,10 +197,11 @@ def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
 _PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "finished")
 
 
-def item(name: str, parts: Sequence[Any]) -> Item:
+def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
     """Decode the reply of ``get``: the parts of the item's first assignment, then a list for each other one.
 
-    ``name``: the item's id, or an assignment's name in lists that contain each assignment separately.
+    ``name``: the item's id, or an assignment's name in lists that contain each assignment separately, which
+    are not ``is_whole``.
     """
     id, _, number = name.partition("\a")
     assignments = [_assignment(parts[:9]), *(_assignment(other) for other in parts[9:])]
@@ -186,7 +209,8 @@ def item(name: str, parts: Sequence[Any]) -> Item:
     shown_assignment = min(assignments, key=lambda one: _PRECEDENCE.index(one.state))
     blocks = sorted((block for one in assignments for block in one.blocks), key=lambda b: b.grant.token)
     answers = [answer for one in assignments if (answer := one.answer)]
-    grants = [block.grant for block in blocks]
+    renewable_tokens = set(_renewable_tokens(assignments)) if is_whole else set()
+    grants = [replace(block.grant, renewable=block.grant.token in renewable_tokens) for block in blocks]
     place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
     return Item(
         id=id,
@@ -210,6 +234,17 @@ def item(name: str, parts: Sequence[Any]) -> Item:
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
+
+
+def _renewable_tokens(assignments: Sequence[_Assignment]) -> Iterator[int]:
+    """The tokens of leases that ran out, which their people may renew: not if they have the item by another
+    assignment."""
+    changed_at = int(assignments[0].head.get("v", 0))
+    for one in assignments:
+        if one.is_renewable(changed_at):
+            grant = one.blocks[-1].grant
+            if not any(grant.person in other.users for other in assignments):
+                yield grant.token
 
 
 EXPIRED = "the lease ran out"

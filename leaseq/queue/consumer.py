@@ -232,8 +232,8 @@ class Consumer(Reserving):
         under a new token.
 
         They may then hold more items than allowed. Raises Invalid (field ``undo``) if it is too late. Raises
-        LeaseLost if somebody else was granted the item since, this lease ended in another way, or an item
-        with several answers died of it.
+        LeaseLost if somebody else was granted the item since, this lease ended in another way, the person
+        has the item by another assignment, or an item with several answers died of it.
         """
         key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)

@@ -97,7 +97,10 @@ class Inspection(Base):
             max_entries = min(max_items - len(items), _PAGE)
             reply = self._commands.items(state, max_entries, min(look - scanned, _LOOK), place, criteria)
             count, row_and_shelf, score, last_member, *entries = reply.rest
-            batch = [codec.item(item_id.decode(), parts) for item_id, _, parts in with_checkpoints(entries)]
+            batch = [
+                codec.item(item_id.decode(), parts, is_whole=False)
+                for item_id, _, parts in with_checkpoints(entries)
+            ]
             items += map(codec.in_list_by_due, batch) if state == "due" else batch
             scanned += int(count)
             cursor = codec.cursor(row_and_shelf, score, last_member)

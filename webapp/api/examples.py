@@ -59,6 +59,7 @@ _GRANT = {
     "renewals": 0,
     "reason": None,
     "undone": None,
+    "renewable": False,
 }
 _ANSWER = {
     "id": "r-1",

@@ -131,6 +131,9 @@ class Grant(RecordModel):
     undone: Undone | None = Field(
         description="Only if `how` is `undone`: what the person undid, which no longer counts"
     )
+    renewable: bool = Field(
+        description="It expired, but its person may renew it, within the policy's limits; false in lists"
+    )
 
 
 class Item(RecordModel):

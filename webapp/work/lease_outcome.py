@@ -69,10 +69,8 @@ def lease_end_of(
     ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
     if grant.undone in ("abandoned", "failed"):
         ending = "taken back"
-    is_untouched = grant.how == "held" or (item.state == "inbound" and _is_latest_grant(item, token))
-    is_free = (
-        ending == "ran out" and is_untouched and not refused and new_lease is None and _is_theirs(item, name)
-    )
+    is_untouched = grant.how == "held" or grant.renewable
+    is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
     answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
     return LeaseEnd(
         ending,
@@ -85,11 +83,6 @@ def lease_end_of(
         answer_kind=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
     )
-
-
-def _is_theirs(item: leaseq.Item, name: str) -> bool:
-    """Whether this person may have an item of one assignment: not if it is assigned to somebody else."""
-    return not item.assigned_to or name in item.assigned_to or bool(item.answers)
 
 
 def _obstacle(grant: leaseq.Grant, held_count: int, policy: leaseq.Policy) -> Obstacle | None:
@@ -105,9 +98,3 @@ def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> 
     if item.state == "reserved" and new_lease is None and all(one.person == name for one in item.leases):
         return "inbound"
     return item.state
-
-
-def _is_latest_grant(item: leaseq.Item, token: int) -> bool:
-    """Whether this was the latest grant that may have failed: if a waiting item has answers, later grants
-    belong to these."""
-    return item.history[-1].token == token or bool(item.answers)

@@ -66,6 +66,9 @@ class Machine(ReplacingMachine):
         lease = self.lease(index)
         part = self.latest(lease, "held", "expired")
         call: Callable[[], leaseq.Lease] = lambda: self.queue.renew(lease)  # noqa: E731
+        if part:
+            (grant,) = (one for one in self.queue.get(lease.id).history if one.token == lease.token)
+            assert grant.renewable == (part.state != "reserved" and self.model.may_take_back(part))
         if part is None:
             self.check_refused(lease, call)
         elif part.state == "reserved":

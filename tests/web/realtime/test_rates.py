@@ -10,6 +10,7 @@ import leaseq
 from leaseq.webapp.realtime.rates import RateCounter, per_minute
 from leaseq.webapp.realtime.snapshot import _flow, _rounded
 from leaseq.webapp.realtime.sparkline import spark
+from tests.support.leases import take
 
 NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)
 
@@ -46,6 +47,21 @@ def test_minute_with_more_undone_than_finished_counts_zero() -> None:
     for event in (make_event("finished", 3, 1), make_event("undone", 2, 1)):
         counter.add(event)
     assert counter.finished_per_minute(NOW)[-4:] == [1, 0, 0, 0]
+
+
+def test_give_back_that_was_taken_back_takes_no_finished_item_away(queue: leaseq.Queue) -> None:
+    queue.configure(retry_seconds=0)
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "ab")
+    queue.finish(take(queue, "ann"), {})
+    lease = take(queue, "ann")
+    queue.abandon(lease)
+    lease = queue.take_back(lease)
+    queue.fail(lease, "torn")
+    queue.take_back(lease)
+    counter, now = RateCounter(NOW), datetime.now(UTC)
+    for event in queue.journal():
+        counter.add(event)
+    assert sum(count or 0 for count in counter.finished_per_minute(now)) == 1
 
 
 def test_minutes_before_start_are_unknown_not_zero() -> None:

@@ -83,6 +83,40 @@ def test_taking_back_is_offered_only_if_it_can_work(expirable_queue: Any, worker
     assert not offer()
 
 
+def test_taking_back_is_not_offered_for_a_changed_payload(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
+    expire()
+    queue.clear()
+    url = f"/q/{queue.name}/items/{lease.id}/outcome?token={lease.token}"
+    assert "Take it back" in worker_browser.get(url).text
+    queue.change(lease.id, payload={"text": "another parcel"})
+    text = worker_browser.get(url).text
+    assert "Take it back" not in text
+    assert "your answer counts" not in text
+    assert send(queue, worker_browser, lease, "renew", back="yes", **ANSWER).status_code == 409
+
+
+def test_taking_back_is_not_offered_for_a_closed_assignment(
+    queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    """The item needs fewer answers than it did; another assignment of it waits."""
+    queue.configure(answers=3, lease_seconds=60)
+    queue.enqueue({"text": "hello"}, id="one")
+    lease = take(queue, worker_browser)
+    queue.finish(not_none(queue.reserve("bob")), {"answer": "b"})
+    not_none(queue.reserve("cyd"))
+    queue.change("one", answers=2)
+    expire_leases(queue)
+    queue.clear()
+    assert queue.get("one").state == "inbound"
+    response = worker_browser.get(f"{path(queue, 'items', 'one', 'outcome')}?token={lease.token}")
+    is_renewable = send(queue, worker_browser, lease, "renew", back="yes").status_code == 303
+    assert ("Take it back" in response.text) == is_renewable
+
+
 def test_report_after_expiry_is_refused_and_its_text_kept(
     expirable_queue: Any, worker_browser: Browser
 ) -> None:
