@@ -215,7 +215,7 @@ class GivenAnswer(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The state and the answers of an item, with its payload, priority, skills and due date."""
+    """The state and the answers of an item, with all else that `Queue.restore` takes."""
 
     id: str
     state: State
@@ -224,6 +224,11 @@ class Outcome(NamedTuple):
     requires: tuple[str, ...]  # skills that a person needs
     due: datetime | None
     answers: tuple[GivenAnswer, ...]
+    failures: int = 0  # expiries and fails so far
+    max_attempts: int | None = None  # failures after which it is dead; None: the policy's
+    answers_needed: int | None = None  # how many answers it needs; None: the policy's
+    assigned_to: tuple[str, ...] = ()  # the people to whom it or one of its assignments is assigned
+    at: datetime | None = None  # when it may be reserved, if it is scheduled
 
 
 class GivenAnswerRow(NamedTuple):
@@ -247,6 +252,11 @@ class OutcomeRow(NamedTuple):
     requires: str  # the skills, separated by commas
     due: datetime | None
     answers: tuple[GivenAnswerRow, ...]
+    failures: int = 0  # expiries and fails so far
+    max_attempts: int | None = None  # failures after which it is dead; None: the policy's
+    answers_needed: int | None = None  # how many answers it needs; None: the policy's
+    assigned_to: tuple[str, ...] = ()  # the people to whom it or one of its assignments is assigned
+    at: datetime | None = None  # when it may be reserved, if it is scheduled
 
 
 @dataclass(frozen=True, slots=True)

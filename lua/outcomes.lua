@@ -3,8 +3,10 @@
 
 KEYS   as get.lua
 ARGV   1 the time (not used)   then the ids, at most 250
-REPLY  {'outcomes', {state, record, late answers, then the latest grant of each finished assignment} or nil,
-       …}: fewer if they are large, at least one   {'no-queue'} ]]
+REPLY  {'outcomes', {state, record, late answers, '' or what is open, then the latest grant of each finished
+       assignment} or nil, …}: fewer if they are large, at least one   {'no-queue'}
+       what is open: when it may be reserved if it is scheduled, else ''; then for each unfinished assignment
+       that is assigned to a person a TAB and their name, with \a for a space ]]
 --- @include places
 --- @include grants
 local refusal = queue.open(true)
@@ -15,14 +17,22 @@ local remaining_bytes = 1000000 -- bytes to read, so that large items don't make
 local function outcome(id)
   local record = redis.call('HGET', keys.items, id)
   if not record then return false end
-  local entry = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
+  local entry, open, scheduled = { 'finished', record, redis.call('HGET', keys.late, id) or '', '' }, '', nil
   for _, member in ipairs(items.assignments(id)) do
-    local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are, so look there first
-    local state = is_finished and 'finished' or places.find(items.read(member)) or 'finished'
+    local state, score = 'finished', redis.call('ZSCORE', keys.finished, member) -- most are, so look there first
+    if not score then
+      local item = items.read(member)
+      state, score = places.find(item)
+      state = state or 'finished'
+      if item.assignee then open = open .. '\t' .. item.assignee end
+    end
+    if state == 'scheduled' then scheduled = math.min(score, scheduled or score) end
     if RANK[state] < RANK[entry[1]] then entry[1] = state end
     local grant = state == 'finished' and redis.call('HGET', keys.ledger, 'g:' .. member)
     if grant and string.find(grant, '\nfinished ', 1, true) then entry[#entry + 1] = grant end -- else it was closed
   end
+  if entry[1] == 'scheduled' then open = stamp(scheduled) .. open end
+  entry[4] = open
   for i = 2, #entry do remaining_bytes = remaining_bytes - #entry[i] end
   return entry
 end

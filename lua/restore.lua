@@ -6,12 +6,12 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new ones are higher; 0 for any
-       then, if there is an item: 4 id   5 its head after the time (see lib/items.lua)   6 payload
-       7 'dead' if it was dead, else ''
+       then, if there is an item: 4 id   5 its head after the time (see lib/items.lua, with z as for enqueue)
+       6 payload   7 'dead' if it was dead, else ''   8 the people to whom it is assigned, each followed by a TAB
        and for each answer: person, token, when it was given, late 0|1, 1 if it counts or 0 if it is kept as a
        late answer, the answer
 REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at the same time}   {'no-queue'} ]]
-local by, min_token, id, head, payload, state = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local by, min_token, id, head, payload, state, people = ARGV[2], ARGV[3] + 0, unpack(ARGV, 4, 8)
 --- @include leases
 --- @include bars
 --- @include rows
@@ -29,17 +29,42 @@ end
 
 local enqueued = string.format('%011x', queue.now / 1000)
 local first = items.parse(id, enqueued .. head .. '\n' .. payload)
-local row = shelves.row(first)
-if state ~= 'dead' and row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.LIMIT } end
+local time_mark, wait = string.match(head, ' z(@?)(%d+)')
+local due = wait and (time_mark == '@' and 0 or queue.now) + wait or 0
+local row, new_rows = shelves.row(first), {}
+if row ~= '' and people == '' then new_rows[row] = true end
+for person in string.gmatch(people, '[^\t]+') do new_rows['@' .. person] = true end
+if state ~= 'dead' and next(new_rows) and rows.too_many(new_rows) then return { 'rows', rows.LIMIT } end
 
 local function assignment(round)
   if round == 1 then return first end
   return { member = id .. '\a' .. round, enqueued = enqueued, priority = first.priority, due = first.due,
-    max_attempts = first.max_attempts, requires = first.requires, payload = '' }
+    max_attempts = first.max_attempts, answers = first.answers, requires = first.requires, payload = '' }
+end
+
+local function put(item)
+  if state == 'dead' then
+    redis.call('ZADD', keys.dead, queue.now, item.member)
+    items.write(item)
+  elseif due > queue.now then
+    redis.call('ZADD', keys.scheduled, stamp(due), item.member)
+    items.write(item)
+    queue.expect(due)
+  else
+    places.put(item, item.attempts or item.assignee)
+  end
+end
+
+-- Notes that an assignment that is assigned to a person was handed out before: the next one exists.
+local function release(item)
+  queue.token, item.attempts = queue.token + 1, 1
+  queue.count('reserved') -- not a lease
+  grants.write(item.member, { token = stamp(queue.token), person = string.gsub(item.assignee, '\a', ' '),
+    granted = queue.now, seconds = queue.lease_seconds, attempt = 1, ending = 'released', ended = queue.now, detail = '' })
 end
 
 local round, late_answers = 1, {}
-for i = 8, #ARGV, 6 do
+for i = 9, #ARGV, 6 do
   local person, token, at, is_late, is_counted, answer = unpack(ARGV, i, i + 5)
   if is_counted == '1' then
     local item = assignment(round)
@@ -54,16 +79,18 @@ for i = 8, #ARGV, 6 do
     late_answers[#late_answers + 1] = token .. '\t' .. person .. '\t' .. at .. '\n' .. answer
   end
 end
-if round > 1 then shelves.mix() end
+if round > 1 or string.find(people, '\t.') then shelves.mix() end
 blocks.write(keys.late, id, late_answers)
-local last = assignment(round)
-if state == 'dead' then
-  redis.call('ZADD', keys.dead, queue.now, last.member)
-  items.write(last)
-else
-  places.put(last, false)
-  places.enter_due(id)
+if people == '' then put(assignment(round)) end
+for person, rest in string.gmatch(people, '([^\t]+)\t()') do
+  local item = assignment(round)
+  bars.assign(id, person)
+  items.reserve_for(item, person)
+  if rest <= #people then release(item) end
+  put(item)
+  round = round + 1
 end
+if state ~= 'dead' then places.enter_due(id) end
 journal.note('restored', id, '', by)
 commit()
 return { 'ok', 1 }

@@ -11,14 +11,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, Text, cast, delete, literal, select, update
 
-from leaseq.bridge import answers, registry
+from leaseq.bridge import answers, details, registry
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
-from leaseq.bridge.rows import item_row
-from leaseq.bridge.tables import answer, change, event
-from leaseq.errors import QueueNotFound
+from leaseq.bridge.migrator import BY, differences, new_item
+from leaseq.bridge.rows import ItemRow, item_row
+from leaseq.bridge.tables import answer, change, event, item
+from leaseq.errors import Invalid, QueueNotFound
 from leaseq.events import EventKind, EventRow
 from leaseq.models import OutcomeRow, State
 from leaseq.queue import Queue
@@ -32,6 +33,10 @@ _SETTLING_EVENTS: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed", "closed"}
 )
 """Events that change an item's status or answers."""
+_DETAIL_EVENTS: frozenset[EventKind] = frozenset(
+    {"assigned", "unassigned", "changed", "abandoned", "failed", "expired", "released"}
+)
+"""Other events that change an item's details."""
 _STATUS: dict[State, str] = {
     "inbound": "queued",
     "reserved": "queued",
@@ -78,7 +83,8 @@ class Archiver:
         if added_ids:
             foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids)
             settling_ids |= dict.fromkeys(self._dialect.ended_ids(connection, queue.name, added_ids))
-        ids = list(settling_ids | dict.fromkeys(foreign_ids))
+        detail_ids = {event.id for event in events if event.what in _DETAIL_EVENTS and event.id}
+        ids = list(settling_ids | dict.fromkeys(foreign_ids) | dict.fromkeys(detail_ids))
         outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
         by_id = {id: one for id, one in outcomes.items() if one is not None}
         _delete_undone_answers(connection, queue, events)
@@ -86,6 +92,9 @@ class Archiver:
         rows = [(item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
         self._dialect.add_items(connection, queue.name, rows)
         self._set_statuses(connection, queue.name, [by_id[id] for id in settling_ids if id in by_id])
+        details.write(connection, self._dialect, queue.name, list(by_id.values()), detail_ids)
+        changed_ids = {event.id for event in events if event.what == "changed" and event.person != BY}
+        self._write_changes(connection, queue.name, [by_id[id] for id in changed_ids if id in by_id])
         if deleted_ids := [id for id in removed_ids if outcomes.get(id) is None]:
             self._dialect.set_status(connection, queue.name, deleted_ids, "cancelled")
             # These include the record of what was just written, which would remove an item that gets the id
@@ -95,7 +104,37 @@ class Archiver:
             )
         if any(event.what in ("created", "configured") for event in events):
             registry.save_policy(connection, queue.name, queue.policy)
+        if any(event.what in ("created", "paused", "resumed") for event in events):
+            registry.save_pause(connection, queue.name, queue.stats().paused)
         registry.save_cursor(connection, queue.name, events[-1].cursor)
+
+    def _write_changes(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
+        """Write the columns of items that somebody changed in the queue. Rows that were changed in the
+        database just now are left to the migrator."""
+        by_id = {one.id: one for one in outcomes if one.state != "finished"}
+        clause = (item.c.queue == queue) & item.c.id.in_(by_id) & item.c.status.in_(("queued", "dead"))
+        ids = set(connection.execute(select(item.c.id).where(clause).with_for_update()).scalars())
+        is_recorded = (change.c.queue == queue) & change.c.id.in_(ids)
+        ids -= set(connection.execute(select(change.c.id).where(is_recorded)).scalars())
+        for row in self._dialect.items(connection, queue, list(ids)):
+            if values := self._changed_columns(by_id[row.id], row):
+                is_row = (item.c.queue == queue) & (item.c.id == row.id)
+                connection.execute(update(item).where(is_row).values(values | {"error": None}))
+        record = (change.c.queue == queue) & change.c.id.in_(ids)
+        connection.execute(delete(change).where(record))  # of what was just written
+
+    def _changed_columns(self, outcome: OutcomeRow, row: ItemRow) -> dict[str, object]:
+        try:
+            names = differences(outcome, new_item(row)).keys()
+        except Invalid:  # its error says why: the queue has not got it
+            return {}
+        values = {
+            "priority": outcome.priority,
+            "requires": outcome.requires,
+            "due": outcome.due and self._dialect.time(outcome.due),
+            "payload": cast(literal(outcome.payload, Text), item.c.payload.type),  # the exact text
+        }
+        return {name: value for name, value in values.items() if name in names}
 
     def _warn_of_missing_items(self, connection: Connection, queue: Queue) -> None:
         """Log how many items the queue lacks after it was deleted, or lost, and created again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -29,8 +30,16 @@ class Dialect(ABC):
 
     @abstractmethod
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
-        """Set the status of rows, and clear their errors. Rows that wait, or were cancelled in the database
-        just now, are left to the migrator."""
+        """Set the status of rows, and clear their errors and details. Rows that wait, or were cancelled in
+        the database just now, are left to the migrator."""
+
+    @abstractmethod
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        """Set the details, as JSON text, of rows with these ids."""
+
+    @abstractmethod
+    def time(self, value: datetime) -> object:
+        """A value for a column of times."""
 
     @abstractmethod
     def set_error(

@@ -213,8 +213,8 @@ def _update_item(queue: Queue, outcome: OutcomeRow, row: ItemRow) -> None:
         _change(queue, outcome, new_item(row))
 
 
-def _change(queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
-    """Change an item. Raises Invalid, or _Held."""
+def differences(outcome: OutcomeRow, target: NewItem) -> ItemChanges:
+    """The fields of ``target`` that are different in the queue."""
     changes: ItemChanges = {}
     if target.priority != outcome.priority:
         changes["priority"] = target.priority
@@ -224,6 +224,12 @@ def _change(queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
         changes["due"] = target.due
     if not is_same_json(target.payload, json.loads(outcome.payload)):
         changes["payload"] = target.payload
+    return changes
+
+
+def _change(queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
+    """Change an item. Raises Invalid, or _Held."""
+    changes = differences(outcome, target)
     try:
         if changes:
             queue.change(outcome.id, by=BY, **changes)

@@ -55,11 +55,23 @@ class PostgreSQL(Dialect):
 
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
-            "UPDATE leaseq_item AS item SET status = %s, error = NULL "
+            "UPDATE leaseq_item AS item SET status = %s, error = NULL, details = NULL "
             "WHERE queue = %s AND id IN (SELECT json_array_elements_text(%s::json)) "
             f"AND status <> 'waiting' AND NOT {_IS_WITHDRAWN}",
             (status, queue, json.dumps(list(ids))),
         )
+
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        if rows:
+            connection.exec_driver_sql(
+                "UPDATE leaseq_item AS item SET details = row.details::json "
+                "FROM json_to_recordset(%s::json) AS row (id text, details text) "
+                "WHERE item.queue = %s AND item.id = row.id",
+                (json.dumps([{"id": id, "details": text} for id, text in rows]), queue),
+            )
+
+    def time(self, value: datetime) -> object:
+        return value
 
     def set_error(
         self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, Engine, func, select
 
 import leaseq
-from leaseq.bridge import answers, registry
+from leaseq.bridge import answers, details, registry
 from leaseq.bridge.database import transaction
+from leaseq.bridge.details import Details
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, new_item
 from leaseq.bridge.rows import AnswerRow, ItemRow
@@ -57,12 +58,16 @@ class _Rebuild:
             _refuse_unknown(connection, queue.name)
             tokens = max(_last_token(connection, queue.name) + _MARGIN, time.time_ns() // 1_000)
             fields = registry.read_policy(connection, queue.name)
-            if not queue.exists():
+            pause = registry.read_pause(connection, queue.name)
+            was_lost = not queue.exists()
+            if was_lost:
                 # The journal will be a new one. This is saved first, in case that the rebuild is interrupted.
                 # It is not deleted: a queue without a cursor is a new one, which the bridge creates itself.
                 self._dialect.lock(connection, queue.name)
                 registry.save_cursor(connection, queue.name, registry.BEGINNING)
         queue.configure(by=BY, **fields)  # type: ignore[arg-type]
+        if was_lost and pause is not None:
+            queue.pause(pause or None, by=BY)
         queue.raise_tokens(tokens, by=BY)
         restored_count = self._restore_all("queued")
         dead_count = self._restore_all("dead") if queue.policy.keep_dead_seconds is None else 0
@@ -76,9 +81,11 @@ class _Rebuild:
         count = 0
         for rows in self._batches(status):
             with transaction(self._engine) as connection:
-                given = answers.read(connection, self._queue.name, [row.id for row in rows])
+                ids = [row.id for row in rows]
+                given = answers.read(connection, self._queue.name, ids)
+                stored = details.read(connection, self._queue.name, ids)
                 for row in rows:
-                    count += self._restore(connection, row, given, status)
+                    count += self._restore(connection, row, given, stored.get(row.id), status)
         return count
 
     def _batches(self, status: str) -> Iterator[list[ItemRow]]:
@@ -91,11 +98,25 @@ class _Rebuild:
             yield rows
 
     def _restore(
-        self, connection: Connection, row: ItemRow, given: Mapping[str, list[AnswerRow]], status: str
+        self,
+        connection: Connection,
+        row: ItemRow,
+        given: Mapping[str, list[AnswerRow]],
+        details_text: str | None,
+        status: str,
     ) -> bool:
         given_answers = answers.given(given.get(row.id, ()))
         try:
-            self._queue.restore(new_item(row), given_answers, dead=status == "dead", by=BY)
+            failures, max_attempts, answers_needed, assigned_to, at = Details.parse(details_text)
+            self._queue.restore(
+                replace(new_item(row), max_attempts=max_attempts, at=at),
+                given_answers,
+                dead=status == "dead",
+                answers_needed=answers_needed,
+                failures=failures,
+                assigned_to=assigned_to,
+                by=BY,
+            )
         except Invalid as error:
             self._dialect.set_error(connection, self._queue.name, row, str(error), "refused")
             self._refused_count += 1

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, LargeBinary, cast, select, update
+from sqlalchemy import Connection, LargeBinary, Text, cast, null, select, update
 
 from leaseq import validation
 from leaseq.bridge.dialect import Dialect
@@ -68,6 +68,17 @@ def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
     record = connection.execute(select(bridge.c.policy).where(bridge.c.queue == queue)).scalar()
     fields: Mapping[str, object] = (json.loads(record) if isinstance(record, str) else record) or {}
     return {name: value for name, value in fields.items() if name in FIELDS}
+
+
+def save_pause(connection: Connection, queue: str, reason: str | None) -> None:
+    """Save the reason for which a queue is paused, "" without one; None: it is not paused."""
+    value = null() if reason is None else _json(connection, reason)
+    connection.execute(update(bridge).where(bridge.c.queue == queue).values(paused=value))
+
+
+def read_pause(connection: Connection, queue: str) -> str | None:
+    record = connection.execute(select(cast(bridge.c.paused, Text)).where(bridge.c.queue == queue)).scalar()
+    return None if record is None else str(json.loads(record))
 
 
 def save_cursor(connection: Connection, queue: str, cursor: str) -> None:

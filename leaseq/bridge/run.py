@@ -187,6 +187,7 @@ class Bridge:
             registry.register(connection, self._dialect, queue.name, self._name, self._settings.window)
             if due is None:
                 registry.save_policy(connection, queue.name, self._prepare(queue))
+                registry.save_pause(connection, queue.name, queue.stats().paused)
         self._next_heartbeats[queue.name] = self._clock() + _HEARTBEAT_SECONDS
 
     def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:

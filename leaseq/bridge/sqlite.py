@@ -51,10 +51,20 @@ class SQLite(Dialect):
 
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
-            "UPDATE leaseq_item SET status = ?, error = NULL "
+            "UPDATE leaseq_item SET status = ?, error = NULL, details = NULL "
             f"WHERE queue = ? AND id = ? AND status <> 'waiting' AND NOT {_IS_WITHDRAWN}",
             [(status, queue, id) for id in ids],
         )
+
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        if rows:
+            connection.exec_driver_sql(
+                "UPDATE leaseq_item SET details = ? WHERE queue = ? AND id = ?",
+                [(text, queue, id) for id, text in rows],
+            )
+
+    def time(self, value: datetime) -> object:
+        return _text(value)
 
     def set_error(
         self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str

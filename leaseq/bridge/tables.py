@@ -34,6 +34,7 @@ item = Table(
     Column("status", Text, nullable=False),
     Column("error", Text),
     Column("created_at", _TIME, nullable=False),
+    Column("details", _JSON),  # for a rebuild
 )
 
 answer = Table(
@@ -84,4 +85,5 @@ bridge = Table(
     Column("low", Integer),
     Column("runner", Text),  # that bridge's name
     Column("seen_at", _TIME),  # its last heartbeat
+    Column("paused", _JSON),  # the reason of the pause, "" without one; NULL: the queue is not paused
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, select
 
 import leaseq
-from leaseq.bridge import answers
+from leaseq.bridge import answers, details
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.rows import AnswerRow
@@ -86,16 +86,21 @@ def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str], forgets_de
         item_rows = connection.execute(select(item.c.id, item.c.status).where(clause))
         statuses = {row.id: row.status for row in item_rows}
         rows = answers.read(connection, queue.name, ids)
+        texts = details.read(connection, queue.name, ids)
     differences: list[Difference] = []
     for id, outcome in zip(ids, answers.outcomes(queue, ids), strict=True):
-        text = _difference(statuses.get(id), outcome, rows.get(id, ()), forgets_dead)
+        text = _difference(statuses.get(id), outcome, rows.get(id, ()), texts.get(id), forgets_dead)
         if text is not None:
             differences.append(Difference(queue.name, id, text))
     return differences
 
 
 def _difference(
-    status: str | None, outcome: OutcomeRow | None, rows: Sequence[AnswerRow], forgets_dead: bool
+    status: str | None,
+    outcome: OutcomeRow | None,
+    rows: Sequence[AnswerRow],
+    details_text: str | None,
+    forgets_dead: bool,
 ) -> str | None:
     if status is None:
         return f"is {outcome.state} in the queue, and the database has no row for it" if outcome else None
@@ -110,4 +115,4 @@ def _difference(
     expected_status = outcome.state if outcome.state in ("finished", "dead") else "queued"
     if status != expected_status:
         return f"is {status} in the database and {outcome.state} in the queue"
-    return answers.difference(outcome, rows)
+    return answers.difference(outcome, rows) or details.difference(outcome, details_text)

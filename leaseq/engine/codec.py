@@ -265,12 +265,15 @@ def outcome(row: OutcomeRow) -> Outcome:
         for one in row.answers
     )
     skills = tuple(row.requires.split(",")) if row.requires else ()
-    return Outcome(row.id, row.state, json.loads(row.payload), row.priority, skills, row.due, answers)
+    payload = json.loads(row.payload)
+    return Outcome(row.id, row.state, payload, row.priority, skills, row.due, answers, *row[7:])
 
 
 def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
-    """Decode the state, the record, the late answers, and the grant of each finished assignment."""
-    state, record, late, *grants = (part.decode() for part in parts)
+    """Decode the state, the record, the late answers, what is open, and the grant of each finished
+    assignment."""
+    state, record, late, still_open, *grants = (part.decode() for part in parts)
+    at, *assignees = still_open.split("\t")
     _, head, payload = parse_record(record)
     answers = [_given_answer(text) for text in grants]
     if late:
@@ -284,6 +287,11 @@ def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
         requires=head.get("r", ""),
         due=to_datetime(due) if due else None,
         answers=tuple(answers),
+        failures=int(head.get("f", 0)),
+        max_attempts=int(head["m"]) if "m" in head else None,
+        answers_needed=int(head["n"]) if "n" in head else None,
+        assigned_to=tuple(name.replace("\a", " ") for name in assignees),
+        at=to_datetime(at) if at else None,
     )
 
 

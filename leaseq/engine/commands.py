@@ -197,7 +197,7 @@ class Commands:
         return self._run("correct", (id, str(token), by, result, form_version))
 
     def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
-        """Put an item back. ``rows``: id, head, payload and state, then six values for each answer; or
+        """Put an item back. ``rows``: id, head, payload, state and assignees, then six for each answer; or
         nothing."""
         return self._run("restore", (by, str(tokens_above), *rows))
 

@@ -136,6 +136,12 @@ def finish(queue: leaseq.Queue, person: str = "ann", result: object = "yes") -> 
     return lease
 
 
+def lose(server: Server, queue: leaseq.Queue) -> None:
+    """Let the server lose a queue."""
+    for key in server.redis.scan_iter(f"leaseq:{{{queue.name}}}:*"):
+        server.redis.delete(key)
+
+
 @pytest.fixture
 def dead_item_id(database: Database, bridge: Bridge, queue: leaseq.Queue) -> str:
     """Return the id of an item that is dead in the queue and in the database."""

@@ -9,6 +9,7 @@ from leaseq.bridge.run import Bridge
 from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
 from tests.conftest import Clock, Server
+from tests.support.large_entries import ITEMS, add_foreign_entry, journal_of, write_large_entries
 from tests.support.leases import not_none
 
 
@@ -303,3 +304,27 @@ def test_item_that_needs_no_further_answer_has_status_finished(
     settle(bridge)
     assert database.statuses() == {"a": "finished"}
     assert verify(server.client, database.engine, queue.name, lambda _: None) == []
+
+
+@pytest.mark.parametrize("events", [500, 10_000])
+def test_entries_of_any_size_are_archived(
+    server: Server,
+    database: Database,
+    make: Make,
+    queue_name: str,
+    events: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("leaseq.bridge.archiver._EVENTS", events)
+    clock = Clock.from_now(3600)
+    queue = leaseq.Queue(server.client, queue_name, clock=clock)
+    bridge = make(queue_name)
+    bridge.step()
+    write_large_entries(queue, clock)
+    add_foreign_entry(server, queue, clock, "died")
+    settle(bridge)
+    journal = journal_of(queue)
+    assert database.events() == [(event.what, event.id) for event in journal]
+    assert queue.journal(queue.follow("bridge")) == []
+    assert database.statuses() == {f"{n:02}": "dead" for n in range(ITEMS)} | {"last": "queued"}
+    assert verify(server.client, database.engine, queue_name, lambda _: None) == []

@@ -272,3 +272,57 @@ def test_row_changed_again_while_the_change_is_passed_on_is_passed_on_again(
     assert (queue.get("a").priority, count_changes(database)) == (3, 1)
     settle(bridge)
     assert (queue.get("a").priority, count_changes(database)) == (4, 0)
+
+
+def test_change_made_in_the_queue_reaches_the_row_and_is_not_reverted(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a", "b", requires="legal, fr")
+    settle(bridge)
+    queue.change("a", priority=3, payload={"b": 1.0, "a": [1]})
+    queue.change("a", due=DUE)
+    settle(bridge)
+    columns = "priority, CAST(payload AS text), requires, error"
+    row = database.run(f"SELECT {columns} FROM leaseq_item WHERE id = 'a'")[0]
+    assert tuple(row) == (3, '{"b":1.0,"a":[1]}', "legal, fr", None)
+    assert count_changes(database) == 0
+    before = len(queue.journal())
+    settle(bridge)
+    assert len(queue.journal()) == before
+    database.change("a", requires="fr")
+    settle(bridge)
+    item = queue.get("a")
+    assert (item.priority, item.payload, item.due, item.requires) == (3, {"b": 1.0, "a": [1]}, DUE, ("fr",))
+    queue.change("a", requires=[], due=None)
+    settle(bridge)
+    database.change("a", priority=4)
+    settle(bridge)
+    assert (queue.get("a").priority, queue.get("a").requires, queue.get("a").due) == (4, (), None)
+    assert verify(server.client, database.engine, queue.name, lambda _: None) == []
+
+
+def test_row_that_was_changed_just_now_keeps_its_values(
+    database: Database, make: Make, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(make(queue.name))
+    database.change("a", priority=5)
+    queue.change("a", priority=3)
+    settle(make(queue.name, parts=("archive",)))
+    assert database.run("SELECT priority FROM leaseq_item")[0][0] == 5
+    settle(make(queue.name))
+    assert queue.get("a").priority == 5
+
+
+def test_change_made_in_the_queue_replaces_a_refused_one(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    database.change("a", priority=-1)
+    settle(bridge)
+    assert "priority" in not_none(database.error("a"))
+    queue.change("a", priority=3)
+    settle(bridge)
+    assert database.run("SELECT priority FROM leaseq_item")[0][0] == 3
+    assert database.error("a") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,14 +11,11 @@ import leaseq
 from leaseq.bridge.rebuild import rebuild
 from leaseq.bridge.run import Bridge
 from leaseq.bridge.verify import verify
-from tests.bridge.conftest import Database, Make, finish, settle
+from tests.bridge.conftest import Database, Make, finish, lose, settle
 from tests.conftest import Clock, Server
 from tests.support.leases import not_none
 
-
-def lose(server: Server, queue: leaseq.Queue) -> None:
-    for key in server.redis.scan_iter(f"leaseq:{{{queue.name}}}:*"):
-        server.redis.delete(key)
+DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
 def find_differences(server: Server, database: Database, queue: leaseq.Queue) -> list[str]:
@@ -372,3 +370,76 @@ def test_verify_compares_which_answer_is_accepted(
     settle(bridge)
     database.run("UPDATE leaseq_answer SET accepted = false")
     assert len(find_differences(server, database, queue)) == 1
+
+
+def test_rebuild_restores_what_managers_and_people_did(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=3, retry_seconds=0, max_attempts=2)
+    database.add(queue.name, "a", "b", "c", "d")
+    settle(bridge)
+    queue.finish(not_none(queue.reserve("ann")), "first")
+    queue.change("a", answers=2)
+    queue.assign("b", "bob")
+    queue.fail(not_none(queue.reserve("bob")), "torn")
+    queue.change("c", priority=7, requires=["fr"], due=DUE, payload={"b": 1.0, "a": 1})
+    queue.change("d", delay=3_600)
+    queue.enqueue({"e": 1}, id="e", max_attempts=5)
+    ids = ["a", "b", "c", "d", "e"]
+    settle(bridge)
+    before = queue.outcome_rows(ids)
+    assert find_differences(server, database, queue) == []
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    assert queue.outcome_rows(ids) == before
+    settle(bridge)
+    assert find_differences(server, database, queue) == []
+    while queue.get("a").state != "finished":
+        queue.finish(not_none(queue.reserve("cid")), "second")
+
+
+def test_verify_compares_an_items_own_number_of_answers(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    queue.configure(answers=3)
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.change("a", answers=2)
+    settle(bridge)
+    assert find_differences(server, database, queue) == []
+    for details in (None, '{"answers_needed": 1}', "[1]", '{"no": 1}'):
+        value = "CAST(:details AS json)" if database.is_postgresql else ":details"
+        database.run(f"UPDATE leaseq_item SET details = {value}", details=details)
+        assert len(find_differences(server, database, queue)) == 1
+
+
+@pytest.mark.parametrize("details", ["[1]", '{"no": 1}', '{"failures": "x"}', '{"at": "2030-01-01"}'])
+def test_row_whose_details_somebody_else_wrote_is_refused(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue, details: str
+) -> None:
+    database.add(queue.name, "a", "b")
+    settle(bridge)
+    value = "CAST(:details AS json)" if database.is_postgresql else ":details"
+    database.run(f"UPDATE leaseq_item SET details = {value} WHERE id = 'a'", details=details)
+    lose(server, queue)
+    assert rebuild(server.client, database.engine, queue.name).refused == 1
+    assert database.statuses() == {"a": "refused", "b": "queued"}
+
+
+@pytest.mark.parametrize("reason", ["lunch", None])
+def test_paused_queue_is_paused_after_rebuild(
+    server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue, reason: str | None
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.pause(reason)
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    assert queue.stats().paused == (reason or "")
+    assert queue.reserve("ann") is None
+    queue.resume()
+    settle(bridge)
+    lose(server, queue)
+    rebuild(server.client, database.engine, queue.name)
+    assert queue.reserve("ann") is not None

@@ -23,22 +23,31 @@ class Restoring(Base):
         answers: Iterable[GivenAnswer | GivenAnswerRow] = (),
         *,
         dead: bool = False,
+        answers_needed: int | None = None,
+        failures: int = 0,
+        assigned_to: Iterable[str] = (),
         by: str | None = None,
     ) -> bool:
         """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
-        again. ``answers``: as `outcomes` or `outcome_rows` return them. It waits, or is dead if it was.
-        Returns False if the queue has the item.
+        again. ``answers``, ``answers_needed``, ``failures``, ``assigned_to``: as `outcomes` or `outcome_rows`
+        return them. It waits, is scheduled, or is dead if it was. Returns False if the queue has the item.
 
         For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.
         """
         if item.id is None:
             raise Invalid("id", "required: the id that the item had")
-        row = arguments.row(item, item.id)
+        id, head, payload = arguments.row(item, item.id)
+        if answers_needed is not None:
+            head += f" n{validation.integer(answers_needed, 'answers_needed', 1, 100)}"
+        if validation.integer(failures, "failures", 0, 2**53):
+            head += f" f{failures}"
+        people = [validation.person_name(person, "assigned_to") + "\t" for person in assigned_to]
         answer_words = [word for one in answers for word in _words(one)]
         await self._create_if_missing()
+        state = "dead" if dead else ""
         reply = await self._commands.restore(
-            arguments.author(by), 0, [*row, "dead" if dead else "", *answer_words]
+            arguments.author(by), 0, [id, head, payload, state, "".join(people), *answer_words]
         )
         return bool(reply.rest[0]) or reply.resent
 

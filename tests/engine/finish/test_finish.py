@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -243,3 +244,27 @@ def test_finish_returns_held_seconds_and_finished_at(
     assert late_outcome.late
     assert late_outcome.held_seconds == pytest.approx(400)
     assert late_outcome.next is not None
+
+
+@pytest.mark.parametrize(
+    ("result", "again"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ({"n": 1}, {"n": 1.0}),
+        ({"n": 1}, {"n": True}),
+        ([], {}),
+        (9007199254740993, 9007199254740992),
+    ],
+)
+def test_finish_again_with_another_text_loses_neither_answer(
+    timed_queue: leaseq.Queue, take: Take, result: leaseq.Json, again: leaseq.Json
+) -> None:
+    """Answers are compared as text, so that none is taken for a repeat of a different one."""
+    lease = take("ann")
+    timed_queue.finish(lease, result)
+    with pytest.raises(leaseq.LeaseLost) as error:
+        timed_queue.finish(lease, again)
+    assert error.value.answer_kept
+    item = timed_queue.get("a")
+    texts = [json.dumps(one.result) for one in (*item.answers, *item.late_answers)]
+    assert texts == [json.dumps(result), json.dumps(again)]

@@ -9,6 +9,8 @@ import pytest
 
 import leaseq
 from leaseq import GivenAnswer, GivenAnswerRow, NewItem
+from leaseq.engine import codec
+from tests.conftest import Clock
 from tests.support.leases import not_none
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
@@ -120,3 +122,88 @@ def test_invalid_restore_is_refused_and_creates_nothing(
         timed_queue.restore(item, [answer])
     assert error.value.field == field
     assert not timed_queue.exists()
+
+
+def test_restored_item_keeps_its_own_number_of_answers(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.restore(NewItem(1, "one"), [given_answer("ann", 5)], answers_needed=2)
+    assert timed_queue.get("one").answers_needed == 2
+    timed_queue.finish(not_none(timed_queue.reserve("bob")), "second")
+    assert timed_queue.get("one").state == "finished"
+    assert timed_queue.reserve("cyd") is None
+
+
+def test_restored_item_is_assigned_as_before(timed_queue: leaseq.Queue) -> None:
+    timed_queue.restore(NewItem(1, "one"), assigned_to=["bob dylan"])
+    assert timed_queue.reserve("ann") is None
+    assert not_none(timed_queue.reserve("bob dylan")).id == "one"
+
+
+def test_restored_assignments_of_one_item_go_to_their_people(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=4)
+    timed_queue.restore(NewItem(1, "one"), [given_answer("ann", 5)], assigned_to=["bob", "cyd"])
+    assert timed_queue.get("one").assigned_to == ("bob", "cyd")
+    assert timed_queue.reserve("eve") is None
+    for person in ("cyd", "bob", "eve"):
+        timed_queue.finish(not_none(timed_queue.reserve(person)), person)
+    item = timed_queue.get("one")
+    assert (item.state, {one.person for one in item.answers}) == ("finished", {"ann", "bob", "cyd", "eve"})
+    assert timed_queue.stats().counters["reserved"] == 3
+
+
+def test_restored_failures_count(timed_queue: leaseq.Queue) -> None:
+    timed_queue.restore(NewItem(1, "one", max_attempts=3), failures=2)
+    assert timed_queue.get("one").failures == 2
+    timed_queue.fail(not_none(timed_queue.reserve("ann")), "torn")
+    assert timed_queue.get("one").state == "dead"
+
+
+def test_restored_item_is_scheduled_until_its_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    at = codec.to_datetime(clock.now + 60_000_000)
+    timed_queue.restore(NewItem(1, "one", at=at), assigned_to=["bob"])
+    timed_queue.restore(NewItem(1, "two", at=codec.to_datetime(1)))
+    assert [(one.id, one.state_since) for one in timed_queue.items("scheduled")] == [("one", at)]
+    assert not_none(timed_queue.reserve("ann")).id == "two"
+    clock.tick(61)
+    timed_queue.clear()
+    assert timed_queue.reserve("cyd") is None
+    assert not_none(timed_queue.reserve("bob")).id == "one"
+
+
+def test_dead_item_is_restored_with_all_it_had(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.restore(NewItem(1, "one"), dead=True, answers_needed=1, failures=3, assigned_to=["bob"])
+    assert (timed_queue.get("one").state, timed_queue.get("one").failures) == ("dead", 3)
+    timed_queue.revive("one")
+    assert timed_queue.reserve("ann") is None
+    timed_queue.finish(not_none(timed_queue.reserve("bob")), "yes")
+    assert timed_queue.get("one").state == "finished"
+
+
+def test_outcomes_have_all_that_restore_takes(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    """An item is removed and restored from its outcome, which is the same then."""
+    at = codec.to_datetime(clock.now + 60_000_000)
+    timed_queue.configure(answers=3, retry_seconds=0)
+    timed_queue.enqueue({}, id="plain")
+    timed_queue.enqueue({}, id="later", at=at, max_attempts=7)
+    timed_queue.enqueue({}, id="hard", priority=1)
+    timed_queue.assign("plain", "ann smith")
+    timed_queue.fail(not_none(timed_queue.reserve("bob")), "torn")
+    timed_queue.change("hard", answers=2)
+    outcomes = [not_none(one) for one in timed_queue.outcomes(["plain", "later", "hard"])]
+    assert [(one.assigned_to, one.at, one.max_attempts) for one in outcomes] == [
+        (("ann smith",), None, None),
+        ((), at, 7),
+        ((), None, None),
+    ]
+    assert [(one.failures, one.answers_needed) for one in outcomes] == [(0, None), (0, None), (1, 2)]
+    for one in outcomes:
+        timed_queue.remove(one.id)
+        assert timed_queue.restore(
+            NewItem(one.payload, one.id, one.priority, max_attempts=one.max_attempts, at=one.at),
+            one.answers,
+            answers_needed=one.answers_needed,
+            failures=one.failures,
+            assigned_to=one.assigned_to,
+        )
+    assert timed_queue.outcomes(["plain", "later", "hard"]) == outcomes

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
+from tests.conftest import Clock, Server
+from tests.support.large_entries import add_foreign_entry, journal_of, write_large_entries
 from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET, Caller
 from tests.web.gunicorn_server import run_gunicorn
@@ -192,3 +194,16 @@ def test_stalled_reader_does_not_block_other_readers(
         f"{n:05}" for n in range(6_000)
     ]
     assert slow_reader.read_journal_event()["id"][:5] == "00000"
+
+
+def test_stream_sends_each_event_of_large_entries_once(
+    address: str, server: Server, queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
+) -> None:
+    clock = Clock.from_now(-600)
+    timed_queue = leaseq.Queue(server.client, queue.name, clock=clock)
+    timed_queue.configure()
+    reader = watch(address, manager.token, f"/queues/{queue.name}/events?after=0.0")
+    write_large_entries(timed_queue, clock)
+    add_foreign_entry(server, timed_queue, clock, "died")
+    events = journal_of(queue)
+    assert [reader.read_journal_event()["cursor"] for _ in events] == [event.cursor for event in events]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,8 @@ from leaseq.webapp.reachability import UnreachableRow
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.snapshot import Snapshot
 from leaseq.webapp.store.threads import Threads
-from tests.conftest import Clock
+from tests.conftest import Clock, Server
+from tests.support.large_entries import ANSWERS, FOREIGN_EVENTS, ITEMS, add_foreign_entry, write_large_entries
 from tests.support.leases import expire_leases, take
 from tests.web.conftest import Browser
 
@@ -244,3 +246,20 @@ def test_overview_json_matches_figures_of_queue(
     queues = manager_browser.get("/manage", headers={"Accept": "application/json"}).json["queues"]
     assert queues[form_queue.name]["counts"] == figures["counts"]
     assert manager_browser.get("/manage", headers={"Accept": "text/html,*/*"}).mimetype == "text/html"
+
+
+def test_snapshot_counts_events_of_large_entries_once(
+    server: Server, queue: leaseq.Queue, threads: Threads
+) -> None:
+    clock = Clock.from_now(-600)
+    timed_queue = leaseq.Queue(server.client, queue.name, clock=clock)
+    timed_queue.configure()
+    times = itertools.count(step=10.0)
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: next(times))
+    snapshot.figures()
+    write_large_entries(timed_queue, clock)
+    add_foreign_entry(server, timed_queue, clock, "finished")
+    for one in (snapshot, Snapshot(queue, threads, none_unreachable)):
+        figures = one.figures()
+        assert figures["counts"]["dead"] == ITEMS * ANSWERS
+        assert (one.rates().expired(), figures["finished"]["sum"]) == (ITEMS, FOREIGN_EVENTS)

@@ -1,4 +1,5 @@
-"""Room for several answers under one token: a refused one that came after the accepted one, for instance."""
+"""Room for all that a rebuild restores: several answers under one token (a refused one that came after the
+accepted one, for instance), what the columns of an item don't say, and that the queue is paused."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ revision = "0002"
 down_revision = "0001"
 
 _POSTGRESQL = """
+ALTER TABLE leaseq_item ADD COLUMN details json;
+ALTER TABLE leaseq_bridge ADD COLUMN paused json;
 ALTER TABLE leaseq_answer ADD COLUMN number integer NOT NULL DEFAULT 0;
 ALTER TABLE leaseq_answer DROP CONSTRAINT leaseq_answer_pkey;
 ALTER TABLE leaseq_answer ADD PRIMARY KEY (queue, id, token, number);
@@ -16,6 +19,8 @@ ALTER TABLE leaseq_answer ADD PRIMARY KEY (queue, id, token, number);
 # SQLite can't change a primary key. No table is renamed, since that is refused if a view of the application
 # names a table that is missing meanwhile.
 _SQLITE = """
+ALTER TABLE leaseq_item ADD COLUMN details text;
+ALTER TABLE leaseq_bridge ADD COLUMN paused text;
 CREATE TEMPORARY TABLE leaseq_answer_copy AS SELECT * FROM leaseq_answer;
 DROP TABLE leaseq_answer;
 CREATE TABLE leaseq_answer (
