@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from leaseq.transfer.delimiters import NAMES, count_of, splits_of
-from leaseq.transfer.formats import MAX_COLUMNS
+from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
 from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.quotes import QuoteMode, Quotes
 from leaseq.transfer.record_lines import RecordLines, RecordTooLong
@@ -121,8 +121,7 @@ class Delimited:
 
 def _record(feed: RecordLines, cells: list[str]) -> Row | BadRow:
     if len(cells) > MAX_COLUMNS:
-        fault = f"a row of at most {MAX_COLUMNS:,} columns expected, got {len(cells):,}"
-        return BadRow(feed.first, fault, left_out=feed.span(), raw=feed.raw())
+        return BadRow(feed.first, columns_fault(len(cells)), left_out=feed.span(), raw=feed.raw())
     if feed.not_utf8:
         return _bad_record(feed, feed.not_utf8, "not UTF-8 text", cells, "encoding")
     if feed.nul:

@@ -46,6 +46,11 @@ def format_of(name: str) -> Format:
     raise Invalid("format", f"one of {choices}", fault)
 
 
+def columns_fault(count: int) -> str:
+    """Why a row with more than MAX_COLUMNS cells is bad."""
+    return f"a row of at most {MAX_COLUMNS:,} columns expected, got {count:,}"
+
+
 _SHEET = "a spreadsheet: save it as xlsx or as CSV (UTF-8) there, and import that file"
 _FOREIGN = {
     ".xlsm": _SHEET,

@@ -6,7 +6,6 @@ limited before any of it is read, and the sheet itself is read row by row.
 
 from __future__ import annotations
 
-import io
 import math
 import tempfile
 import zipfile
@@ -15,12 +14,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
+from functools import partial
 from typing import IO, Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
-from leaseq.checkpoints import checkpoint
+from leaseq.checkpoints import checkpoint, run_beside
 from leaseq.errors import Invalid
 from leaseq.models import Json
+from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
 from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.quotes import QuoteMode
 from leaseq.transfer.rows import BadRow, Row
@@ -33,6 +34,8 @@ MAX_EXPANSION = 200  # real sheets unpack to 5 to 30 times their size
 _FREE_BYTES = 16_777_216
 _CHUNK = 65_536
 _PIECE_BYTES = 2_000_000  # of the first rows that are kept in memory
+_BATCH_SIZE = 20_000  # of the rows that are read at once: characters, cells, and _ROW_SIZE for each row
+_ROW_SIZE = 20
 _MAX_NAME = 100  # a spreadsheet allows 31 characters
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError,
@@ -79,6 +82,9 @@ class Sheet:
                 checkpoint()
                 if line < self._first_line:
                     continue
+                if len(cells) > MAX_COLUMNS:
+                    yield BadRow(line, columns_fault(len(cells)))
+                    continue
                 if _size(cells) > MAX_ROW_BYTES:
                     yield BadRow(line, TOO_LONG, too_large=True)
                     continue
@@ -104,16 +110,9 @@ def first_rows(stream: BinaryIO, count: int) -> SheetRows:
 def opened(stream: BinaryIO) -> Iterator[SheetRows]:
     """The first sheet of a workbook, of those that are not hidden. Raises Invalid if it can't be read; so
     does reading its rows."""
-    try:
-        import openpyxl  # noqa: PLC0415  # an extra, and slow to import
-    except ImportError:
-        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
-        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
     with tempfile.TemporaryFile() as file:
         _copy(stream, file)
-        _check_sizes(file)
-        with _faults_refused():
-            workbook = openpyxl.load_workbook(_Checked(file), read_only=True, data_only=True)
+        workbook = run_beside(partial(_loaded, file))
         with closing(workbook):
             with _faults_refused():
                 sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
@@ -122,7 +121,36 @@ def opened(stream: BinaryIO) -> Iterator[SheetRows]:
             yield SheetRows(sheet.title[:_MAX_NAME], len(sheets) or 1, _rows(sheet))
 
 
+def _loaded(file: IO[bytes]) -> Any:
+    """openpyxl's workbook, with all parts but the sheets read."""
+    try:
+        import openpyxl  # noqa: PLC0415  # an extra, and slow to import
+    except ImportError:
+        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
+        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
+    _check_sizes(file)
+    with _faults_refused():
+        return openpyxl.load_workbook(file, read_only=True, data_only=True)
+
+
 def _rows(sheet: Any) -> Iterator[list[Json]]:
+    rows = _rows_of(sheet)
+    while batch := run_beside(partial(_next_rows, rows)):
+        yield from batch
+
+
+def _next_rows(rows: Iterator[list[Json]]) -> list[list[Json]]:
+    """The next rows, as many as are read at once; none at the end."""
+    batch, size = list[list[Json]](), 0
+    for cells in rows:
+        batch.append(cells)
+        size += _ROW_SIZE + len(cells) + _size(cells)
+        if size >= _BATCH_SIZE:
+            break
+    return batch
+
+
+def _rows_of(sheet: Any) -> Iterator[list[Json]]:
     with _faults_refused():
         for number, row in enumerate(sheet.iter_rows(), 1):
             if number > MAX_ROWS:
@@ -179,31 +207,6 @@ def _check_sizes(file: IO[bytes]) -> None:
 
 def _is_sheet(part: zipfile.ZipInfo) -> bool:
     return part.filename.startswith("xl/worksheets/")
-
-
-class _Checked(io.RawIOBase):
-    """A file with a checkpoint before each read, for a library that knows of none."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        checkpoint()
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _value_of(cell: Any) -> Json:

@@ -18,6 +18,7 @@ import leaseq
 from leaseq import STATES
 from leaseq.webapp.context import state
 from leaseq.webapp.security.authorization import bearer_token, needs
+from leaseq.webapp.serving.time_slices import in_slices, run_beside
 
 bp = Blueprint("metrics", __name__)
 
@@ -45,7 +46,7 @@ class QueueCollector:
         stats_by_queue, errors = leaseq.read_queues(self._client, leaseq.Queue.stats)
         for name in (*stats_by_queue, *errors):
             unreadable.add_metric([name], name in errors)
-        for name, stats in stats_by_queue.items():
+        for name, stats in in_slices(stats_by_queue.items()):
             for one in STATES:
                 items.add_metric([name, one], getattr(stats, one))
             overdue.add_metric([name], stats.overdue)
@@ -60,6 +61,16 @@ class QueueCollector:
             for move, count in stats.counters.items():
                 moves.add_metric([name, move], count)
         yield from (items, overdue, unreachable, waiting, oldest, paused, alerts, moves, unreadable)
+
+
+class Collected:
+    """Metrics that were collected before, so that writing them needs no server."""
+
+    def __init__(self, *collectors: QueueCollector | ServerCollector) -> None:
+        self._metrics = [metric for one in collectors for metric in one.collect()]
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._metrics
 
 
 class ServerCollector:
@@ -106,8 +117,8 @@ def scraper() -> bool:
 @needs("manager", unless=scraper, all_queues=True)
 def metrics() -> Response:
     """Return all figures in Prometheus' text format."""
-    registry = CollectorRegistry()
-    for collector in (QueueCollector(state().client), ServerCollector(state().client)):
-        registry.register(cast("CollectorRegistry", collector))
-    text = generate_latest(registry) + generate_latest(state().http_metrics.all_processes())
+    registry, client = CollectorRegistry(), state().client
+    registry.register(cast("CollectorRegistry", Collected(QueueCollector(client), ServerCollector(client))))
+    registries = (registry, state().http_metrics.all_processes())
+    text = b"".join(run_beside(generate_latest, one) for one in registries)
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

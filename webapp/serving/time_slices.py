@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import gevent
 from flask.json.provider import DefaultJSONProvider
@@ -18,7 +18,6 @@ from flask.json.provider import DefaultJSONProvider
 from leaseq import checkpoints
 
 SLICE_SECONDS = 0.01
-_Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
 
 in_slices = checkpoints.with_checkpoints
@@ -28,8 +27,9 @@ _slice_began: ContextVar[float] = ContextVar("slice_began", default=0.0)
 
 
 def init_time_slices() -> None:
-    """Let the library's long loops run in slices, too."""
+    """Let the library's long loops run in slices, too, and what has no checkpoints in native threads."""
     checkpoints.set_hook(end_slice_when_over)
+    checkpoints.set_runner(run_beside)
 
 
 def end_slice_when_over() -> None:
@@ -61,12 +61,23 @@ class SlicedJson(DefaultJSONProvider):
         return f"{{{comma.join(members)}}}"
 
 
-def run_beside(function: Callable[[_Argument], _Result], argument: _Argument) -> _Result:
+def run_beside(function: Callable[..., _Result], *arguments: Any) -> _Result:
     """Run a function in a native thread, so that other requests go on: for Python code without checkpoints,
     and for C code that releases the interpreter's lock. It must not use the server or the request."""
-    if isinstance(gevent.getcurrent(), gevent.Greenlet):
-        return gevent.get_hub().threadpool.apply(function, (argument,))
-    return function(argument)
+    if not isinstance(gevent.getcurrent(), gevent.Greenlet):
+        return function(*arguments)
+    value, error = gevent.get_hub().threadpool.apply(_value_or_error, (function, arguments))
+    if error is not None:
+        raise error
+    return cast("_Result", value)
+
+
+def _value_or_error(function: Callable[..., Any], arguments: Any) -> tuple[Any, Exception | None]:
+    """What a function returns or raises, as values: the pool writes a traceback for each error."""
+    try:
+        return function(*arguments), None
+    except Exception as error:  # noqa: BLE001 - raised again where the function was passed
+        return None, error
 
 
 def join_in_slices(pieces: Iterable[str]) -> str:
