@@ -14,6 +14,7 @@ from wtforms.validators import ValidationError
 
 from leaseq.policy import FIELDS
 from leaseq.webapp.origins import origin_of
+from leaseq.webapp.serving.time_slices import in_slices
 
 _HIDDEN_NAMES = frozenset(
     {
@@ -71,7 +72,7 @@ def typed_fields() -> list[TypedField]:
     labels = _labels()
     return [
         TypedField(labels.get(name) or _DATA_PREFIX.sub("", name, count=1), value)
-        for name, value in fields
+        for name, value in in_slices(fields)
         if value.strip() and not _is_hidden(name) and not _is_unchanged(name, value)
     ]
 
@@ -112,7 +113,8 @@ def _is_hidden(name: str) -> bool:
 def _is_unchanged(name: str, value: str) -> bool:
     """Whether the page already had this text there, according to the form's hidden fields."""
     form = request.form
-    return value == form.get(f"was.{name}") or digest_of(value) == form.get(DIGEST_PREFIX + name)
+    digest = form.get(DIGEST_PREFIX + name)
+    return value == form.get(f"was.{name}") or (digest is not None and digest == digest_of(value))
 
 
 def _labels() -> dict[str, str]:
