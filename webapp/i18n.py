@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from babel import Locale, negotiate_locale
 from flask import Flask, g, request
 from flask.templating import Environment
 from flask_babel import Babel, get_locale, get_translations
-from jinja2 import Template, pass_context
+from jinja2 import Template, nodes, pass_context
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from leaseq.webapp.serving.time_slices import join_in_slices
+from leaseq.webapp.serving.time_slices import end_slice_when_over, join_in_slices
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """Each language's own name, by code."""
@@ -41,9 +42,23 @@ def init_i18n(app: Flask) -> None:
 
 class Templates(Environment):
     """Flask's environment, with each template compiled once per language. Looking up a page's fifty texts
-    at each request took a fifth of its time. A long page is rendered in time slices."""
+    at each request took a fifth of its time. A long page is compiled and rendered in time slices."""
 
     concat = staticmethod(join_in_slices)  # Jinja joins a page's pieces with it
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        end_slice_when_over()
+        return super()._parse(source, name, filename)
+
+    def _generate(
+        self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
+    ) -> str:
+        end_slice_when_over()
+        return super()._generate(source, name, filename, defer_init)
+
+    def _compile(self, source: str, filename: str) -> CodeType:
+        end_slice_when_over()
+        return super()._compile(source, filename)
 
     def get_or_select_template(
         self,

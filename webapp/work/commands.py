@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.store.accounts import at_least
 from leaseq.webapp.work import bp
 
@@ -34,7 +35,7 @@ def commands() -> str:
     titles |= {name: name for name in errors}  # its page explains the error
     queue_name = request.args.get("queue", "")
     links = [*(_of_queue(queue_name, titles[queue_name]) if queue_name in titles else ()), *_pages()]
-    for name, title in sorted(titles.items(), key=lambda pair: pair[1].casefold()):
+    for name, title in in_slices(sorted(titles.items(), key=lambda pair: pair[1].casefold())):
         if name != queue_name:
             links += _of_queue(name, title)
     return render_template("work/commands.html", commands=links)
