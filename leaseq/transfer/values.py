@@ -33,9 +33,9 @@ _TYPES: dict[Kind | None, tuple[type, ...]] = {
     None: (bool, int, float, list, dict),
 }
 _EXPECTED: dict[Kind | None, str] = {
-    "boolean": "true or false, as the cells above",
-    "number": "a number, as the cells above",
-    "json": "a JSON list or object, as the cells above",
+    "boolean": "true or false, as in the cells above",
+    "number": "a number, as in the cells above",
+    "json": "a JSON list or object, as in the cells above",
     None: "true, false, a number, or a JSON list or object",
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)

@@ -15,6 +15,7 @@ from leaseq import LeaseqError
 from leaseq.transfer import BadRow, ImportResult, TableSummary
 from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.store import import_keys
 from leaseq.webapp.store.base import Store
 
@@ -139,7 +140,8 @@ class ImportJobs(Store):
 
     def store_bad_rows(self, id: str, rows: list[BadRow]) -> None:
         values = [
-            json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
+            json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value})
+            for row in in_slices(rows)
         ]
         with self._client.translating():
             self._redis.rpush(import_keys.bad_rows(id), *values)

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 
-from leaseq.transfer import BadRow, TableSummary
+from leaseq.transfer import BadRow, Remedy, TableSummary
+from leaseq.webapp.rendering.refusals import fault_in_words
 
 
 def bad_row_message(row: BadRow) -> str:
-    """What is wrong with a row, and which choice on the page helps."""
-    if row.id is not None:
-        return replace(row, fault=_conflict(row.id)).message
-    if row.remedy is None:
-        return row.message
-    fault = replace(row, remedy=None).message
-    if row.remedy == "encoding":
-        return f"{fault}. " + str(_("Choose the encoding."))
-    if row.remedy == "quotes":
-        return f"{fault}. " + str(_("Choose “Text” for double quotes."))
-    if row.remedy == "header":
-        return f"{fault}. " + str(_("Choose the line of the header, or “There is none”."))
-    if row.remedy == "cells":
-        return f"{fault}. " + str(_("Choose “Text” for the cells of this column."))
-    return f"{fault}. " + str(_("Choose the column separator."))
+    """What is wrong with a row, which lines are left out with it, and which choice on the page helps."""
+    text = fault_in_words(row.fault) if row.id is None else _conflict(row.id)
+    if row.left_out:
+        first, last = map(format_decimal, row.left_out)
+        text += " " + _("(lines %(first)s to %(last)s are left out)", first=first, last=last)
+    return f"{text}. {_advice(row.remedy)}" if row.remedy else text
+
+
+def _advice(remedy: Remedy) -> str:
+    texts: dict[Remedy, str] = {
+        "encoding": _("Choose the encoding."),
+        "quotes": _("Choose “Text” for double quotes."),
+        "header": _("Choose the line of the header, or “There is none”."),
+        "cells": _("Choose “Text” for the cells of this column."),
+        "delimiter": _("Choose the column separator."),
+    }
+    return texts[remedy]
 
 
 def _conflict(id: str) -> str:

@@ -71,6 +71,41 @@ RULES: Final = (
     N_("a time like 2026-11-21T10:05:00Z, or a date"),
     N_("only with outcome abandoned or failed, or without an outcome: only these have a comment"),
     N_("newest or oldest"),
+    N_("a field %(name)s, which this row does not have"),
+    N_("an object with a field %(name)s"),
+    N_("an object with named fields"),
+    N_("an object %(shape)s"),
+    N_("a field of a new item: %(names)s"),
+    N_("is required"),
+    N_("is required, and %(names)s are not fields of a new item: wrap the payload, %(shape)s"),
+    N_("is required, and %(name)s is not a field of a new item: wrap the payload, %(shape)s"),
+    N_("is required; %(name)s is not a field of a new item, did you mean %(near)s?"),
+    N_("text or a whole number"),
+    N_("an id other than '.' and '..', which a URL can't contain"),
+    N_("an id in which no part between slashes or backslashes is . or .."),
+    N_("a list of skills"),
+    N_(
+        "a time like 2026-11-21T10:05:00Z, or a date; for dates such as 3/4/2026, say whether the day or "
+        "the month is first"
+    ),
+    N_("a date with the day first"),
+    N_("a date with the month first"),
+    N_("a time like 2026-11-21T10:05:00.123Z"),
+    N_("a datetime with a time zone, such as datetime.now(UTC), from 1970 to 9000"),
+    N_("a time in the years 1 to 9999"),
+    N_("true or false, as in the cells above"),
+    N_("a number, as in the cells above"),
+    N_("a JSON list or object, as in the cells above"),
+    N_("true, false, a number, or a JSON list or object"),
+    N_("at most %(most)s bytes of JSON; this has %(count)s"),
+    N_("JSON with at most %(most)s arrays and objects"),
+    N_("UTF-8 text (byte %(at)s is not valid)"),
+    N_("numbers that a double can hold"),
+    N_("whole numbers of at most %(most)s digits"),
+    N_("JSON numbers (not %(name)s)"),
+    N_("each key once in an object (%(name)s occurs twice)"),
+    N_("text without lone surrogates"),
+    N_("visible characters only (%(character)s is not visible)"),
     N_("one of %(values)s"),
     N_("%(least)s to %(most)s characters"),
 )
@@ -103,5 +138,67 @@ SENTENCES: Final = (
     N_("the error was logged; the request may or may not have taken effect"),
     N_("too many requests: wait, then try again"),
     N_("%(why)s Reload the page; a program sends the token in the header X-CSRFToken"),
+    N_("%(name)s is a spreadsheet: save it as xlsx or as CSV (UTF-8) there, and import that file"),
+    N_("%(name)s is a Parquet file: write it as JSONL, with duckdb for instance: %(how)s"),
+    N_("%(name)s is a URL, which is not fetched: pipe it in, %(how)s"),
+    N_("the file name %(name)s ends with none of %(endings)s: name the format, one of %(formats)s"),
+    N_(
+        "line %(line)s has the byte %(byte)s, which is not valid %(encoding)s there: name the encoding "
+        "that the file has"
+    ),
+    N_("the file is not %(encoding)s: %(why)s: name the encoding that the file has"),
+    N_("envelope requires json or jsonl, not %(format)s"),
+    N_("file: at most %(most)s bytes of xlsx; this one exceeds it: save the sheet as CSV, and import that"),
+    N_("file: at most %(most)s rows in a sheet; this one exceeds it: save the sheet as CSV, and import that"),
+    N_(
+        "file: a workbook that unpacks to at most %(most)s bytes and %(count)s times its size; this one "
+        "exceeds it: save the sheet as CSV, and import that"
+    ),
+    N_(
+        "file: an xlsx workbook that is whole and has no password; this one can't be read (%(why)s): open"
+        " it in a spreadsheet program, save it as xlsx or CSV (UTF-8), and import that"
+    ),
 )
 """Errors without a field."""
+
+FAULTS: Final = (
+    N_("the header can't be read: %(fault)s"),
+    N_("the file is empty; its first row must name the columns"),
+    N_("a JSON file must be one array of rows; for one row per line, use the format jsonl"),
+    N_("the file ends before its array does"),
+    N_("there is more after the end of the array; none of it was read"),
+    N_("a row of at most %(most)s bytes"),
+    N_("a row of at most %(most)s columns expected, got %(count)s"),
+    N_("the first line names %(mark)s as the separator, which is not supported"),
+    N_("the header can be split by %(choices)s"),
+    N_("not UTF-8 text"),
+    N_("a NUL byte; is this file UTF-8 text?"),
+    N_("a quote opens in this row and does not close within %(most)s bytes"),
+    N_("a quote opens in this row and does not close"),
+    N_("a bare carriage return; lines end with LF or CRLF"),
+    N_("text follows a quote that closes in this row"),
+    N_("not well-formed: %(why)s"),
+    N_(
+        "the names of the columns expected, and this line has one cell, while line %(line)s has "
+        "%(count)s: is it a title?"
+    ),
+    N_(
+        "column %(column)s (%(letter)s) has no name in the header, and this row has %(cell)s there: name "
+        "the column in line %(line)s"
+    ),
+    N_("the header has %(columns)s and this row has %(count)s (separated by %(marks)s)"),
+    N_("the header has %(columns)s and this row has %(count)s"),
+    N_("the first row has %(columns)s and this row has %(count)s (separated by %(marks)s)"),
+    N_("the first row has %(columns)s and this row has %(count)s"),
+    N_("the header names the column %(name)s twice: rename one of the columns %(first)s and %(second)s"),
+    N_("the header has no column %(name)s; it has %(names)s"),
+)
+"""What is wrong with a row of an imported file, if it is not a rule of a field."""
+
+WORDS: Final = {
+    "commas": N_("commas"),
+    "semicolons": N_("semicolons"),
+    "tabs": N_("tabs"),
+    "pipes": N_("vertical bars ( | )"),
+}
+"""The names of separators in faults, as pages call them."""

@@ -14,7 +14,7 @@ from flask_babel import gettext
 from leaseq import Invalid
 from leaseq.policy import FIELDS
 from leaseq.webapp.i18n import language
-from leaseq.webapp.rendering.refusal_rules import NAMES, RULES, SENTENCES
+from leaseq.webapp.rendering.refusal_rules import FAULTS, NAMES, RULES, SENTENCES, WORDS
 from leaseq.webapp.rendering.roles import role_word
 from leaseq.webapp.serving.problem import Problem
 
@@ -30,6 +30,19 @@ def problem_in_words(problem: Problem) -> str:
     """The detail of a problem for a page."""
     members = problem.members
     return _in_words(problem.detail, str(members.get("field")), str(members.get("limit")))
+
+
+def fault_in_words(text: str) -> str:
+    """What is wrong with a row of an imported file. The fields of its rules are columns of
+    the file, which keep their names."""
+    if language() == "en":
+        return text
+    if sentence := _translated(text, FAULTS):
+        return sentence
+    for colon in re.finditer(": ", text):
+        if rule := _translated(text[colon.end() :].partition("; this is ")[0], RULES):
+            return f"{text[: colon.start()]}: {rule}"
+    return text
 
 
 def _in_words(text: str, field: str, limit: str) -> str:
@@ -58,6 +71,15 @@ def _translated(text: str, rules: tuple[str, ...]) -> str | None:
 
 
 def _value(name: str, value: str) -> str:
+    if name == "fault":
+        return fault_in_words(value)
+    if name == "columns":  # "3 columns"
+        return value.partition(" ")[0]
+    if name == "choices":  # "commas (3 columns) or by tabs (2 columns)"
+        counts = re.findall(r"(\w+) \((\d+)", value)
+        return ", ".join(f"{gettext(WORDS.get(marks, marks))} ({count})" for marks, count in counts)
+    if name == "marks":
+        return str(gettext(WORDS.get(value, value)))
     return role_word(value) if name in _ROLES else value
 
 
