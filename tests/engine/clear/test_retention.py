@@ -64,6 +64,17 @@ def test_clear_forgets_only_items_past_retention_time(daily: leaseq.Queue, clock
     assert daily.clear().forgotten == 1
 
 
+def test_item_is_forgotten_when_exactly_the_retention_time_has_passed(
+    daily: leaseq.Queue, clock: Clock
+) -> None:
+    finish(daily, "a")
+    assert daily.clear().forgotten == 0
+    clock.now = codec.microseconds(daily.get("a").answers[0].finished_at) + DAY * 1_000_000 - 1
+    assert daily.clear().forgotten == 0
+    clock.now += 1
+    assert daily.clear().forgotten == 1
+
+
 def test_forgotten_item_leaves_no_data(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
     daily.enqueue({"n": 1}, id="gone-item", due=codec.to_datetime(clock.now), requires=["fr"])
     lease = not_none(daily.reserve("ann", skills=["fr"]))

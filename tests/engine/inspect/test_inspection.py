@@ -161,6 +161,22 @@ def test_stats_contain_age_of_oldest_inbound_item(
     assert timed_queue.stats().oldest_inbound_seconds is None
 
 
+@pytest.mark.parametrize(
+    "oldest",
+    [{"priority": 1}, {}, {"priority": 900}, {"requires": ["fr"]}, {"requires": ["de"], "priority": 1}],
+)
+def test_oldest_inbound_item_may_be_on_any_shelf(
+    timed_queue: leaseq.Queue, clock: Clock, oldest: dict[str, Any]
+) -> None:
+    timed_queue.configure()
+    timed_queue.enqueue({}, **oldest)
+    clock.tick(70)
+    for options in ({"priority": 1}, {}, {"priority": 900}, {"requires": ["de"]}, {"requires": ["fr"]}):
+        timed_queue.enqueue({}, **options)
+    clock.tick(30)
+    assert timed_queue.stats().oldest_inbound_seconds == pytest.approx(100, abs=0.001)
+
+
 def event_fields(
     queue: leaseq.Queue, **arguments: Any
 ) -> list[tuple[str, str | None, str | None, int | None]]:
