@@ -59,8 +59,9 @@ def check_nothing_is_left(queue: leaseq.Queue, server: Server, person: str = "an
 
 @pytest.mark.parametrize("in_line_first", [True, False], ids=["in line", "at once"])
 @pytest.mark.parametrize("ending", ["stop", "close", "interrupt"])
+@pytest.mark.parametrize("scope", ["one queue", "several queues"])
 def test_item_granted_to_ended_wait_returns_at_once(
-    server: Server, queue: leaseq.Queue, ending: str, in_line_first: bool
+    server: Server, queue: leaseq.Queue, scope: str, ending: str, in_line_first: bool
 ) -> None:
     queue.configure(max_abandons=1)
     client, stop = leaseq.connect(server.url), threading.Event()
@@ -69,11 +70,17 @@ def test_item_granted_to_ended_wait_returns_at_once(
     if not in_line_first:
         queue.enqueue({}, id="a")
     hooked_queue = HookedQueue(client, queue.name, after_nothing=grant, after_lease=end[ending])
+
+    def reserve() -> leaseq.Lease | None:
+        if scope == "one queue":
+            return hooked_queue.reserve("ann", wait=LONG, stop=stop)
+        return reserve_first([hooked_queue], "ann", (), LONG, stop)
+
     if ending == "interrupt":
         with pytest.raises(KeyboardInterrupt):
-            hooked_queue.reserve("ann", wait=LONG)
+            reserve()
     else:
-        assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
+        assert reserve() is None
     assert check_nothing_is_left(queue, server)
     new_lease = queue.reserve("ann")
     assert new_lease is not None
