@@ -4,8 +4,9 @@ missing."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
@@ -43,6 +44,26 @@ def test_items_larger_than_reply_limit_are_all_backed_up(
     monkeypatch.setattr("leaseq.backup.queue_lines._LARGE_REPLY", 1)
     queue.enqueue_many({"text": "x" * 100} for _ in range(30))
     assert backup.restore(other, make_backup()).items == 30
+
+
+def test_steps_grow_back_gradually_after_large_items(
+    queue: leaseq.Queue, make_backup: MakeBackup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server reads a step's records at once, so after a small step the next must not be a full one."""
+    counts, dump_items = list[int](), Commands.dump_items
+
+    def note_count(commands: Commands, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
+        counts.append(count)
+        return dump_items(commands, cursor, count, ids)
+
+    monkeypatch.setattr(Commands, "dump_items", note_count)
+    monkeypatch.setattr("leaseq.backup.queue_lines._MAX_ITEMS", 16)
+    monkeypatch.setattr("leaseq.backup.queue_lines._LARGE_REPLY", 2_000)
+    queue.enqueue_many({"text": "x" * 500} for _ in range(100))
+    make_backup()
+    steps = list(filter(None, counts))
+    assert (steps[0], min(steps) < 8) == (16, True)
+    assert all(after <= 2 * before for before, after in pairwise(steps))
 
 
 def test_backup_during_work_is_consistent(

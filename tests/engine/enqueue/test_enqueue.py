@@ -6,6 +6,8 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
+from leaseq.engine import codec
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 from tests.support.leases import not_none
@@ -28,6 +30,25 @@ def test_generated_ids_are_unique_and_sort_by_time(timed_queue: leaseq.Queue) ->
 def test_equal_payloads_are_separate_items(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.enqueue_many([{"same": 1}] * 3) == leaseq.EnqueuedMany(added=3, duplicates=0)
     assert timed_queue.stats().inbound == 3
+
+
+def test_record_of_scheduled_item_has_no_letter_for_its_time(
+    timed_queue: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    at = codec.to_datetime(clock.now + 60_000_000)
+    timed_queue.enqueue_many(
+        [
+            NewItem({}, id="now", priority=1),
+            NewItem({}, id="delayed", priority=1, delay=60),
+            NewItem({}, id="due later", priority=1, at=at),
+        ]
+    )
+    records = server.redis.hgetall(Keys(timed_queue.name).items)
+    assert {id.decode(): codec.parse_record(text.decode())[1] for id, text in records.items()} == {
+        "now": {"p": "1", "s": "high"},
+        "delayed": {"p": "1"},
+        "due later": {"p": "1"},
+    }
 
 
 def test_enqueue_with_existing_id_changes_nothing(timed_queue: leaseq.Queue) -> None:

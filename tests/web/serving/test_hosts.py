@@ -59,6 +59,16 @@ def test_forwarded_host_is_checked_behind_proxy(
     assert named_hosts_app.test_client().get("/login", headers=headers).status_code == status
 
 
+@pytest.mark.parametrize(("address", "status"), [("127.0.0.1", 400), ("8.8.8.8", 200), ("unknown", 200)])
+def test_forwarded_host_counts_only_from_a_trusted_address(
+    named_hosts_app: Flask, address: str, status: int
+) -> None:
+    headers = {"Host": "queue.example.org", "X-Forwarded-Host": "evil.example"}
+    client = named_hosts_app.test_client()
+    response = client.get("/login", headers=headers, environ_overrides={"REMOTE_ADDR": address})
+    assert response.status_code == status
+
+
 def test_any_host_is_answered_by_default(server: Any) -> None:
     response = make_app(server).test_client().get("/login", headers={"Host": "anything.example"})
     assert response.status_code == 200

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
@@ -235,3 +236,18 @@ def test_unknown_or_invalid_queue_name_is_refused(worker_browser: Browser) -> No
     assert worker_browser.get("/q/not-there").status_code == 404
     assert worker_browser.get("/q/UPPER").status_code == 400
     assert worker_browser.post("/q/not-there/reserve").status_code == 404
+
+
+def test_address_of_page_has_item_only_if_person_holds_several(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    def address(url: str) -> str:
+        return not_none(re.search('data-page-url="([^"]+)"', worker_browser.get(url).text))[1]
+
+    form_queue.configure(holds=2)
+    take(form_queue, worker_browser)
+    assert address(path(form_queue)) == path(form_queue)
+    assert address(path(form_queue) + "?item=one") == path(form_queue)
+    not_none(form_queue.reserve(worker_browser.name))
+    for id in ("one", "two"):
+        assert address(path(form_queue) + f"?item={id}") == path(form_queue) + f"?item={id}"
