@@ -127,3 +127,10 @@ def test_gzip_output_is_the_same_each_time() -> None:
 def test_gz_suffix_is_removed_from_the_file_name() -> None:
     names = ["rows.csv.gz", "ROWS.TSV.GZ", "rows.gz", "gz", "rows.csv"]
     assert [transfer.without_gz(name) for name in names] == ["rows.csv", "ROWS.TSV", "rows", "gz", "rows.csv"]
+
+
+def test_line_ends_of_cr_are_recognized_by_the_first_chunk() -> None:
+    """A line feed in a later cell doesn't turn all lines before it into one."""
+    before = b"aa,b\r" + b"1,2\r" * 16_382 + b"1,2"
+    assert len(before) == encodings.CHUNK
+    assert text(before + b'\r3,"x\ny"\r') == before.replace(b"\r", b"\n").decode() + '\n3,"x\ny"\n'

@@ -101,6 +101,32 @@ def test_refusal_names_state_of_item_at_the_time_of_the_action(
     assert "wait-2 : it is not waiting, it is in work" in text_of(page.text)
 
 
+@pytest.mark.parametrize(("end", "state"), [("abandon", "inbound"), ("fail", "scheduled")])
+def test_refusal_does_not_call_an_item_busy_that_waits_again(
+    manager_browser: Browser,
+    mixed_queue: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    end: str,
+    state: leaseq.State,
+) -> None:
+    """Somebody has the item only while it is assigned."""
+    mixed_queue.configure(max_attempts=9)
+    assign = leaseq.Queue.assign
+
+    def assign_meanwhile(queue: leaseq.Queue, id: str, person: str, **options: Any) -> leaseq.Item:
+        lease = not_none(queue.reserve("quick"))
+        try:
+            return assign(queue, id, person, **options)
+        finally:
+            queue.abandon(lease) if end == "abandon" else queue.fail(lease, "torn")
+
+    monkeypatch.setattr(leaseq.Queue, "assign", assign_meanwhile)
+    question = ask(manager_browser, mixed_queue, "assign", "state=inbound", id="wait-2")
+    text = text_of(do(manager_browser, mixed_queue, question.text, person=manager_browser.name).text)
+    assert mixed_queue.get("wait-2").state == state
+    assert ("wait-2 :" in text, "it is not waiting" in text) == (True, False)
+
+
 @pytest.mark.parametrize("move", ["release", "remove"])
 def test_bulk_action_refuses_malformed_id_and_changes_others(
     manager_browser: Browser, mixed_queue: leaseq.Queue, move: str

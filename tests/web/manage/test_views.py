@@ -84,3 +84,20 @@ def test_number_of_saved_searches_is_limited(
     assert "at most 30 saved views" in manager_browser.get(url(answered_letters, "items")).text
     manager_browser.post(url(answered_letters, "views"), {"name": "view 1", "search": "state=dead"})
     assert lists.get(answered_letters.name).views["view 1"] == "state=dead"
+
+
+def test_saved_search_and_columns_may_be_as_long_as_their_limits(
+    answered_letters: leaseq.Queue, app: Any
+) -> None:
+    lists, queue = app.extensions["leaseq"].lists, answered_letters.name
+    columns, search = ["c" * 199 + str(number) for number in range(MAX_COLUMNS)], "s" * 2_000
+    lists.choose_columns(queue, columns)
+    lists.save_view(queue, "long", search)
+    with pytest.raises(leaseq.Invalid) as error:
+        lists.save_view(queue, "long", search + "s")
+    assert error.value.field == "search"
+    with pytest.raises(leaseq.Invalid) as error:
+        lists.choose_columns(queue, [columns[0] + "c"])
+    assert error.value.field == "columns"
+    settings = lists.get(queue)
+    assert (list(settings.columns), settings.views) == (columns, {"long": search})
