@@ -27,6 +27,7 @@ local function outcome(id)
       if item.assignee then open = open .. '\t' .. item.assignee end
     end
     if state == 'scheduled' then scheduled = math.min(score, scheduled or score) end
+    -- equivalent mutant: compare: the state of an equal rank is the same
     if RANK[state] < RANK[entry[1]] then entry[1] = state end
     local grant = state == 'finished' and redis.call('HGET', keys.ledger, 'g:' .. member)
     if grant and string.find(grant, '\nfinished ', 1, true) then entry[#entry + 1] = grant end -- else it was closed

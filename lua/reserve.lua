@@ -43,6 +43,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
+    -- equivalent mutant: compare: next_sweep would be set to what it is
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, id)

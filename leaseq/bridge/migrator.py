@@ -45,7 +45,7 @@ class Migrator:
         still wait and are moved again: the queue recognizes items that it has by their ids.
         """
         room, count = self._count_to_move(queue), 0
-        while room > 0:
+        while room:
             with transaction(self._engine) as connection:
                 rows = self._dialect.waiting_rows(connection, queue.name, min(room, _BATCH))
                 if rows:

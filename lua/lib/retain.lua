@@ -92,8 +92,9 @@ end
 function retain.run(state, limit)
   local rules, position, step = queue.rules, lowest_position(), { remaining = limit, scan_count = 0 }
   local cutoffs = find_cutoffs(rules)
-  local is_behind = cutoffs.finished > position
+  local finished_cutoff = cutoffs.finished
   cutoffs.finished, cutoffs.dead = math.min(cutoffs.finished, position), math.min(cutoffs.dead, position)
+  local is_behind = cutoffs.finished ~= finished_cutoff
   local finished_score, finished_is_unread = look_through('finished', string.match(state, '%d+$'), cutoffs, position, step)
   local dead_score, dead_is_unread =
     look_through('dead', string.match(state, '^%d+ (%d+) %d+ %d+$') or '0', cutoffs, position, step)
