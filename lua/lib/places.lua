@@ -46,14 +46,18 @@ function places.enter_due(id, leaving_member)
   if due then redis.call('ZADD', keys.due, due, id) end
 end
 
--- Closes what an item no longer needs, except for what is held: of several, the last.
+-- Closes what an item no longer needs, except for what is held: of several, the last. Each has a time of its own,
+-- so that those that keep_finished_count keeps can be told apart.
 function places.close_surplus(id)
   local members, was_dead, is_open = items.assignments(id), false, false
   for i = #members, 1, -1 do
     local item = items.read(members[i])
     local state, _, key = places.find(item)
     local is_closed = state ~= 'reserved' and state ~= 'finished' and surplus.is_one(item) and surplus.close(item)
-    if is_closed then redis.call('ZREM', key, item.member) end
+    if is_closed then
+      redis.call('ZREM', key, item.member)
+      queue.tick()
+    end
     was_dead = was_dead or is_closed and state == 'dead'
     is_open = is_open or not is_closed and state ~= 'finished'
   end

@@ -222,6 +222,20 @@ def test_closed_assignments_count_among_the_finished_that_are_kept(
     assert timed_queue.get("b").state == "finished"
 
 
+def test_assignments_that_are_closed_together_are_kept_one_by_one(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=3, keep_finished_count=1, keep_dead_seconds=15)
+    timed_queue.enqueue({}, id="a", max_attempts=1)
+    for person in ("ann", "bob", "cyd"):
+        take(timed_queue, person)
+    clock.tick(3_600)
+    assert timed_queue.clear().died == 3
+    timed_queue.change("a", answers=1)
+    clock.tick(20)
+    assert timed_queue.clear().forgotten == 0, "one of the two that were closed is kept"
+
+
 def test_answer_of_the_holder_counts(two_of_three: leaseq.Queue) -> None:
     lease = take(two_of_three, "cyd")
     two_of_three.change("a", answers=1)

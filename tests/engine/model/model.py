@@ -211,11 +211,9 @@ class Model(Grants):
         if answers == self.needed(item):
             return
         item.needed = answers
-        closed_count = len(self.finished)
         for part in reversed(item.parts):
             if part.state not in ("reserved", "finished") and part.is_surplus:
                 self.close(part)
-        self.finished[closed_count:] = sorted(self.finished[closed_count:])  # all at the same time
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
         """Apply a change whose new values are already set. ``scores``: its assignments' scores after it."""
