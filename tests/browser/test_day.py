@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 def test_my_day_lists_finished_reported_and_given_back_items(
     tab: Page, person: str, server: Any, queue: leaseq.Queue
 ) -> None:
-    fill_queue(queue, TRIAGE, items=4, retry_seconds=600)  # reported items don't come back during the test
+    fill_queue(queue, TRIAGE, items=4)
     begin(tab, person, queue)
     for key in ("2", "w", "Control+Enter"):
         tab.keyboard.press(key)

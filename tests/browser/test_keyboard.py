@@ -10,7 +10,7 @@ from tests.browser.work_page import TRIAGE, expect_item, fill_queue, result_of
 
 
 def test_whole_session_works_by_keyboard_only(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    fill_queue(queue, TRIAGE, items=6, retry_seconds=600)  # reported items don't come back during the test
+    fill_queue(queue, TRIAGE, items=6)
     tab.goto(f"/login?next=/q/{queue.name}")
     expect(tab.get_by_label("Name")).to_be_focused()
     tab.keyboard.type(person)
