@@ -29,7 +29,7 @@ from leaseq.webapp.manage.actions import (
     run_moves,
 )
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.search.criteria import ANY, Search, description_of, search_of
+from leaseq.webapp.search.criteria import ANY, Search, description_of, needing_more_answers, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of, worker_name
 from leaseq.webapp.serving.numbers import whole_number
@@ -85,16 +85,6 @@ def confirm_lower(q: str) -> str:
         queue,
         BulkRequest("lower", needing_more_answers(queue.policy), all=True, ids=(), began=datetime.now(UTC)),
     )
-
-
-def needing_more_answers(policy: leaseq.Policy) -> Search:
-    """The search for unfinished items that need more answers than the policy says now."""
-    return search_of({"state": ANY, "above": str(policy.answers)}, policy.form)
-
-
-def some_need_more_answers(queue: leaseq.Queue) -> bool:
-    """Whether there are such items, among the entries that one request scans."""
-    return needing_more_answers(queue.policy).page(queue, limit=1, look=SCAN_LIMIT).items != ()
 
 
 @bp.post("/manage/<q>/bulk/do")

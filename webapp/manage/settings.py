@@ -18,12 +18,12 @@ from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import form_template, form_templates
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.bulk import some_need_more_answers
 from leaseq.webapp.manage.lease_time import suggestion_of
 from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, texts_of
 from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_lookalike
 from leaseq.webapp.paths import current_path
+from leaseq.webapp.realtime.attention import some_need_more_answers
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
@@ -218,6 +218,7 @@ def _page(
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
         access=state().access.get(queue.name),
         has_items=bool(payloads),
+        some_need_more_answers=some_need_more_answers(queue),
         payload_fields=field_names(payloads),
         shown_kinds=SHOWN_KINDS,
         question_kinds=QUESTION_KINDS,

@@ -1,5 +1,5 @@
 """What needs a manager's attention: items that nobody can take, questions, reports and notes, failed,
-unwanted and overdue items, and late answers."""
+unwanted and overdue items, late answers, and items that need more answers than the policy says."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _SCAN_LIMIT = 2_000  # inbound entries that are searched for returned items
 _UNWANTED_SHOWN = 100
 _MAX_REPORTS = 100  # items of each state
 _WORDS = 300  # characters of a person's text
+_SURPLUS_SCANNED = 1_000  # items of each state
 _REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
@@ -50,11 +51,14 @@ class Attention:
         self._clock = clock
         self._cache: dict[str, tuple[float, Any, Rows]] = {}  # time, state of the list, rows
         self._question_count = 0
+        self._policy_changes = 0
         self._has_more_reports = False  # more than the maximum that is counted
         self._late_titles: dict[str, str] = {}
         self._late_events: deque[leaseq.Event] = deque(maxlen=_LATE)
 
     def add(self, event: leaseq.Event) -> None:
+        if event.what == "configured":
+            self._policy_changes += 1
         if event.id is None:
             return
         if event.what == "late":
@@ -83,6 +87,7 @@ class Attention:
         if stats.inbound:
             unreachable_rows = self._cached("unreachable", self._clock(), self._list_unreachable)
         return {
+            "surplus": self._has_surplus(stats),
             "unreachable": unreachable_rows,
             "unreachable_count": self._unreachable_count if unreachable_rows else 0,
             "questions": question_rows,
@@ -106,6 +111,18 @@ class Attention:
         if entry is None or (entry[1] != state and now - entry[0] >= _REREAD_SECONDS):
             entry = self._cache[name] = (now, state, find())
         return entry[2]
+
+    def _has_surplus(self, stats: leaseq.Stats) -> bool:
+        """Whether items need more answers than the policy says. Only a change of the policy can cause that,
+        so that it is reread without one only while there are some."""
+        if not stats.inbound + stats.reserved + stats.scheduled + stats.dead:
+            return False
+        _time, _state, rows = self._cache.get("surplus", (0.0, None, []))
+        state = (self._policy_changes, self._queue.policy.answers, self._clock() if rows else None)
+        return bool(self._cached("surplus", state, self._find_surplus))
+
+    def _find_surplus(self) -> Rows:
+        return [{"key": "surplus"}] if some_need_more_answers(self._queue) else []
 
     def _late_rows(self, events: list[leaseq.Event]) -> Rows:
         ids = [event.id for event in events if event.id]
@@ -181,6 +198,14 @@ class Attention:
             {"key": f"{one.id} {one.assignment}", **title_fields(one), "people": _count_people(one)}
             for one in items
         ]
+
+
+def some_need_more_answers(queue: leaseq.Queue) -> bool:
+    """Whether unfinished items need more answers than the policy says now, among the oldest: they are from
+    before it was lowered."""
+    criteria = leaseq.Filter(answers_above=queue.policy.answers)
+    states: tuple[leaseq.State, ...] = ("inbound", "reserved", "scheduled", "dead")
+    return any(queue.find(one, criteria, limit=1, look=_SURPLUS_SCANNED).items for one in states)
 
 
 def _count_people(item: leaseq.Item) -> int:

@@ -25,7 +25,6 @@ SearchedState: TypeAlias = Literal[ListName, "any"]
 SEARCHED_STATES: tuple[SearchedState, ...] = (ANY, *get_args(ListName))
 LATEST_FIRST = ("finished", "dead", ANY)
 """The searches that are ordered newest first by default."""
-
 FIELDS = (
     "find",
     "begins",
@@ -139,6 +138,11 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
     )
     parts = in_terms_of(parts_of(typed["find"], read_typed_number), fields_of(form))
     return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
+
+
+def needing_more_answers(policy: leaseq.Policy) -> Search:
+    """The search for unfinished items that need more answers than the policy says now."""
+    return Search(ANY, {"above": str(policy.answers)}, Filter(answers_above=policy.answers))
 
 
 def _count(text: str, field: str, maximum: int = 1_000) -> int:

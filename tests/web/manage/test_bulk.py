@@ -302,3 +302,26 @@ def test_item_page_says_how_many_answers_the_item_needs(
     assert "2 of 3." in text_of(manager_browser.get(page).text), "it still waits for the third"
     queue.change("two-0", answers=2)
     assert "2 of 2." in text_of(manager_browser.get(page).text)
+
+
+def test_fewer_answers_are_offered_however_the_policy_was_lowered(
+    manager_browser: Browser, three_waited_for: leaseq.Queue
+) -> None:
+    """A program lowered it, so that nobody was on the settings page."""
+    queue = three_waited_for
+    base, offer = f"/manage/{queue.name}", f'href="/manage/{queue.name}/bulk/lower"'
+    assert offer not in manager_browser.get(f"{base}/settings").text
+    queue.configure(answers=2)
+    assert offer in manager_browser.get(f"{base}/settings").text
+    do(manager_browser, queue, manager_browser.get(f"{base}/bulk/lower").text)
+    assert offer not in manager_browser.get(f"{base}/settings").text
+
+
+def test_fewer_answers_are_offered_although_newer_items_fill_the_queue(
+    manager_browser: Browser, three_waited_for: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = three_waited_for
+    monkeypatch.setattr("leaseq.webapp.realtime.attention._SURPLUS_SCANNED", 30)
+    queue.configure(answers=2)
+    queue.enqueue_many(leaseq.NewItem(n) for n in range(200))
+    assert f"{queue.name}/bulk/lower" in manager_browser.get(f"/manage/{queue.name}/settings").text

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,60 @@ def test_late_answer_is_listed_for_an_hour_or_until_adopted(queue: leaseq.Queue,
     assert [(row["person"], row["title"]) for row in late_rows] == [("bob", "words of one")]
     assert attention.figures(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
     assert attention.figures(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
+
+
+def test_items_that_need_more_answers_than_the_policy_says_are_noticed(
+    queue: leaseq.Queue, clock: Clock, threads: Threads
+) -> None:
+    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+
+    def is_noticed() -> bool:
+        clock.tick(10)
+        return bool(snapshot.figures()["surplus"])
+
+    queue.configure(answers=3)
+    queue.enqueue({}, id="one")
+    for person in ("ann", "bob"):
+        queue.finish(take(queue, person), {})
+    assert not is_noticed()
+    queue.configure(answers=2)
+    assert is_noticed()
+    queue.change("one", answers=2)
+    assert not is_noticed()
+    queue.configure(answers=5)
+    queue.enqueue({}, id="two")
+    for person in ("ann", "bob"):
+        queue.finish(take(queue, person), {})
+    queue.configure(answers=2)
+    assert is_noticed(), "the number is the same as when nothing was found"
+
+
+def test_items_that_need_more_answers_are_not_searched_for_again_in_vain(
+    server: Any, queue: leaseq.Queue, clock: Clock, threads: Threads
+) -> None:
+    """A search reads up to 1,000 items of each state, in each process for each queue that is watched."""
+    searches: list[leaseq.Filter] = []
+
+    class Counted(leaseq.Queue):
+        def find(self, state: Any, where: Any = leaseq.Filter(), **options: Any) -> leaseq.Page:  # noqa: B008
+            searches.append(where)
+            return super().find(state, where, **options)
+
+    queue.configure(answers=3)
+    queue.enqueue_many(leaseq.NewItem(n) for n in range(5))
+    counted_queue = Counted(server.client, queue.name)
+    snapshot = Snapshot(counted_queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    counts = []
+    for _ in range(3):
+        clock.tick(60)
+        snapshot.figures()
+        counts.append(sum(where.answers_above is not None for where in searches))
+    assert counts[0] > 0
+    assert counts == [counts[0]] * 3
+    queue.configure(answers=2)
+    clock.tick(60)
+    snapshot.figures()
+    assert sum(where.answers_above is not None for where in searches) > counts[0]
 
 
 def test_reports_are_listed_until_item_is_reserved_again(

@@ -190,7 +190,7 @@ function announceProblems(before, after) {
 function hasProblems(data) {
   const { counts } = data;
   return [
-    data.alerts, data.unreachable_count, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count,
+    data.alerts, data.unreachable_count, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count, data.surplus,
   ].some(hasValue);
 }
 
