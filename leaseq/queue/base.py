@@ -23,6 +23,7 @@ from leaseq.queue.related_data import delete_related_data
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans
 _UNLINK_COUNT = 500  # keys that one call unlinks
+_UNCHECKED = "unchecked"  # the version of no form
 
 
 class Base:
@@ -177,26 +178,30 @@ class Base:
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
-    def _send_checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
+    def _send_checked(self, result: Json, expected_form: Json, send: Callable[[str], Reply]) -> Reply:
         """Send an answer with the version of the form that it was checked against, and return the reply. The
-        form is the one last read; if the server replies that it has changed since, check and send again.
+        form is the one last read; if the server replies that it has changed since, check and send again, or
+        raise PolicyChanged if it is not the expected one.
 
-        A result that doesn't fit is sent as well: it may be one that was accepted before the form changed, or
-        belong to a lost lease, and then it is kept as a late answer. In all other cases it is refused.
+        A result that doesn't fit, or is for another form, is sent as well: it may be one that was accepted
+        before the form changed, or belong to a lost lease, and then it is kept as a late answer. In all other
+        cases it is refused.
         """
         while True:
             version, queue_form = self._form
+            sent_version = version if _is_expected(expected_form, queue_form) else _UNCHECKED
             misfit: Invalid | None = None
-            if queue_form is not None:
-                try:
-                    form.check_result(queue_form, result)
-                except Invalid as error:
-                    version, misfit = "misfit", error
-            reply = send(version)
+            try:
+                form.check_result(queue_form, result)
+            except Invalid as error:
+                sent_version, misfit = _UNCHECKED, error
+            reply = send(sent_version)
             if reply.code != replies.FORM:
                 return reply
-            self.find_policy()  # read the form again
-            if misfit is not None and self._form[1] == queue_form:
+            policy = self.find_policy()  # read the form again
+            if policy is not None and not _is_expected(expected_form, policy.form):
+                raise PolicyChanged(self.name, policy)
+            if misfit is not None and self._form[0] == version:
                 raise misfit
 
     def _item(self, reply: Reply, id: str) -> Item:
@@ -211,6 +216,14 @@ def expected_version(expected: Policy | str | None) -> str:
     if not re.fullmatch("[0-9a-f]{40}", version):
         raise Invalid("expected", "a policy, or the version of a policy")
     return version
+
+
+def _is_expected(expected_form: Json, queue_form: Json) -> bool:
+    """Whether a queue's form is the expected one; ``...``: any is."""
+    if expected_form is ... or expected_form is queue_form:
+        return True
+    validation.dump_json(expected_form, "expected_form")
+    return form.version(expected_form) == form.version(queue_form)
 
 
 def _stored_fields(policy: Policy, names: Iterable[str]) -> list[str]:

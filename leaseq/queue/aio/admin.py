@@ -228,9 +228,10 @@ class Admin(Inspection):
         )
         return self._item(reply, id)
 
-    async def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
+    async def correct(self, id: str, token: int, result: Json, *, by: str, expected_form: Json = ...) -> Item:
         """Replace an answer (named by its token) with one by the manager ``by``. The replaced answer is kept
-        as a late answer. Repeating the same correction changes nothing.
+        as a late answer. Repeating the same correction changes nothing. ``expected_form``: the form that
+        the manager answered; if it is no longer the queue's, raises PolicyChanged, and nothing changes.
 
         Raises Invalid (field ``result``, with ``errors``) if the result doesn't fit the queue's form, and
         Invalid if no answer of the item has the token, or if ``by`` holds or has answered another assignment
@@ -239,6 +240,8 @@ class Admin(Inspection):
         item, number = (validation.item_id(id), validation.integer(token, "token", 1, 2**53))
         manager, text = (validation.person_name(by, "by"), validation.dump_json(result, "result"))
         reply = await self._send_checked(
-            result, lambda version: self._commands.correct(item, number, manager, text, version)
+            result,
+            expected_form,
+            lambda version: self._commands.correct(item, number, manager, text, version),
         )
         return self._item(reply, id)

@@ -23,7 +23,14 @@ from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, Queu
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.aio.related_data import delete_related_data
-from leaseq.queue.base import _SCAN_COUNT, _UNLINK_COUNT, _stored_fields, expected_version
+from leaseq.queue.base import (
+    _SCAN_COUNT,
+    _UNCHECKED,
+    _UNLINK_COUNT,
+    _is_expected,
+    _stored_fields,
+    expected_version,
+)
 
 
 class Base:
@@ -178,26 +185,32 @@ class Base:
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return (next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts])
 
-    async def _send_checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
+    async def _send_checked(
+        self, result: Json, expected_form: Json, send: Callable[[str], Awaitable[Reply]]
+    ) -> Reply:
         """Send an answer with the version of the form that it was checked against, and return the reply. The
-        form is the one last read; if the server replies that it has changed since, check and send again.
+        form is the one last read; if the server replies that it has changed since, check and send again, or
+        raise PolicyChanged if it is not the expected one.
 
-        A result that doesn't fit is sent as well: it may be one that was accepted before the form changed, or
-        belong to a lost lease, and then it is kept as a late answer. In all other cases it is refused.
+        A result that doesn't fit, or is for another form, is sent as well: it may be one that was accepted
+        before the form changed, or belong to a lost lease, and then it is kept as a late answer. In all other
+        cases it is refused.
         """
         while True:
             version, queue_form = self._form
+            sent_version = version if _is_expected(expected_form, queue_form) else _UNCHECKED
             misfit: Invalid | None = None
-            if queue_form is not None:
-                try:
-                    form.check_result(queue_form, result)
-                except Invalid as error:
-                    version, misfit = ("misfit", error)
-            reply = await send(version)
+            try:
+                form.check_result(queue_form, result)
+            except Invalid as error:
+                sent_version, misfit = (_UNCHECKED, error)
+            reply = await send(sent_version)
             if reply.code != replies.FORM:
                 return reply
-            await self.find_policy()
-            if misfit is not None and self._form[1] == queue_form:
+            policy = await self.find_policy()
+            if policy is not None and (not _is_expected(expected_form, policy.form)):
+                raise PolicyChanged(self.name, policy)
+            if misfit is not None and self._form[0] == version:
                 raise misfit
 
     def _item(self, reply: Reply, id: str) -> Item:

@@ -58,6 +58,7 @@ class Consumer(Reserving):
         *,
         then_reserve: bool = False,
         skills: Collection[str] = (),
+        expected_form: Json = ...,
         request_id: str | None = None,
     ) -> Finished: ...
 
@@ -68,6 +69,7 @@ class Consumer(Reserving):
         result: Json,
         then_reserve: bool = False,
         skills: Collection[str] = (),
+        expected_form: Json = ...,
         request_id: str | None = None,
         **parts: Unpack[LeaseParts],
     ) -> Finished: ...
@@ -79,11 +81,16 @@ class Consumer(Reserving):
         *,
         then_reserve: bool = False,
         skills: Collection[str] = (),
+        expected_form: Json = ...,
         request_id: str | None = None,
         **parts: object,
     ) -> Finished:
         """Finish the item with its result; with ``then_reserve``, also reserve the next one in the same round
         trip.
+
+        ``expected_form``: the form that the person answered. If it is no longer the queue's, raises
+        PolicyChanged, and the person keeps the lease; without it, a result that fits the new form is
+        accepted.
 
         Raises Invalid (field ``result``, with ``errors``) if the result doesn't fit the queue's form; the
         person keeps the lease. Raises LeaseLost if somebody else was granted the item, a manager ended the
@@ -96,7 +103,9 @@ class Consumer(Reserving):
         request = arguments.request(request_id) if then_reserve else None
         skills_text = ",".join(skills)
         reply = await self._send_checked(
-            result, lambda version: self._commands.finish(key, text, version, request, skills_text)
+            result,
+            expected_form,
+            lambda version: self._commands.finish(key, text, version, request, skills_text),
         )
         late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
         next_lease = await self._next(reserve_replies, key[2], skills, request)

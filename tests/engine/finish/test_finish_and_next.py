@@ -157,3 +157,57 @@ def test_repeated_finish_succeeds_after_form_was_changed(timed_queue: leaseq.Que
     timed_queue.finish(lease, {"text": "free"})
     timed_queue.configure(form=FORM)
     assert timed_queue.finish(lease, {"text": "free"}).replayed
+
+
+@pytest.mark.parametrize("has_read", [True, False], ids=["read before", "not read"])
+def test_answer_to_another_form_than_the_queue_has_is_not_taken(
+    timed_queue: leaseq.Queue, same_queue: leaseq.Queue, take: Take, has_read: bool
+) -> None:
+    lease = take("ann")
+    answered_form = {"ask": {"type": "object", "properties": {"note": {"type": "string"}}}}
+    timed_queue.configure(form=answered_form)
+    if has_read:
+        assert same_queue.policy.form == answered_form
+    timed_queue.configure(form=(new_form := {"ask": {"type": "object"}}))
+    for result in ({"note": "fits both"}, {"note": 1}):
+        with pytest.raises(leaseq.PolicyChanged) as error:
+            same_queue.finish(lease, result, expected_form=answered_form)
+        assert (error.value.queue, error.value.policy.form) == (timed_queue.name, new_form)
+    assert (timed_queue.mine("ann"), timed_queue.get("a").answers) == ([lease], ())
+    assert timed_queue.get("a").late_answers == ()
+    assert same_queue.finish(lease, {"note": "x"}, expected_form=error.value.policy.form).id == "a"
+    assert same_queue.finish(lease, {"note": "x"}, expected_form=answered_form).replayed, "accepted before"
+
+
+def test_expected_form_is_compared_as_json(timed_queue: leaseq.Queue, take: Take) -> None:
+    def form_of(value: object) -> dict[str, object]:
+        return {"ask": {"properties": {"ok": {"enum": [value]}}, "type": "object"}}
+
+    timed_queue.configure(form=form_of(1))
+    lease = take("ann")
+    for other_form in (form_of(True), None):
+        with pytest.raises(leaseq.PolicyChanged):
+            timed_queue.finish(lease, {}, expected_form=other_form)
+    with pytest.raises(leaseq.Invalid) as error:
+        timed_queue.finish(lease, {}, expected_form={1, 2})
+    assert error.value.field == "expected_form"
+    with pytest.raises(leaseq.Invalid) as error:
+        timed_queue.finish(lease, {"ok": 2}, expected_form=form_of(1))
+    assert list(error.value.errors) == ["ok"]
+    timed_queue.configure(form=None)
+    with pytest.raises(leaseq.PolicyChanged):
+        timed_queue.finish(lease, {}, expected_form=form_of(1))
+    assert timed_queue.finish(lease, {}, expected_form=None).id == "a"
+
+
+def test_answer_to_an_earlier_form_is_kept_if_the_lease_is_lost(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    lease = take("ann")
+    timed_queue.release("a")
+    take("bob")
+    timed_queue.configure(form=FORM)
+    with pytest.raises(leaseq.LeaseLost) as error:
+        timed_queue.finish(lease, {"note": "words"}, expected_form=None)
+    assert error.value.answer_kept
+    assert [late.result for late in timed_queue.get("a").late_answers] == [{"note": "words"}]

@@ -101,6 +101,22 @@ def test_correction_must_match_form_changed_by_another_program(
         same_queue.correct("one", lease.token, {"ok": "no"}, by="meg")
 
 
+def test_correction_of_another_form_than_the_queue_has_is_not_taken(
+    timed_queue: leaseq.Queue,
+    same_queue: leaseq.Queue,
+    finished_lease: leaseq.Lease,  # noqa: F811
+) -> None:
+    before = timed_queue.get("one")
+    assert same_queue.policy.form is None
+    timed_queue.configure(form=FORM)
+    with pytest.raises(leaseq.PolicyChanged) as error:
+        same_queue.correct("one", finished_lease.token, {"ok": True}, by="meg", expected_form=None)
+    assert error.value.policy.form == FORM
+    assert timed_queue.get("one") == before
+    same_queue.correct("one", finished_lease.token, {"ok": True}, by="meg", expected_form=FORM)
+    assert answers(timed_queue.get("one")) == [("meg", {"ok": True})]
+
+
 def test_correction_by_person_with_other_assignment_is_refused(timed_queue: leaseq.Queue) -> None:
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
