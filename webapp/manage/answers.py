@@ -21,6 +21,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import worker_name
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.work.form_view import Input, form_view_of
+from leaseq.webapp.work.submitted import send_answer
 
 
 @bp.post("/manage/<q>/items/<item:id>/reopen")
@@ -58,15 +59,14 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
 def correct(q: str, id: str) -> Response | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), _token()
-    form_view = form_view_of(queue.policy.form)
-    input = form_view.submitted_input(request.form)
-    result, errors = form_view.read(request.form)
-    if not errors:
-        try:
-            queue.correct(id, token, result, by=person().name)
-        except Invalid as error:
-            errors = dict(error.errors) or {error.field: error.limit}
-    if errors:
+    try:
+        send_answer(
+            queue,
+            lambda result, form: queue.correct(id, token, result, by=person().name, expected_form=form),
+        )
+    except Invalid as error:
+        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        errors = error.errors or {error.field: error.limit}
         return _correction(queue, queue.get(id), token, input, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
     return redirect_to_item(q, id)

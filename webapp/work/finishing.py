@@ -11,7 +11,6 @@ from leaseq.webapp.context import existing_queue, lease_queue, person, state, wa
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.responses import (
     Page,
     count,
@@ -22,6 +21,7 @@ from leaseq.webapp.work.responses import (
     show_lease,
     show_outcome,
 )
+from leaseq.webapp.work.submitted import send_answer
 from leaseq.webapp.work.undo import forget_act, remember_act
 
 
@@ -33,25 +33,25 @@ def figures_of_today(name: str) -> Command:
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
     queue, caller, token = lease_queue(q), person(), read_token()
-    result, errors = form_view_of(queue.policy.form).read(request.form)
-    if errors:
-        return show_errors(queue, id, token, errors)
     then_reserve = request.form.get("then") == "next"
     try:
-        outcome = queue.finish(
-            id=id,
-            token=token,
-            person=caller.name,
-            result=result,
-            then_reserve=then_reserve,
-            skills=caller.skills,
-            request_id=f"page-{token}",  # so that a repeated request gets the same next item
+        outcome = send_answer(
+            queue,
+            lambda result, form: queue.finish(
+                id=id,
+                token=token,
+                person=caller.name,
+                result=result,
+                then_reserve=then_reserve,
+                skills=caller.skills,
+                expected_form=form,
+                request_id=f"page-{token}",  # so that a repeated request gets the same next item
+            ),
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        _result, errors = form_view_of(queue.policy.form).read(request.form)  # the form may just have changed
-        return show_errors(queue, id, token, errors or error.errors or {error.field: error.limit})
+        return show_errors(queue, id, token, error.errors or {error.field: error.limit})
     today = state().activity.today_from(extra_reply(), caller.name, q)
     figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:

@@ -17,11 +17,11 @@ from leaseq.webapp.work.responses import (
     count,
     read_token,
     redirect_to_queue,
-    save_draft,
     show_errors,
     show_lease,
     show_outcome,
 )
+from leaseq.webapp.work.submitted import save_draft
 from leaseq.webapp.work.undo import Act, forget_act, remember_act
 
 

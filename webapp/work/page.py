@@ -22,11 +22,11 @@ from leaseq.webapp.work.responses import (
     Page,
     read_token,
     redirect_to_queue,
-    save_draft,
     show_errors,
     show_lease,
     show_outcome,
 )
+from leaseq.webapp.work.submitted import save_draft
 
 
 @bp.get("/q/<q>")

@@ -12,8 +12,6 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import draft_of
-from leaseq.webapp.forms.gone import with_gone
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
 from leaseq.webapp.work.form_view import form_view_of
@@ -55,16 +53,6 @@ def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0
         active_ms=whole_number(request.form.get("active_ms")) or 0,
         held_ms=round(held_seconds * 1_000),
     )
-
-
-def save_draft(queue: leaseq.Queue, id: str, token: int, *, even_empty: bool = False) -> None:
-    """Save the input as a draft, also what was typed for questions that are gone. An empty draft replaces one
-    whose texts were deleted."""
-    form_view = form_view_of(queue.policy.form)
-    input = form_view.submitted_input(request.form)
-    draft = with_gone(draft_of(form_view.fields, input.typed), input.gone)
-    if draft or even_empty:
-        queue.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
 def show_lease(

@@ -13,7 +13,8 @@ from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, read_token, save_draft, show_errors, show_outcome
+from leaseq.webapp.work.responses import Page, read_token, show_errors, show_outcome
+from leaseq.webapp.work.submitted import save_draft
 
 
 @bp.post("/q/<q>/items/<item:id>/ask")

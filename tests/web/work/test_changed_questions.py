@@ -7,9 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 
 import leaseq
-from tests.web.conftest import Browser
+from leaseq.webapp import context, create_app
+from leaseq.webapp.settings import Settings
+from tests.conftest import Server
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Browser
 from tests.web.work_pages import path, send, take
 
 
@@ -155,3 +159,113 @@ def test_correction_shows_what_the_form_no_longer_asks(notes: leaseq.Queue, mana
     assert manager_browser.post(url, {**form, "questions": "of before"}).status_code == 422
     assert manager_browser.post(url, {**form, "questions": questions_of(page)}).status_code == 303
     assert notes.get(lease.id).answers[0].result == {"mark": 4}
+
+
+@pytest.fixture
+def other_app(server: Server) -> Flask:
+    """The app in another process, with a policy cache of its own."""
+    return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
+
+
+@pytest.fixture
+def stale_browser(
+    notes: leaseq.Queue, other_app: Flask, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> Browser:
+    """The worker, signed in to another process, which knows the form as it was before any further change."""
+    browser = Browser(other_app, worker_browser.name)
+    assert browser.sign_in().status_code == 303
+    monkeypatch.setattr(context, "monotonic", lambda: 0.0)  # no second passes
+    with other_app.app_context():
+        assert context.lease_queue(notes.name).policy.form == NOTE
+    return browser
+
+
+@pytest.mark.parametrize("then", ["stop", "next"])
+def test_process_with_an_earlier_form_takes_no_answer_to_it(
+    notes: leaseq.Queue, worker_browser: Browser, stale_browser: Browser, then: str
+) -> None:
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    notes.configure(form=COMMENT)
+    answer = {"answer.note": "my <words>", "questions": version, "then": then}
+    response = send(notes, stale_browser, lease, "finish", **answer)
+    assert response.status_code == 422
+    assert gone_in(response.text) == [("note", "my <words>")]
+    assert questions_of(response.text) != version
+    assert notes.mine(lease.person) == [lease]
+    item = notes.get(lease.id)
+    assert (item.answers, item.late_answers) == ((), ())
+
+    answer = {"answer.comment": "my", "questions": questions_of(response.text)}
+    assert send(notes, stale_browser, lease, "finish", **answer).status_code == 303
+    assert notes.get(lease.id).answers[0].result == {"comment": "my"}
+
+
+def test_process_with_an_earlier_form_takes_an_answer_if_the_questions_are_the_same(
+    notes: leaseq.Queue, worker_browser: Browser, stale_browser: Browser
+) -> None:
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    notes.configure(form={**NOTE, "show": ["text", "more"]})
+    answer = {"answer.note": "words", "questions": version}
+    assert send(notes, stale_browser, lease, "finish", **answer).status_code == 303
+    assert notes.get(lease.id).answers[0].result == {"note": "words"}
+
+
+def test_process_with_an_earlier_form_takes_an_answer_to_the_new_one(
+    notes: leaseq.Queue, worker_browser: Browser, stale_browser: Browser
+) -> None:
+    notes.configure(form=form_of(note={"type": "integer"}, comment={"type": "boolean"}))
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    answer = {"answer.note": "3", "answer.comment": "true", "questions": version}
+    assert send(notes, stale_browser, lease, "finish", **answer).status_code == 303
+    assert notes.get(lease.id).answers[0].result == {"note": 3, "comment": True}
+
+
+def test_process_with_an_earlier_form_saves_a_draft_of_the_new_one(
+    notes: leaseq.Queue, worker_browser: Browser, stale_browser: Browser
+) -> None:
+    notes.configure(form=form_of(note={"type": "integer"}, comment={"type": "boolean"}))
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    answer = {"answer.note": "3", "answer.comment": "true", "questions": version}
+    assert send(notes, stale_browser, lease, "draft", **answer).status_code == 204
+    assert [one.draft for one in notes.mine(lease.person)] == [{"note": 3, "comment": True}]
+
+
+def test_draft_of_an_earlier_form_that_a_process_still_has_is_shown_with_the_new_one(
+    notes: leaseq.Queue, worker_browser: Browser, stale_browser: Browser
+) -> None:
+    lease = take(notes, worker_browser)
+    version = questions_of(worker_browser.get(path(notes)).text)
+    notes.configure(form=COMMENT)
+    answer = {"answer.note": "words", "questions": version}
+    assert send(notes, stale_browser, lease, "draft", **answer).status_code == 204
+    assert gone_in(worker_browser.get(path(notes)).text) == [("note", "words")]
+
+
+def test_correction_is_not_taken_if_the_questions_change_meanwhile(
+    notes: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The questions change after the request has read the form."""
+    before = form_of(note={"type": "string"}, mark={"type": "integer"})
+    notes.configure(form=before)
+    lease = notes.reserve("ann")
+    assert lease is not None
+    notes.finish(lease, {"note": "ann's words", "mark": 3})
+    url, correct = f"/manage/{notes.name}/items/{lease.id}/correct", leaseq.Queue.correct
+    version = questions_of(manager_browser.get(f"{url}?token={lease.token}").text)
+
+    def change_and_correct(self: leaseq.Queue, *args: Any, **options: Any) -> leaseq.Item:
+        monkeypatch.undo()
+        notes.configure(form=form_of(comment={"type": "string"}, mark={"type": "integer"}))
+        return correct(self, *args, **options)
+
+    monkeypatch.setattr(leaseq.Queue, "correct", change_and_correct)
+    form = {"token": str(lease.token), "answer.mark": "4", "answer.note": "more", "questions": version}
+    response = manager_browser.post(url, form)
+    assert response.status_code == 422
+    assert gone_in(response.text) == [("note", "more")]
+    assert re.search(r'name="answer\.mark"[^>]* value="4"', response.text)
+    assert notes.get(lease.id).answers[0].result == {"note": "ann's words", "mark": 3}
