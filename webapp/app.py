@@ -25,6 +25,7 @@ from leaseq.webapp.monitoring import health, metrics
 from leaseq.webapp.paths import Adapter, init_paths, routing_path
 from leaseq.webapp.reachability import UnreachableRow, unreachable_rows
 from leaseq.webapp.realtime import LiveUpdates
+from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
@@ -46,6 +47,7 @@ from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -99,7 +101,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         accounts,
         slots,
         Waits(),
-        LiveUpdates(Snapshots(threads, find_unreachable)),
+        LiveUpdates(Snapshots(threads, find_unreachable), Poller(reader_of(client))),
         Activity(client, zone=settings.zone),
         http_metrics,
         IdempotencyStore(client),

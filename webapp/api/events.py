@@ -13,7 +13,8 @@ from leaseq.webapp.api.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models_in import EventsQuery, QueuePath
 from leaseq.webapp.api.models_out import Event, Stats
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Watcher, message
+from leaseq.webapp.realtime.access_check import AccessCheck
+from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
@@ -32,8 +33,8 @@ MAX_UNSENT_BYTES = 1 << 18  # unsent bytes at which a client gets no more for no
 class JournalReader(Watcher):
     """A client that gets every event after ``cursor``."""
 
-    def __init__(self, stream: Stream, has_access: AccessCheck, cursor: str | None) -> None:
-        super().__init__(stream, has_access)
+    def __init__(self, stream: Stream, access: AccessCheck, cursor: str | None) -> None:
+        super().__init__(stream, access)
         self.cursor = cursor
         self.stats: Any = None
 
@@ -91,6 +92,4 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     else:
         queue.journal(after=after, limit=1)  # refuses an invalid cursor
 
-    return stream_events(
-        JournalChannel(queue), lambda stream, has_access: JournalReader(stream, has_access, after)
-    )
+    return stream_events(JournalChannel(queue), lambda stream, access: JournalReader(stream, access, after))

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response, g, request
+from flask import Response, request
 from werkzeug.exceptions import Unauthorized
 
 from leaseq import Lease, LeaseLost, Queue, QueueNotFound, validation
@@ -26,7 +26,7 @@ from leaseq.webapp.api.models_in import (
 )
 from leaseq.webapp.api.pagination import LeasesQuery, list_response, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
-from leaseq.webapp.security.authorization import bearer_token, needs
+from leaseq.webapp.security.authorization import is_still_known, needs
 from leaseq.webapp.store.day_figures import How
 
 TAGS: list[Any] = [{"name": "work"}]
@@ -91,9 +91,7 @@ def _is_still_allowed(lease: Lease) -> bool:
     """Whether the person still has the skills for this item, else it is given back. Raises, after giving it
     back, if the account, the token or the access to the queue is gone."""
     account = accounts().find(lease.person)
-    token = bearer_token(request.headers.get("Authorization", "")) or ""
-    by_token = "token" not in g or accounts().caller(token) is not None
-    if account is None or account.disabled or not by_token:  # guard: disabled-waits-in-vain
+    if account is None or account.disabled or not is_still_known():  # guard: disabled-waits-in-vain
         _give_back(lease)
         raise Unauthorized(
             "your account was disabled, or the token revoked, while this request waited for an item"

@@ -27,6 +27,7 @@ from leaseq.webapp.manage.import_mapping import (
     preview_of,
 )
 from leaseq.webapp.manage.remarks import bad_row_message, remarks
+from leaseq.webapp.rendering.download import download
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs, takes_any_size
@@ -182,9 +183,7 @@ def rejected_rows(q: str, id: str) -> Response:
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
     body = _as_table(jobs, id) if job.mapping.table else lines
     kind: transfer.Format = "csv" if job.mapping.table else "jsonl"
-    response = Response(body, content_type=transfer.CONTENT_TYPES[kind])
-    response.headers["Content-Disposition"] = f'attachment; filename="{q}-rejected.{kind}"'
-    return response
+    return download(map(str.encode, body), transfer.CONTENT_TYPES[kind], f"{q}-rejected.{kind}")
 
 
 def _import_rows(

@@ -14,7 +14,8 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.context import State, person, state
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
-from leaseq.webapp.realtime.poller import AccessCheck, Channel, Watcher, message
+from leaseq.webapp.realtime.access_check import AccessCheck
+from leaseq.webapp.realtime.poller import Channel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.serving.numbers import whole_number
@@ -87,8 +88,8 @@ def _row_json(row: Row) -> dict[str, Any]:
 class PeopleWatcher(Watcher):
     """A client that watches a page of the list."""
 
-    def __init__(self, stream: Stream, has_access: AccessCheck, viewer: str, listing: Listing) -> None:
-        super().__init__(stream, has_access)
+    def __init__(self, stream: Stream, access: AccessCheck, viewer: str, listing: Listing) -> None:
+        super().__init__(stream, access)
         self.viewer = viewer
         self.listing = listing
         self.figures: Any = None
@@ -124,7 +125,7 @@ def as_stream() -> Response:
     """An event stream with the URL's page of the list, whenever it changes."""
     listing, viewer = Listing.of_request(), person().name
     return stream_events(
-        PeopleChannel(state()), lambda stream, has_access: PeopleWatcher(stream, has_access, viewer, listing)
+        PeopleChannel(state()), lambda stream, access: PeopleWatcher(stream, access, viewer, listing)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
@@ -13,7 +13,7 @@ class LiveUpdates:
     """The parts of a process that update its dashboards."""
 
     snapshots: Snapshots
-    poller: Poller = field(default_factory=Poller)
+    poller: Poller
 
     def close(self) -> None:
         """End all streams now, and refuse later ones."""

@@ -7,24 +7,22 @@ import logging
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import leaseq
+from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.store.base import ReadAll
 
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0  # seconds
-CHECK_SECONDS = 20.0  # seconds between two checks that a client may still watch
 MAX_UNCHECKED_SECONDS = 60.0  # seconds after which a stream ends if the check is not possible
 # Sending to all watchers without a pause would delay requests: each takes 0.15 ms.
 _AT_ONCE = 25
 _PAUSE = 0.01  # seconds
 RETRY_MS = 3_000  # how long a browser waits before it reconnects
-
-AccessCheck = Callable[[], bool]
-"""Whether the client may still watch; called repeatedly, outside its request."""
 
 
 def message(event: str, data: Any, id: str | None = None) -> bytes:
@@ -37,10 +35,9 @@ def message(event: str, data: Any, id: str | None = None) -> bytes:
 class Watcher:
     """A client that watches a channel."""
 
-    def __init__(self, stream: Stream, has_access: AccessCheck) -> None:
+    def __init__(self, stream: Stream, access: AccessCheck) -> None:
         self.stream = stream
-        self.has_access = has_access
-        self.checked_at = time.monotonic()
+        self.access = access
 
 
 class Channel(ABC):
@@ -68,9 +65,11 @@ class QueueChannel(Channel):
 
 
 class Poller:
-    """Polls each channel that has watchers."""
+    """Polls each channel that has watchers. Before each poll it reads whether they may still watch, so that
+    nothing is sent to a client that has lost its access."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: ReadAll) -> None:
+        self._read = read
         self._lock = threading.Lock()
         self._channels: dict[tuple[type[Channel], str], tuple[Channel, list[Watcher]]] = {}
         self._has_watchers = threading.Event()
@@ -121,9 +120,19 @@ class Poller:
             log.exception("the events of %s can't be sent", channel.name)
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
+        try:
+            replies = self._read(command for one in watchers for command in one.access.reads)
+            allowed_watchers = [one for one in watchers if one.access.passes(replies)]
+        except leaseq.LeaseqError:
+            for watcher in watchers:
+                if time.monotonic() - watcher.access.checked_at >= MAX_UNCHECKED_SECONDS:
+                    watcher.stream.end()
+            raise
         for watcher in watchers:
-            self._check_access(watcher)
-        channel.serve(watchers)
+            if watcher not in allowed_watchers:
+                watcher.stream.end()
+        if allowed_watchers:
+            channel.serve(allowed_watchers)
 
     def _open_channels(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
         """The watchers whose stream is open; the others are removed."""
@@ -137,16 +146,3 @@ class Poller:
             if not self._channels:
                 self._has_watchers.clear()
             return dict(self._channels)
-
-    def _check_access(self, watcher: Watcher) -> None:
-        now = time.monotonic()
-        if now - watcher.checked_at < CHECK_SECONDS:
-            return
-        try:
-            may_watch = watcher.has_access()
-        except leaseq.LeaseqError:
-            may_watch = now - watcher.checked_at < MAX_UNCHECKED_SECONDS
-        else:
-            watcher.checked_at = now
-        if not may_watch:
-            watcher.stream.end()

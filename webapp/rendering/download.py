@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from flask import Response, stream_with_context
+from werkzeug.exceptions import Forbidden
 
 from leaseq.webapp.context import person, state
+from leaseq.webapp.security.authorization import request_check
+from leaseq.webapp.store.base import reader_of
+
+PIECES_PER_CHECK = 100
+"""After so many pieces, mostly rows, it is checked that the person may still have them."""
 
 
 def download(pieces: Iterator[bytes], content_type: str, filename: str) -> Response:
-    """A response with these pieces. ``filename`` is plain ASCII without quotes.
+    """A response with these pieces; nothing more is sent once the person has lost access. ``filename`` is
+    plain ASCII without quotes.
 
     The first piece is generated before the response begins, so that an unreachable server still causes an
     error. Raises TooManyOpen.
     """
-    first_pieces = list(itertools.islice(pieces, 1))
+    first_piece = next(pieces, b"")
     call, slots = state().open_calls.begin("exports", person().name), state().request_slots
+    check, read = request_check(call.confirm), reader_of(state().client)
+
+    def refuse_without_access() -> None:
+        if not check.passes(read(check.reads)):
+            raise Forbidden("you may not have this any more: your account, token or access has changed")
 
     def body() -> Iterator[bytes]:
-        yield from first_pieces
-        while True:
-            with slots.hold():
-                piece = next(pieces, None)
-                call.confirm()
-            if piece is None:
-                call.end()
-                return
+        if first_piece:
+            yield first_piece
+        for number, piece in enumerate(iter(next_piece, None), 1):
+            if number % PIECES_PER_CHECK == 0:
+                refuse_without_access()
             yield piece
+        call.end()
 
+    def next_piece() -> bytes | None:
+        with slots.hold():
+            piece = next(pieces, None)
+            call.confirm()
+        return piece
+
+    try:
+        refuse_without_access()  # the first piece may have taken long
+    except BaseException:
+        call.end()
+        raise
     response = Response(stream_with_context(body()), content_type=content_type)
     response.call_on_close(call.end)
     response.headers["Content-Disposition"] = f'attachment; filename="{filename}"'

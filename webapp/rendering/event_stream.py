@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from flask import Response, request
 
 from leaseq.webapp.context import person, state
-from leaseq.webapp.realtime.poller import RETRY_MS, AccessCheck, Channel, Watcher
+from leaseq.webapp.realtime.access_check import AccessCheck
+from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Watcher
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.serving.disconnect import on_disconnect
@@ -18,18 +19,13 @@ def stream_events(channel: Channel, watch: Callable[[Stream, AccessCheck], Watch
     access. Raises TooManyOpen."""
     if request.method == "HEAD":
         return _response(())
-    live, environ, may_watch = state().live, request.environ, request_check()
+    live, environ = state().live, request.environ
     call = state().open_calls.begin("streams", person().name)
-
-    def has_access() -> bool:
-        call.confirm()
-        return may_watch()
-
-    stream = Stream()
+    stream, check = Stream(), request_check(call.confirm)
 
     def body() -> Iterator[bytes]:
         yield b"retry: %d\n\n" % RETRY_MS
-        live.poller.watch(channel, watch(stream, has_access))
+        live.poller.watch(channel, watch(stream, check))
         with on_disconnect(environ, stream.end):
             yield from stream.events()
 

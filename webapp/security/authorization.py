@@ -20,8 +20,9 @@ from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
-from leaseq.webapp.context import accounts, state, this_app
+from leaseq.webapp.context import accounts, person, state, this_app
 from leaseq.webapp.paths import current_url
+from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.security.token_scopes import is_whole, refusal
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
@@ -200,15 +201,41 @@ def _keep_csrf_token() -> None:
         g.csrf_token = request.form["csrf_token"]
 
 
-def request_check() -> Callable[[], bool]:
-    """A function that returns whether the current request would still be authorized."""
+def request_check(on_check: Callable[[], None]) -> AccessCheck:
+    """A check that the current request would still be authorized; calls ``on_check`` whenever it is made."""
     app, environ = this_app(), request.environ
-    return lambda: is_still_authorized(app, environ)
+    token = bearer_token(request.headers.get("Authorization", "")) if "token" in g else None
+    credential_reads = (
+        accounts().sessions.reads(session["_user_id"])
+        if token is None
+        else accounts().caller_reads(token, person().name)
+    )
+    access_reads = state().access.reads((request.view_args or {}).get("q"))
+
+    def is_allowed() -> bool:
+        on_check()
+        return is_still_authorized(app, environ)
+
+    return AccessCheck(is_allowed, (*credential_reads, *access_reads))
+
+
+def is_still_known() -> bool:
+    """Whether the token or the session of the current request is valid now."""
+    if "token" not in g:
+        return accounts().sessions.person(session["_user_id"]) is not None
+    token = bearer_token(request.headers.get("Authorization", ""))
+    return token is not None and accounts().caller_now(token) is not None
 
 
 def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
-    """Whether authorization would still let a request in: for long-lived responses."""
-    with app.request_context(environ):
+    """Whether authorization would let a request in now, by what is stored and not by what was read within the
+    last second: for long-lived responses."""
+    # A context of its own: within a request, the person would be the one that was read at its start.
+    with app.app_context(), app.request_context(environ):
+        state().access.expire()
+        token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
+        if token is not None:
+            accounts().caller_now(token)  # the guard finds it in the cache
         try:
             return _guard() is None
         except (HTTPException, QueueNotFound):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -12,8 +12,24 @@ from leaseq import Client
 Command: TypeAlias = tuple[str | int | float, ...]
 """A command for the server, such as ``("HGET", key, field)``: see `Client.ask`."""
 
+ReadAll: TypeAlias = Callable[[Iterable[Command]], Mapping[Command, Any]]
+"""Sends commands that only read, each once, and returns their replies."""
 
 _SCANNED = 500
+
+
+def reader_of(client: Client) -> ReadAll:
+    """A function that reads in one round trip, also keys in different slots of a cluster."""
+
+    def read(commands: Iterable[Command]) -> Mapping[Command, Any]:
+        unique_commands = list(dict.fromkeys(commands))
+        with client.translating():
+            pipe: Any = client.redis.pipeline(transaction=False)
+            for command in unique_commands:
+                pipe.execute_command(*command)
+            return dict(zip(unique_commands, pipe.execute(), strict=True))
+
+    return read
 
 
 class Store:

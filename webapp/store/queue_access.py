@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import Person, at_least
 from leaseq.webapp.store.accounts.model import checked_team
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import Command, Store
 
 MAX_PEOPLE = 500
 MAX_TEAMS = 50
@@ -100,8 +100,16 @@ class QueueAccess(Store):
 
     def read(self, queue: str) -> Access:
         """The access as it is now, for a decision that was prepared long ago."""
-        self._until = 0.0
+        self.expire()
         return self.get(queue)
+
+    def reads(self, queue: str | None) -> Sequence[Command]:
+        """Commands that read the access to this queue, or to all."""
+        return (("HGETALL", _KEY) if queue is None else ("HGET", _KEY, queue),)
+
+    def expire(self) -> None:
+        """Read the access again when it is needed next."""
+        self._until = 0.0
 
     def lets_manage_all(self, person: Person) -> bool:
         return all(_loaded(raw).lets_manage(person) for raw in self._read().values())

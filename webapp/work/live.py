@@ -10,7 +10,8 @@ from flask import Response, request
 
 import leaseq
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Watcher, message
+from leaseq.webapp.realtime.access_check import AccessCheck
+from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
@@ -33,13 +34,13 @@ class LeaseWatcher(Watcher):
     def __init__(
         self,
         stream: Stream,
-        has_access: AccessCheck,
+        access: AccessCheck,
         person: str,
         leases: Mapping[int, str],
         position: int,
         answer_position: Position,
     ) -> None:
-        super().__init__(stream, has_access)
+        super().__init__(stream, access)
         self.person = person
         self.leases = dict(leases)
         self.position = position
@@ -155,9 +156,9 @@ def live(q: str) -> Response:
     leases = {one.token: one.id for one in queue.mine(name)}
     is_over = token is not None and token not in leases
 
-    def watch(stream: Stream, has_access: AccessCheck) -> LeaseWatcher:
+    def watch(stream: Stream, access: AccessCheck) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, has_access, name, leases, position, answer_position)
+        return LeaseWatcher(stream, access, name, leases, position, answer_position)
 
     return stream_events(LeaseChannel(queue, threads, position, answer_position), watch)

@@ -138,6 +138,19 @@ def test_access_lost_by_another_process_while_waiting_is_seen_at_once(
         access._until = 0.0
 
 
+def test_token_revoked_by_another_process_while_waiting_is_seen_at_once(
+    server: Any, queue: leaseq.Queue, worker: Caller
+) -> None:
+    queue.configure()
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    eventually(lambda: queue.stats().waiting == 1)
+    worker("GET", "/me")  # this process reads the token again, and caches it
+    Accounts(server.client).revoke_tokens(worker.name, by="test")
+    queue.enqueue({"n": 1}, id="one")
+    assert_problem(waiting_call.result(), 401, "unauthorized")
+    assert queue.get("one").state == "inbound"
+
+
 def test_person_disabled_while_waiting_leaves_item_to_others(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:

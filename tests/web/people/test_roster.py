@@ -14,6 +14,7 @@ from flask import Flask
 import leaseq
 from leaseq.webapp.context import State
 from leaseq.webapp.people.live import Listing, PeopleChannel, PeopleWatcher
+from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
@@ -155,7 +156,7 @@ def test_live_list_sends_changes_to_watchers(
     with app.test_request_context(f"/people?team={ann[:-4]}&sort=done"):
         listing = Listing.of_request()
     channel = PeopleChannel(state, clock=lambda: now[0])
-    watcher = PeopleWatcher(Stream(), lambda: True, admin_browser.name, listing)
+    watcher = PeopleWatcher(Stream(), AccessCheck(lambda: True), admin_browser.name, listing)
 
     def receive() -> list[dict[str, Any]]:
         channel.serve([watcher])
@@ -196,7 +197,7 @@ def test_live_list_is_empty_after_loss_of_role(
     app: Flask, admin_browser: Browser, team: list[str], state: State, accounts: Accounts
 ) -> None:
     with app.test_request_context(f"/people?team={team[0][:-4]}"):
-        watcher = PeopleWatcher(Stream(), lambda: True, admin_browser.name, Listing.of_request())
+        watcher = PeopleWatcher(Stream(), AccessCheck(lambda: True), admin_browser.name, Listing.of_request())
     accounts.add(f"{team[0]} root", by="test", role="admin", password="correct horse battery")
     accounts.change(admin_browser.name, by="test", role="worker")
     PeopleChannel(state).serve([watcher])

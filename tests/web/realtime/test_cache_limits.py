@@ -10,6 +10,7 @@ from typing import Any
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
+from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
@@ -40,9 +41,9 @@ class SilentChannel(QueueChannel):
 
 
 def test_watcher_of_ended_stream_is_dropped(queue: leaseq.Queue) -> None:
-    poller, stream = Poller(), Stream()
+    poller, stream = Poller(dict.fromkeys), Stream()
     poller._is_started = True  # the test polls, not a thread
-    poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
+    poller.watch(SilentChannel(queue), Watcher(stream, AccessCheck(lambda: True)))
     assert poller._open_channels()
     stream.end()
     assert not poller._open_channels()

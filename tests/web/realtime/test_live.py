@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.realtime.poller import CHECK_SECONDS, MAX_UNCHECKED_SECONDS, Poller, QueueChannel, Watcher
+from leaseq.webapp.realtime.access_check import CHECK_SECONDS, AccessCheck
+from leaseq.webapp.realtime.poller import MAX_UNCHECKED_SECONDS, Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.stream import BACKLOG, Stream
 from leaseq.webapp.security.authorization import is_still_authorized
 from leaseq.webapp.store.accounts import Accounts
@@ -129,33 +131,34 @@ class SilentChannel(QueueChannel):
 
 def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
     """Whether the stream is still open this many seconds later."""
-    watcher.checked_at -= after
-    poller.serve(SilentChannel(cast("Any", None)), [watcher])
+    watcher.access.checked_at -= after
+    with suppress(leaseq.ServerUnavailable):
+        poller.serve(SilentChannel(cast("Any", None)), [watcher])
     return watcher.stream.open
 
 
 def test_stream_ends_when_authorization_is_lost() -> None:
     results = iter([True, False])
-    watcher = Watcher(Stream(), lambda: next(results))
-    assert is_open_later(Poller(), watcher, after=CHECK_SECONDS)
-    assert not is_open_later(Poller(), watcher, after=CHECK_SECONDS)
+    watcher = Watcher(Stream(), AccessCheck(lambda: next(results)))
+    assert is_open_later(Poller(dict.fromkeys), watcher, after=CHECK_SECONDS)
+    assert not is_open_later(Poller(dict.fromkeys), watcher, after=CHECK_SECONDS)
 
 
 def test_stream_ends_when_authorization_is_unknown_for_a_minute() -> None:
     def raise_unavailable() -> bool:
         raise leaseq.ServerUnavailable("it is away")
 
-    watcher = Watcher(Stream(), raise_unavailable)
-    assert is_open_later(Poller(), watcher, after=CHECK_SECONDS)
-    assert not is_open_later(Poller(), watcher, after=MAX_UNCHECKED_SECONDS - CHECK_SECONDS)
+    watcher = Watcher(Stream(), AccessCheck(raise_unavailable))
+    assert is_open_later(Poller(dict.fromkeys), watcher, after=CHECK_SECONDS)
+    assert not is_open_later(Poller(dict.fromkeys), watcher, after=MAX_UNCHECKED_SECONDS - CHECK_SECONDS)
 
 
 def test_closing_poller_ends_all_streams(queue: leaseq.Queue) -> None:
-    poller, streams = Poller(), [Stream(), Stream()]
+    poller, streams = Poller(dict.fromkeys), [Stream(), Stream()]
     poller._is_started = True
-    poller.watch(SilentChannel(queue), Watcher(streams[0], lambda: True))
+    poller.watch(SilentChannel(queue), Watcher(streams[0], AccessCheck(lambda: True)))
     poller.close()
-    poller.watch(SilentChannel(queue), Watcher(streams[1], lambda: True))
+    poller.watch(SilentChannel(queue), Watcher(streams[1], AccessCheck(lambda: True)))
     assert [stream.open for stream in streams] == [False, False]
 
 
@@ -181,11 +184,11 @@ class FakeTime:
 def test_queues_are_polled_once_a_second_despite_slow_polls(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()
+    fake_time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller(dict.fromkeys)
     monkeypatch.setattr("leaseq.webapp.realtime.poller.time", fake_time)
     monkeypatch.setattr(poller, "poll", fake_time.poll)
     poller._is_started = True
-    poller.watch(SilentChannel(queue), Watcher(Stream(), lambda: True))
+    poller.watch(SilentChannel(queue), Watcher(Stream(), AccessCheck(lambda: True)))
     with pytest.raises(StopIteration):
         poller._run()
     assert fake_time.poll_times == pytest.approx([0, 1, 2, 4.05, 5.05])

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 import leaseq
+from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
@@ -36,7 +37,7 @@ class Pages:
 
 def make_watcher(queue: leaseq.Queue, name: str, position: int, answer_position: Any) -> LeaseWatcher:
     leases = {one.token: one.id for one in queue.mine(name)}
-    return LeaseWatcher(Stream(), lambda: True, name, leases, position, answer_position)
+    return LeaseWatcher(Stream(), AccessCheck(lambda: True), name, leases, position, answer_position)
 
 
 def latest_cursor(queue: leaseq.Queue) -> int:
@@ -110,7 +111,9 @@ def test_late_watcher_receives_leases_ended_since_its_position(
     letters.enqueue({})
     pages.poll()
     leases = {second.token: second.id}
-    late_watcher = LeaseWatcher(Stream(), lambda: True, "ann", leases, position, threads.latest_answer())
+    late_watcher = LeaseWatcher(
+        Stream(), AccessCheck(lambda: True), "ann", leases, position, threads.latest_answer()
+    )
     pages.channel.serve([late_watcher])
     assert pending_events(late_watcher.stream) == [("ended", [second.token]), ("paused", None)]
 

@@ -21,6 +21,7 @@ from leaseq.webapp.store.accounts.model import (
     checked_team,
 )
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
+from leaseq.webapp.store.base import Command
 
 
 class Accounts(ProviderSignIn):
@@ -221,6 +222,15 @@ class Accounts(ProviderSignIn):
     def caller(self, token: str) -> Caller | None:
         """The caller that this token belongs to, if it is valid."""
         return self._callers.find(token)
+
+    def caller_now(self, token: str) -> Caller | None:
+        """The same as it is stored now, not as it was read within the last second."""
+        self._callers.expire(token)
+        return self._callers.find(token)
+
+    def caller_reads(self, token: str, person: str) -> Sequence[Command]:
+        """Commands that read all on which `caller` depends, but for the time."""
+        return self._callers.reads(token, person)
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of_person(person)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts.model import ApiToken, Person
 from leaseq.webapp.store.accounts.people import People, Record
 from leaseq.webapp.store.accounts.secret import digest
 from leaseq.webapp.store.accounts.tokens import Tokens
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import Command, Store
 
 FRESH_SECONDS = 1.0
 """How long a caller is used once read. For this long, a token that another process revoked still works here,
@@ -67,6 +67,14 @@ class Callers(Store):
             entry = self._cache[token_hash] = _CacheEntry(caller, self._monotonic() + FRESH_SECONDS, changes)
         now = datetime.fromtimestamp(self._clock(), UTC)
         return None if entry.caller.token.is_over(now) else entry.caller  # guard: token-end
+
+    def reads(self, token: str, person: str) -> Sequence[Command]:
+        """Commands that read the token and its person."""
+        return (("HGET", keys.TOKENS, digest(token)), ("HGET", keys.PEOPLE, person))
+
+    def expire(self, token: str) -> None:
+        """Read this token's caller again when it is needed next."""
+        self._cache.pop(digest(token), None)
 
     def _read(self, token_hash: str, name: str | None) -> Caller | None:
         """``name``: the token's person, if known from before, to read both in one round trip."""

@@ -6,7 +6,7 @@ Signing out ends a session, copied cookies included, and raising a person's vers
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,9 +66,7 @@ class Sessions(Store):
         if claim is None:
             return None
         key = keys.session(digest(claim.secret))
-        raw, session, *replies = self._client.ask(
-            ("HGET", keys.PEOPLE, claim.name), ("GET", key), *commands(claim.name)
-        )
+        raw, session, *replies = self._client.ask(*_reads(claim), *commands(claim.name))
         seen_at, _, owner = (session or b"").decode().partition(" ")
         if raw is None or owner != claim.name:  # guard: session-of-its-person
             return None
@@ -82,14 +80,17 @@ class Sessions(Store):
                 self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
         return person, replies
 
+    def reads(self, cookie: str) -> Sequence[Command]:
+        """Commands that read all on which `person` depends."""
+        claim = _SessionCookie.read(cookie)
+        return _reads(claim) if claim else ()
+
     def is_of_disabled_person(self, cookie: str) -> bool:
         """Whether the cookie is of a session of a person who has been disabled since it began."""
         claim = _SessionCookie.read(cookie)
         if claim is None:
             return False
-        raw, session = self._client.ask(
-            ("HGET", keys.PEOPLE, claim.name), ("GET", keys.session(digest(claim.secret)))
-        )
+        raw, session = self._client.ask(*_reads(claim))
         owner = (session or b"").decode().partition(" ")[2]
         return raw is not None and owner == claim.name and Record.load(raw).disabled
 
@@ -98,3 +99,7 @@ class Sessions(Store):
         if claim is not None:
             with self._client.translating():
                 self._redis.delete(keys.session(digest(claim.secret)))
+
+
+def _reads(claim: _SessionCookie) -> Sequence[Command]:
+    return (("HGET", keys.PEOPLE, claim.name), ("GET", keys.session(digest(claim.secret))))
