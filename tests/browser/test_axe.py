@@ -65,7 +65,7 @@ PAGES = [
     ("people.index", ADMIN, "/people"),
     ("people.detail", ADMIN, "/people/axe ann"),
     ("people.confirm_erase", ADMIN, "/people/axe ann/erase"),
-    ("people.log", ADMIN, "/people/log"),
+    ("people.log", ADMIN, "/audit-log"),
     ("webhooks.index", ADMIN, "/webhooks"),
     ("webhooks.detail", ADMIN, "/webhooks/{webhook}"),
 ]

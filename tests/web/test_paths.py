@@ -66,6 +66,37 @@ def test_each_route_leads_back_to_its_own_view_and_name(app: Flask, name: str) -
             assert current_url() == url
 
 
+CHOSEN = ("<q>", "<name>", "<item:id>")  # people choose these; all other ids are generated
+
+
+def test_no_name_is_taken_for_a_word_of_another_route(app: Flask) -> None:
+    """A person named `bulk`, a queue named `demo`: where another route has a word in place of a name, that
+    word as a name still leads to the name's own view, with each of its methods."""
+    rules = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "static"]
+    words_beside: dict[str, set[str]] = {}
+    for rule in rules:
+        segments = rule.rule.split("/")
+        for position, word in enumerate(segments):
+            if "<" not in word:
+                words_beside.setdefault("/".join(segments[:position]), set()).add(word)
+    ambiguous = []
+    for rule in rules:
+        segments = rule.rule.split("/")
+        for position, argument in enumerate(segments):
+            if argument not in CHOSEN:
+                continue
+            name = argument.strip("<>").rpartition(":")[2]
+            for word in words_beside.get("/".join(segments[:position]), set()):
+                values: dict[str, Any] = {**dict.fromkeys(rule.arguments, "x"), name: word}
+                with app.test_request_context():
+                    url = url_for(rule.endpoint, **values)
+                for method in (rule.methods or set()) - {"OPTIONS"}:
+                    with app.test_request_context(url, method=method) as context:
+                        if (context.request.endpoint, context.request.view_args) != (rule.endpoint, values):
+                            ambiguous.append(f"{method} {url}: {rule.endpoint} or {context.request.endpoint}")
+    assert ambiguous == []
+
+
 @pytest.mark.parametrize("name", [".", ".."])
 def test_url_of_a_dot_segment_leads_nowhere(app: Flask, name: str) -> None:
     """A browser would remove it with the segment before it."""

@@ -87,7 +87,7 @@ def in_words(entry: LogEntry) -> str:
     return str(WORDS.get(entry.what, entry.what.partition(".")[2].replace("_", " ").replace("-", " ")))
 
 
-@bp.get("/people/log")
+@bp.get("/audit-log")
 @needs("admin")
 def log() -> str:
     name, kind = request.args.get("person", "").strip() or None, request.args.get("kind") or None

@@ -71,7 +71,7 @@ def test_successful_failed_and_limited_sign_ins_are_logged(
     assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
         ("", worker_browser.name, "password, 192.0.2.31")
     }
-    page = table_text(sign_in_as("admin").get(f"/people/log?person={worker_browser.name}&kind=sign-in").text)
+    page = table_text(sign_in_as("admin").get(f"/audit-log?person={worker_browser.name}&kind=sign-in").text)
     for text in ("signed in", "failed to sign in as", "was refused after too many attempts"):
         assert text in page
 

@@ -122,7 +122,7 @@ def test_reopen_and_correction_are_in_audit_log(
     manager_browser.post(item_path(form_queue, "correct"), fields)
     (answer,) = form_queue.get("one").answers
     manager_browser.post(item_path(form_queue, "reopen"), {"token": str(answer.token), "reason": "once more"})
-    log = sign_in_as("admin").get("/people/log", query_string={"person": manager_browser.name}).text
+    log = sign_in_as("admin").get("/audit-log", query_string={"person": manager_browser.name}).text
     for text in ("corrected an answer", "reopened an item", "once more"):
         assert text in log
 

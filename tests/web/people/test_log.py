@@ -29,26 +29,24 @@ def test_audit_log_is_filtered_and_paged(
     accounts.add(name, by="test")
     for number in range(60):
         accounts.log.write("somebody", "queue.set", name, f"<b>{number}</b>")
-    first_page = admin_browser.get(f"/people/log?person={name}").text
+    first_page = admin_browser.get(f"/audit-log?person={name}").text
     assert "&lt;b&gt;59&lt;/b&gt;" in first_page
     assert "<b>59" not in first_page
-    older_link = not_none(re.search(r'href="(/people/log\?after=[^"]+)"', first_page))[1].replace(
-        "&amp;", "&"
-    )
+    older_link = not_none(re.search(r'href="(/audit-log\?after=[^"]+)"', first_page))[1].replace("&amp;", "&")
     second_rows = table_text(admin_browser.get(older_link).text)
     assert "&lt;b&gt;0&lt;/b&gt;" in second_rows
     assert "added a person" in second_rows
-    assert "added a person" in admin_browser.get(f"/people/log?person={name}&kind=person").text
-    assert "No matches" in admin_browser.get(f"/people/log?person={name}&kind=token").text
-    assert "&lt;b&gt;59&lt;/b&gt;" in admin_browser.get(f"/people/log?person={name}&kind=").text, (
+    assert "added a person" in admin_browser.get(f"/audit-log?person={name}&kind=person").text
+    assert "No matches" in admin_browser.get(f"/audit-log?person={name}&kind=token").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in admin_browser.get(f"/audit-log?person={name}&kind=").text, (
         "without a filter"
     )
-    assert admin_browser.get(f"/people/log?after={'9' * 19}-{'9' * 19}").status_code == 200
+    assert admin_browser.get(f"/audit-log?after={'9' * 19}-{'9' * 19}").status_code == 200
     for cursor in ("x", f"{'9' * 20}-0", f"1-{'9' * 20}"):  # the server accepts no number above 2**64
-        assert admin_browser.get(f"/people/log?after={cursor}").status_code == 400, cursor
-    kinds = re.findall(r'<option value="([^"]+)"', admin_browser.get("/people/log").text)
+        assert admin_browser.get(f"/audit-log?after={cursor}").status_code == 400, cursor
+    kinds = re.findall(r'<option value="([^"]+)"', admin_browser.get("/audit-log").text)
     assert set(kinds) >= {"person", "invitation", "sign-in", "token", "queue", "item"}
-    assert sign_in_as("manager").get("/people/log").status_code == 403
+    assert sign_in_as("manager").get("/audit-log").status_code == 403
 
 
 def test_log_page_scans_bounded_number_of_entries(

@@ -127,7 +127,7 @@ def test_manager_cannot_change_accounts(
             path, {"name": ann, "act": "team", "value": "x", "role": "admin", "all": "yes"}
         )
         assert response.status_code == 403, path
-    assert manager_browser.get("/people/log").status_code == 403
+    assert manager_browser.get("/audit-log").status_code == 403
     assert (accounts.get(ann).team, accounts.get(ann).role) == ("", "worker")
 
 

@@ -179,7 +179,7 @@ def test_audit_log_has_each_action_on_an_endpoint_by_page_and_rest(
             ("webhook.removed", receiver.url),
         ]
         assert {one.about for one in entries} == {path.rpartition("/")[2]}
-    log_text = text_of(browser.get(f"/people/log?person={browser.name}&kind=webhook"))
+    log_text = text_of(browser.get(f"/audit-log?person={browser.name}&kind=webhook"))
     assert "added a webhook endpoint" in log_text
 
 
