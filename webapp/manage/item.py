@@ -69,7 +69,7 @@ def show_item(
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
-        adoption_effect=adoption_effect(work_item, policy),
+        adoption_effect=adoption_effect(work_item),
         timeline=timeline_of(work_item, history),
         is_history_complete=history.whole,
         list_name=search and list_names()[search.state],

@@ -63,7 +63,7 @@ def confirm_late(q: str) -> str | Response:
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
-        chosen_answers=[(answer, adoption_effect(answer.item, queue.policy)) for answer in answers],
+        chosen_answers=[(answer, adoption_effect(answer.item)) for answer in answers],
         repeated_titles=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
         if queue.policy.answers == 1
         else (),
@@ -171,10 +171,10 @@ def _state_text(late_answer: AdoptableAnswer) -> str:
     return words[item.state]
 
 
-def adoption_effect(item: leaseq.Item, policy: leaseq.Policy) -> str:
+def adoption_effect(item: leaseq.Item) -> str:
     """The effect of adopting a late answer of the item, in words."""
     words: str = _("This finishes the item, and nobody else gets it.")
-    if policy.answers > 1:
+    if item.answers_needed > 1:
         words = _(
             "It becomes one of the item's answers: an additional one if an answer is still missing, "
             "otherwise it replaces one."

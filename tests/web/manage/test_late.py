@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from flask import Flask
 
 import leaseq
-from leaseq.webapp.manage.late import MAX_SHOWN
+from leaseq.webapp.manage.late import MAX_SHOWN, adoption_effect
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
@@ -155,3 +156,18 @@ def test_selection_is_limited_to_one_page(
 
 def test_malformed_late_answer_key_is_refused(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     assert manager_browser.post(f"/manage/{form_queue.name}/late/adopt", {"id": "one"}).status_code == 400
+
+
+def test_effect_of_accepting_depends_on_the_number_of_answers_of_the_item(
+    app: Flask, form_queue: leaseq.Queue
+) -> None:
+    """Not on the policy's, which may have been changed since, or be overridden by the item's own."""
+    form_queue.configure(answers=2)
+    form_queue.enqueue({"text": "two"}, id="two")
+    form_queue.enqueue({"text": "own"}, id="own")
+    form_queue.change("own", answers=1)
+    with app.test_request_context():
+        two, own = (adoption_effect(form_queue.get(id)) for id in ("two", "own"))
+        form_queue.configure(answers=1)
+        form_queue.enqueue({"text": "one"}, id="one")
+        assert adoption_effect(form_queue.get("one")) == own != two
