@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pyotp
 import pytest
+from flask import Flask
 from werkzeug.datastructures import MultiDict
 
 import leaseq
@@ -67,8 +68,9 @@ class Input:
 class World:
     """The data that routes read, as large as it may be, and what each call needs anew."""
 
-    def __init__(self, server: Any, accounts: Accounts, threads: Threads, admin: str) -> None:
-        self._client, self.accounts, self.threads, self.admin = server.client, accounts, threads, admin
+    def __init__(self, app: Flask, server: Any, accounts: Accounts, threads: Threads, admin: str) -> None:
+        self._app, self._client = app, server.client
+        self.accounts, self.threads, self.admin = accounts, threads, admin
         self._jobs = ImportJobs(server.client)
         self.endpoints = webhooks.Endpoints(server.client)
         self.token = accounts.create_token(self.admin, "test", by="test")
@@ -120,18 +122,23 @@ class World:
             self.endpoints.remove(endpoint.id)
         return self.endpoints.add("https://1.1.1.1/hook", by=self.admin).endpoint.id
 
-    def new_job(self, queue: str | None = None, filename: str = "rows.csv") -> str:
+    def new_job(self, queue: str | None = None, filename: str = "rows.csv", **fields: int) -> str:
         mapping = ImportMapping.from_form(MultiDict({"id_field": "id"}), filename)
-        return self._jobs.create(self.queue.name if queue is None else queue, self.admin, mapping)
+        id = self._jobs.create(self.queue.name if queue is None else queue, self.admin, mapping)
+        self._jobs.update(id, **fields)
+        return id
 
     def run_job(self) -> str:
         """A job that rejected many rows."""
         id = self.new_job()
         self._jobs.begin(id)
         bad_rows = BadRows(self._jobs, id)
-        for line in range(2_000):
-            bad_rows.add(transfer.BadRow(line, "expected a number", ["some", "words"], raw=b"some,words\n"))
-        bad_rows.flush()
+        with self._app.test_request_context():  # the reasons are in the language of a request
+            for line in range(2_000):
+                bad_rows.add(
+                    transfer.BadRow(line, "expected a number", ["some", "words"], raw=b"some,words\n")
+                )
+            bad_rows.flush()
         return id
 
     def new_token(self, person: str | None = None) -> str:
@@ -274,6 +281,11 @@ def workbook_job(world: World) -> str:
 
 def job_without_queue(world: World) -> str:
     return world.new_job(NO_QUEUE)
+
+
+def checked_job(world: World) -> str:
+    """A job of a new queue whose whole file was read."""
+    return world.new_job(NO_QUEUE, importable=5_000)
 
 
 def invitation_id(world: World) -> str:
@@ -533,9 +545,7 @@ INPUTS: dict[str, Maker] = {
     "GET manage.correction": query_lease(World.finished),
     "POST manage.create": create,
     "POST manage.create_from_file": upload(ROWS, "file"),
-    "POST manage.create_queue_of_job": upload(
-        ROWS[:200_000], "piece", new_id(job_without_queue), name="rows.csv"
-    ),
+    "POST manage.create_queue_of_job": upload(ROWS[:200_000], "piece", new_id(checked_job), name="rows.csv"),
     "POST manage.delete": delete_queue,
     "GET manage.export": get(),
     "POST manage.import_file": upload(WIDE_ROW + ROWS, "file", skip="yes"),

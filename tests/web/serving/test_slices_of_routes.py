@@ -108,8 +108,14 @@ def first_start(address: str, accounts: Accounts) -> dict[str, tuple[int, float]
 
 
 @pytest.fixture(scope="module")
-def world(server: Any, accounts: Accounts, threads: Threads, first_start: object) -> World:
-    return World(server, accounts, threads, ADMIN)
+def world(
+    app: Flask,
+    server: Any,
+    accounts: Accounts,
+    threads: Threads,
+    first_start: object,  # which makes the admin
+) -> World:
+    return World(app, server, accounts, threads, ADMIN)
 
 
 @pytest.fixture(scope="module")
