@@ -3,7 +3,7 @@ nobody has who may. The engine counts what waits in each row; who people are is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,19 @@ def may_work(person: Person, access: Access) -> bool:
     return not person.disabled and access.lets_work(person)
 
 
+def skill_sets(people: Iterable[Person], access: Access) -> set[frozenset[str]]:
+    """The skills of each person who may work on the queue."""
+    return {frozenset(person.skills) for person in people if may_work(person, access)}
+
+
+def lacking_skills(requires: Collection[str], skill_sets: Collection[frozenset[str]]) -> tuple[str, ...]:
+    """Of an item's skills, those that nobody has; all of them if nobody has all; none if somebody does."""
+    if any(skills.issuperset(requires) for skills in skill_sets):
+        return ()
+    known = frozenset[str]().union(*skill_sets)
+    return tuple(skill for skill in requires if skill not in known) or tuple(requires)
+
+
 def unreachable_rows(
     queue: leaseq.Queue, access: Access, read_people: Callable[[], Sequence[Person]]
 ) -> list[UnreachableRow]:
@@ -39,7 +52,7 @@ def unreachable_rows(
         return []
     people = {person.name: person for person in read_people()}
     sets_by_skill: dict[str, list[frozenset[str]]] = {}
-    for skills in {frozenset(person.skills) for person in people.values() if may_work(person, access)}:
+    for skills in skill_sets(people.values(), access):
         for skill in skills:
             sets_by_skill.setdefault(skill, []).append(skills)
     found = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -30,13 +30,17 @@ class ChangeForm:
     digests: Mapping[str, str]  # by field: a digest of its text in the page
     let_in: bool = False
     field_error: Invalid | None = None
+    unmet: tuple[str, ...] = ()  # the page asks whether they are right
 
     @property
     def error(self) -> str | None:
         return _("Not changed: %(why)s.", why=in_words(self.field_error)) if self.field_error else None
 
     def with_error(self, error: Invalid) -> ChangeForm:
-        return ChangeForm(self.texts, self.digests, self.let_in, error)
+        return replace(self, field_error=error)
+
+    def asking(self, unmet: tuple[str, ...]) -> ChangeForm:
+        return replace(self, unmet=unmet)
 
     def changes(self) -> leaseq.ItemChanges:
         """The changes. Raises Invalid for a text that can't be read; the library checks the values."""
@@ -98,7 +102,7 @@ def _due(text: str) -> datetime | None:
 
 
 def _requires(text: str) -> list[str]:
-    return [word for word in re.split(r"[\s,]+", text) if word]
+    return list(validation.skills([word for word in re.split(r"[\s,]+", text) if word], "requires"))
 
 
 _READERS: dict[str, Any] = {

@@ -33,7 +33,6 @@ from leaseq.webapp.manage.imports import (
     import_job_of,
     import_jobs,
     import_stream,
-    known_skills,
     preview_context,
     preview_of_piece,
     refused_preview,
@@ -41,6 +40,7 @@ from leaseq.webapp.manage.imports import (
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
+from leaseq.webapp.security.queue_access import skill_sets_of
 
 _NAME_LENGTH = 48
 NO_QUEUE = ""  # in place of the queue's name in a job whose queue is not made yet
@@ -76,7 +76,7 @@ def create_from_file() -> Response | str | tuple[str, int]:
         if file is None or not file.filename:
             raise Invalid("file", "a file", _("Choose a file first."))
         preview = _preview(file)
-        check = check_of(preview.mapping, cast("BinaryIO", file.stream))
+        check = check_of(NO_QUEUE, preview.mapping, cast("BinaryIO", file.stream))
         if not preview.rows or not check["importable_count"]:
             return _page(_refusal(preview, check["findings"]), preview, check), 400
         chosen = ImportMapping.from_form(request.form, file.filename)
@@ -97,7 +97,7 @@ def create_from_file() -> Response | str | tuple[str, int]:
 def preview_new_queue() -> str | tuple[str, int]:
     """The preview of the first piece of a file, as a fragment of the page."""
     try:
-        preview = _with_shown_columns(preview_of_piece())
+        preview = _with_shown_columns(preview_of_piece(NO_QUEUE))
     except Invalid as error:
         return refused_preview(error)
     context = preview_context(preview)
@@ -138,7 +138,7 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
     jobs = import_jobs()
     job = import_job_of(jobs, NO_QUEUE, id)
     try:
-        preview = preview_of_piece()
+        preview = preview_of_piece(NO_QUEUE)
         importable = preview.check_result.readable if preview.check_result else job.importable
         if importable is None and not preview.is_whole:
             raise Invalid("file", "a file that was checked as a whole", _("Check the whole file first."))
@@ -170,7 +170,7 @@ def _page(
 def _preview(file: FileStorage) -> FilePreview:
     """A preview of the first piece of the file. Raises Invalid."""
     name = cast("str", file.filename)
-    preview = preview_of(file.stream, True, request.form, name, known_skills())
+    preview = preview_of(file.stream, True, request.form, name, skill_sets_of(NO_QUEUE))
     file.stream.seek(0)
     return _with_shown_columns(preview)
 

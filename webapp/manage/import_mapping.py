@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any, BinaryIO, cast
 
@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Invalid, Json, transfer, validation
 from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
 from leaseq.webapp.forms.choices import find_named
-from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.manage.remarks import bad_row_message, skills_remark
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import site_zone
 
@@ -38,6 +38,7 @@ ENCODINGS = {  # on offer, with the languages for which they are used
     "euc_kr": "EUC-KR",
 }
 LAST_HEADER_LINE = 10  # on offer
+_MAX_SKILL_SETS = 1_000  # of the rows of a file; a queue takes fewer
 _NUMBER = re.compile(r"(?!(19|20)\d\d$)[+-]?\d+([.,]\d+)*")  # but no year
 
 
@@ -170,6 +171,7 @@ class FilePreview:
     is_whole: bool  # whether the piece was the whole file
     notes: tuple[str, ...]  # what was taken for what, and why not
     asks_dates: bool  # whether the order of day and month must be chosen
+    skills_remark: tuple[str, ...]  # that nobody has skills which rows need
     title_line: int | None = None  # of the header, if it was found below a title; None: chosen, or line 1
     rows_shown: int = ROWS_SHOWN  # at most
 
@@ -195,12 +197,26 @@ class _Piece:
         return io.BytesIO(self._data) if isinstance(self._data, bytes) else self._data
 
 
+def noted_skills(
+    rows: Iterable[NewItem | BadRow], requires: set[frozenset[str]]
+) -> Iterator[NewItem | BadRow]:
+    """The rows; the skills that each needs are added to ``requires``."""
+    for row in rows:
+        if isinstance(row, NewItem) and row.requires and len(requires) < _MAX_SKILL_SETS:
+            requires.add(frozenset(row.requires))
+        yield row
+
+
 def preview_of(
-    stream: IO[bytes], is_whole: bool, form: MultiDict[str, str], file: str, skills: Collection[str] = ()
+    stream: IO[bytes],
+    is_whole: bool,
+    form: MultiDict[str, str],
+    file: str,
+    skill_sets: Collection[frozenset[str]] = (),
 ) -> FilePreview:
     """Preview the beginning of a file, and check it if it is the whole file. Without a choice of columns, the
     mapping is guessed from their names and values. ``is_whole``: the stream has the whole file, as it must if
-    that is a workbook. ``skills`` are those that people have."""
+    that is a workbook. ``skill_sets``: the skills of each person who may work."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
     encoding, notes = mapping.encoding, list[str]()
     if not form.get("header_line"):
@@ -219,18 +235,22 @@ def preview_of(
     plain_mapping = mapping.without_choices()
     rows = _payloads(plain_mapping, piece, is_whole)
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
-    guessed_mapping, reasons = _guess_mapping(plain_mapping, columns, rows, skills)
+    guessed_mapping, reasons = _guess_mapping(
+        plain_mapping, columns, rows, frozenset[str]().union(*skill_sets)
+    )
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
         mapping = guessed_mapping
     if mapping.text or mapping.value:
         rows = _payloads(replace(plain_mapping, text=mapping.text, value=mapping.value), piece, is_whole)
     notes += [reason for role, reason in reasons.items() if getattr(mapping, role) is None]
-    mapped_rows = mapping.rows(piece.stream())
-    bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
+    mapped_rows, requires = mapping.rows(piece.stream()), set[frozenset[str]]()
+    read_rows = noted_skills(mapped_rows, requires)
+    bad_rows = [row for row in _first_rows(read_rows, is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, bad_row_message(row)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
-    result = transfer.check(mapping.rows(piece.stream())) if is_whole and len(splits) < 2 else None
+    all_rows = noted_skills(mapping.rows(piece.stream()), requires)
+    result = transfer.check(all_rows) if is_whole and len(splits) < 2 else None
     dates = [row[mapping.due] for row in rows if isinstance(row, dict) and mapping.due in row]
     asks_dates = any(isinstance(date, str) and transfer.date_orders(date) for date in dates)
     if asks_dates and mapping.dates is None:
@@ -258,6 +278,7 @@ def preview_of(
         is_whole,
         tuple(notes),
         asks_dates,
+        tuple(skills_remark(requires, skill_sets)),
         title_line,
     )
 

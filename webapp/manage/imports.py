@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from flask import Response, redirect, render_template, request, url_for
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.exceptions import ClientDisconnected, NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, LeaseqError, transfer
-from leaseq.webapp.context import accounts, existing_queue, person, state, wants_fragment
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, ImportJob, ImportJobs
 from leaseq.webapp.manage.import_mapping import (
@@ -24,13 +24,15 @@ from leaseq.webapp.manage.import_mapping import (
     LAST_HEADER_LINE,
     FilePreview,
     ImportMapping,
+    noted_skills,
     preview_of,
 )
-from leaseq.webapp.manage.remarks import bad_row_message, remarks
+from leaseq.webapp.manage.remarks import bad_row_message, remarks, skills_remark
 from leaseq.webapp.rendering.download import download
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.security.queue_access import skill_sets_of
 from leaseq.webapp.serving.json_request import strict_request
 
 BAD_ROWS_SHOWN = 100
@@ -56,7 +58,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as error:
         return _page(queue, in_words(error)), 400
-    check = check_of(mapping, cast("BinaryIO", file.stream))
+    check = check_of(q, mapping, cast("BinaryIO", file.stream))
     is_check = request.form.get("check") == "yes"
     if is_check:
         skip_log()
@@ -66,6 +68,8 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         or (check["bad_count"] and request.form.get("skip") != "yes")
     ):
         return _page(queue, check=check, file=file.filename), 200 if is_check else 400
+    for remark in check["skills_remark"]:
+        flash(remark)
     file.stream.seek(0)
     id = import_stream(queue, mapping, file.stream)
     return redirect(url_for("manage.import_job", q=q, id=id), 303)
@@ -87,7 +91,7 @@ def preview_file(q: str) -> str | tuple[str, int]:
     """The preview of the first piece of a file, or of a whole workbook, as a fragment of the page."""
     existing_queue(q)
     try:
-        preview = preview_of_piece()
+        preview = preview_of_piece(q)
     except Invalid as error:
         return refused_preview(error)
     return render_template(
@@ -95,20 +99,21 @@ def preview_file(q: str) -> str | tuple[str, int]:
     )
 
 
-def preview_of_piece() -> FilePreview:
+def preview_of_piece(q: str) -> FilePreview:
     """The preview of the piece that the page's script sent. Raises Invalid."""
     piece = request.files.get("piece")
     if piece is None:
         raise Invalid("piece", "the first piece of a file")
     is_whole = request.form.get("whole") == "yes"
-    return preview_of(piece.stream, is_whole, request.form, request.form.get("name", ""), known_skills())
+    name = request.form.get("name", "")
+    return preview_of(piece.stream, is_whole, request.form, name, skill_sets_of(q))
 
 
 def preview_context(preview: FilePreview) -> dict[str, Any]:
     """The variables of the preview's template."""
     return {
         "preview": preview,
-        "remarks": remarks(preview.summary, whole=preview.is_whole),
+        "remarks": [*remarks(preview.summary, whole=preview.is_whole), *preview.skills_remark],
         "check": preview.check_result and _check_context(preview.check_result),
     }
 
@@ -145,7 +150,7 @@ def check_of_body(q: str, id: str) -> dict[str, Any]:
     """Check the request body as the file of a job, and store its number of rows."""
     jobs = import_jobs()
     mapping = import_job_of(jobs, q, id).mapping
-    check = check_of(mapping, strict_request().byte_lines())
+    check = check_of(q, mapping, strict_request().byte_lines())
     importable = check["importable_count"]
     jobs.update(id, total=importable + check["bad_count"], importable=importable)
     return check
@@ -268,15 +273,15 @@ def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     )
 
 
-def known_skills() -> set[str]:
-    """The skills that people have."""
-    return {skill for account in accounts().people() for skill in account.skills}
-
-
-def check_of(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
-    rows = mapping.rows(stream)
-    result = transfer.check(rows)
-    return {**_check_context(result), "remarks": remarks(rows.summary)}
+def check_of(q: str, mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
+    rows, requires = mapping.rows(stream), set[frozenset[str]]()
+    result = transfer.check(noted_skills(rows, requires))
+    skills = skills_remark(requires, skill_sets_of(q))
+    return {
+        **_check_context(result),
+        "remarks": [*remarks(rows.summary), *skills],
+        "skills_remark": skills,
+    }
 
 
 def _check_context(result: transfer.CheckResult) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.audit_log import detail_changes, log_change, skip_log
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.security.queue_access import people_of, unmet_skills, worker_name
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.threads import new_message_id
 
@@ -130,12 +130,16 @@ def unassign(q: str, id: str) -> Response:
 
 @bp.post("/manage/<q>/items/<item:id>/change")
 @needs("manager")
-def change(q: str, id: str) -> Response | tuple[str, int]:
+def change(q: str, id: str) -> Response | str | tuple[str, int]:
     """Change a waiting or failed item, and optionally hand out a failed one again. If refused, the page shows
-    the input again."""
+    the input again; if nobody has its new skills, the page asks first."""
     queue, form = existing_queue(q), read_form(request.form)
     try:
         changes = form.changes()
+        unmet = unmet_skills(q, changes.get("requires", ())) if "confirmed" not in request.form else ()
+        if unmet:
+            skip_log()
+            return show_item(queue, id, change=form.asking(unmet))
         if changes:
             queue.change(id, by=person().name, **changes)
     except Invalid as error:
@@ -145,7 +149,7 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
         skip_log()
-    if request.form.get("then") == "revive":
+    if "revive" in (request.form.get("then"), request.form.get("confirmed")):
         _hand_out_again(queue, id)
     elif not changes:
         flash(_("Nothing was changed."))

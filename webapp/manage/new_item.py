@@ -43,6 +43,15 @@ class NewItemForm:
     request_id: str  # so that sending the form twice adds one item
     texts: Mapping[str, str] = field(default_factory=dict)  # by option
     field_error: Invalid | None = None
+    unmet: tuple[str, ...] = ()  # the page asks whether they are right
+
+    def asking(self, unmet: tuple[str, ...]) -> NewItemForm:
+        return replace(self, unmet=unmet)
+
+    def requires(self) -> list[str]:
+        """The skills. Raises Invalid."""
+        skills: list[str] = value_of("requires", self.texts.get("requires", ""))
+        return skills
 
     def with_error(self, error: Invalid) -> NewItemForm:
         return replace(self, field_error=error)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 
 from leaseq.transfer import BadRow, Remedy, TableSummary
+from leaseq.webapp.reachability import lacking_skills
 from leaseq.webapp.rendering.refusals import fault_in_words
+
+_SKILLS_NAMED = 10
 
 
 def bad_row_message(row: BadRow) -> str:
@@ -37,6 +42,21 @@ def _conflict(id: str) -> str:
             id=id,
         )
     )
+
+
+def skills_remark(requires: Collection[frozenset[str]], skill_sets: Collection[frozenset[str]]) -> list[str]:
+    """That nobody has skills which rows need, if so. ``requires``: the skills of each row, once."""
+    names = sorted({" + ".join(sorted(lacking_skills(one, skill_sets))) for one in requires} - {""})
+    if not names:
+        return []
+    shown = ", ".join(names[:_SKILLS_NAMED]) + (" …" if len(names) > _SKILLS_NAMED else "")
+    return [
+        _(
+            "Nobody who may work here has these skills, which rows need: %(names)s. Check the spelling."
+            " Until somebody has them, nobody can take these items.",
+            names=shown,
+        )
+    ]
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:

@@ -16,6 +16,7 @@ from leaseq.webapp.manage import bp, new_item, simulating
 from leaseq.webapp.rendering.filters import seconds_until, time_until
 from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import unmet_skills
 
 
 @bp.get("/manage/<q>/try")
@@ -29,11 +30,16 @@ def try_out(q: str) -> str:
 
 @bp.post("/manage/<q>/items")
 @needs("manager")
-def add_item(q: str) -> Response | tuple[str, int]:
-    """Add one item. If refused, the page shows the input again."""
+def add_item(q: str) -> Response | str | tuple[str, int]:
+    """Add one item. If refused, the page shows the input again; if nobody has its skills, the page asks
+    first."""
     queue = existing_queue(q)
     form = new_item.read_form(request.form)
     try:
+        unmet = unmet_skills(q, form.requires()) if "confirmed" not in request.form else ()
+        if unmet:
+            skip_log()
+            return _page(queue, item_form=form.asking(unmet))
         result, payload = form.add_to(queue)
     except Invalid as error:
         return _page(queue, item_form=form.with_error(error)), 400

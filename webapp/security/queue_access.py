@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.reachability import lacking_skills, skill_sets
 from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.person_changes import unassign_all
@@ -34,6 +35,16 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     if not state().access.get(queue).lets_work(accounts().get(name)):
         raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
     return name
+
+
+def skill_sets_of(queue: str) -> set[frozenset[str]]:
+    """The skills of each person who may work on the queue. Without a queue: on any."""
+    return skill_sets(accounts().people(), state().access.get(queue))
+
+
+def unmet_skills(queue: str, requires: Collection[str]) -> tuple[str, ...]:
+    """Skills for which nobody could take an item: perhaps they are misspelt."""
+    return lacking_skills(requires, skill_sets_of(queue)) if requires else ()
 
 
 class UnmatchedName(NamedTuple):

@@ -34,7 +34,9 @@ def form(page: str) -> dict[str, str]:
 
 
 def send(browser: Browser, path: str, **fields: str) -> Response:
-    response = browser.client.post(f"{path}/change", data={**form(browser.get(path).text), **fields})
+    response = browser.client.post(
+        f"{path}/change", data={**form(browser.get(path).text), "confirmed": "yes", **fields}
+    )
     return cast("Response", response)
 
 
@@ -121,7 +123,8 @@ def test_invalid_change_is_refused_and_form_keeps_input(
     assert message in text_of(response.text)
     assert {name: form(response.text)[name] for name in fields} == fields
     assert queue.get("r-1") == before
-    corrected_fields = {**form(response.text), "priority": "8", "due": "", "requires": "es", "payload": "[1]"}
+    corrected_fields = {**form(response.text), "priority": "8", "due": "", "payload": "[1]"}
+    corrected_fields |= {"requires": "es", "confirmed": "yes"}
     assert manager_browser.client.post(f"{path}/change", data=corrected_fields).status_code == 303
     item = queue.get("r-1")
     assert (item.priority, item.requires, item.payload) == (8, ("es",), [1])

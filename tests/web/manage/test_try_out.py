@@ -47,6 +47,7 @@ def test_item_is_added_with_fields_of_existing_items(letters: leaseq.Queue, mana
         "id": "mine",
         "priority": "7",
         "requires": "de fr",
+        "confirmed": "yes",  # nobody has them
     }
     assert manager_browser.post(url(letters, "items"), fields).location == url(letters, "try")
     item = letters.get("mine")

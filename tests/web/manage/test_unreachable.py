@@ -16,6 +16,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Samples
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
+from tests.web.manage.import_calls import chosen_fields, look
 
 
 @pytest.fixture
@@ -137,3 +138,73 @@ def test_selected_items_are_opened_to_anybody(
     ).text
     assert "Anybody can get 1 now" in page
     assert [queue.get(id).assigned_to for id in "abc"] == [(), (worker.name,), ()]
+
+
+@pytest.fixture
+def skill(queue: leaseq.Queue, worker: Caller, accounts: Accounts) -> str:
+    """A skill that one person has."""
+    name = f"skill-{queue.name[-20:].lower()}"
+    accounts.change(worker.name, by="test", skills=[name])
+    return name
+
+
+def test_skill_of_nobody_is_asked_about_before_an_item_is_added(
+    manager_browser: Browser, queue: leaseq.Queue, skill: str, accounts: Accounts, worker: Caller
+) -> None:
+    queue.configure()
+    path = f"/manage/{queue.name}/items"
+    fields = {"json": '"typed words"', "requires": f"{skill} {skill}-x"}
+    page = manager_browser.post(path, fields)
+    assert (page.status_code, queue.stats().inbound) == (200, 0)
+    assert f"“{skill}-x”" in page.text, "the one that nobody has"
+    assert 'name="confirmed"' in page.text
+    assert "typed words" in page.text
+    assert f'value="{skill} {skill}-x"' in page.text
+    assert manager_browser.post(path, {**fields, "confirmed": "yes"}).status_code == 303
+    assert manager_browser.post(path, {**fields, "requires": skill}).status_code == 303
+    assert queue.stats().inbound == 2
+    accounts.change(worker.name, by="test", disabled=True)
+    assert manager_browser.post(path, {**fields, "requires": skill}).status_code == 200
+
+
+def test_skill_of_nobody_is_asked_about_before_an_item_is_changed(
+    manager_browser: Browser, queue: leaseq.Queue, skill: str
+) -> None:
+    queue.configure(max_attempts=1)
+    queue.enqueue({}, id="a")
+    queue.fail(take(queue, "ann"), "torn")
+    path = f"/manage/{queue.name}/items/a"
+    fields = {"requires": f"{skill}-x", "priority": "7", "then": "revive"}
+    page = manager_browser.post(f"{path}/change", fields, page=path)
+    assert (page.status_code, queue.get("a").requires, queue.get("a").state) == (200, (), "dead")
+    assert f'value="{skill}-x"' in page.text
+    assert 'name="priority" value="7"' in page.text
+    assert 'name="confirmed" value="revive"' in page.text
+    saved = manager_browser.post(f"{path}/change", {**fields, "then": "", "confirmed": "revive"}, page=path)
+    assert saved.status_code == 303
+    assert (queue.get("a").requires, queue.get("a").state) == ((f"{skill}-x",), "inbound")
+    saved = manager_browser.post(f"{path}/change", {"requires": skill}, page=path)
+    assert (saved.status_code, queue.get("a").requires) == (303, (skill,))
+
+
+@pytest.mark.parametrize("is_new_queue", [False, True])
+def test_import_says_that_nobody_has_a_skill(
+    manager_browser: Browser, queue: leaseq.Queue, skill: str, is_new_queue: bool
+) -> None:
+    queue.configure()
+    base = "/new-queue" if is_new_queue else f"/manage/{queue.name}/import"
+    data = f"id,requires\na,{skill}\nb,{skill}-x\n".encode()
+    fields = {**chosen_fields(look(manager_browser, base, data)), "requires": "requires"}
+    preview = look(manager_browser, base, data, **fields)
+    assert f": {skill}-x." in preview.text
+    assert 'id="import-button"' in preview.text, "it is a remark"
+    plan = manager_browser.post(f"{base}/jobs", {"name": "rows.csv", "requires": "requires"}, page=base)
+    check = manager_browser.client.post(
+        plan.json["check"],
+        data=data,
+        content_type="application/octet-stream",
+        headers={"X-CSRFToken": manager_browser.csrf(base)},
+    )
+    assert f": {skill}-x." in check.text
+    known = data.replace(b"-x", b"")
+    assert f": {skill}." not in look(manager_browser, base, known, **fields).text
