@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -145,8 +144,8 @@ if not TYPE_CHECKING:  # a type checker would accept any name
             raise AttributeError(f"module 'leaseq' has no attribute {name!r}")
         if name in ("aio", "checkpoints", "form", "validation"):
             return _import_module(f"leaseq.{name}")
-        if name == "__version__":
-            return _version("leaseq")
+        if name == "__version__":  # importing importlib.metadata takes longer than all of the above
+            return _import_module("importlib.metadata").version("leaseq")
         modules = (_import_module(f"leaseq.{module}") for module in _SOURCE_MODULES)
         value = next(getattr(module, name) for module in modules if hasattr(module, name))
         # equivalent mutant: set: it saves the next search

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaseq import Invalid
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
 MIN_PASSWORD = 10
 MAX_PASSWORD = 128
+COMMON_PASSWORDS = Path(__file__).with_name("common_passwords.txt")
+"""The 75,000 most common passwords of at least MIN_PASSWORD characters, in lower case, each between two line
+breaks. From SecLists; see docs/decisions/0009-common-passwords.md."""
+
 SHORTEST_NAME = 3
 """Shorter names are not searched for in a password, since many good ones contain them."""
 
@@ -78,12 +84,15 @@ def checked_password(password: str, name: str) -> str:
             "that password contains the name, which is easy to guess",
         )
     # guard: common-passwords
-    if is_bad_password(password) or (
-        len(folded_password) >= MIN_PASSWORD and is_bad_password(folded_password)
-    ):
+    if b"\n%b\n" % folded_password.strip().encode() in _common_passwords():
         raise Invalid(
             "password",
             "one that is not on the list of common passwords",
             "that password is a common one, which is easy to guess: use a few words in a row instead",
         )
     return password
+
+
+@cache
+def _common_passwords() -> bytes:
+    return COMMON_PASSWORDS.read_bytes()
