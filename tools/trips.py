@@ -79,7 +79,7 @@ def profiled() -> Iterator[tuple[Trip, Counter[str]]]:
         yield entries, calls
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]  # None ends it
+        threading.setprofile(None)
 
 
 class Traveller:

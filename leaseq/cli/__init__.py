@@ -11,7 +11,6 @@ EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews
 COMMANDS = {
     "backup": ("leaseq.cli.backup:backup", "Write all queues, people and other stored data to a file."),
     "bridge": ("leaseq.cli.bridge:bridge", "Connect queues with a SQL database."),
-    "bench": ("leaseq.cli.bench:bench", "Measure the engine, compared with a minimal script."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease expired; release items that are due."),
     "doctor": (
         "leaseq.cli.doctor:doctor",

@@ -25,13 +25,13 @@ LEASEQ_LAYERS: tuple[set[str], ...] = (
     {"engine"},
     {"queue"},
     {"aio"},
-    {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge", "backup"},
+    {"worker", "transfer", "webhooks", "doctor", "server", "simulation", "bridge", "backup"},
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
 WEBAPP_TOP = {"app", "wsgi", "commands"}  # everything else in webapp/ is shared by the views
 
-REDIS_CLIENTS = {"engine", "bench", "doctor"}
+REDIS_CLIENTS = {"engine", "doctor"}
 
 # `leaseq up` runs the embedded server, and all commands look alike: these may be used in addition.
 COMMAND_PREFIXES = ("leaseq.cli.common.", "leaseq.server.")

@@ -14,8 +14,8 @@ from tests.meta.mutants.mutant import Mutant, mutants
 from tests.support.planted_faults import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
-# They measure, generate data, or write the documentation's tables: users rely on none of it.
-EXCLUDED_NAMES = {"bench", "simulation", "demo", "bench.py", "load.py"}
+# They generate data, or write the documentation's tables: users rely on none of it.
+EXCLUDED_NAMES = {"simulation", "demo"}
 
 # Folders of tests that may notice a fault in each part.
 _ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "backup", "webhooks", "cli")

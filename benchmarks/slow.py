@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import click
 
 import leaseq
+from benchmarks.clients import HOST, allow_files, call, open_connections_to, quantile, request_bytes
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.load.clients import HOST, allow_files, call, open_connections_to, quantile, request_bytes
 from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE = "slow"

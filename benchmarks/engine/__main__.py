@@ -1,4 +1,4 @@
-"""``leaseq bench``: run the engine's benchmarks, and show each figure with its limit."""
+"""``./dev bench``: run the engine's benchmarks, and show each figure with its limit."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import click
 from leaseq.cli.common import CommandFailed, emit_json, emit_table, json_option
 
 if TYPE_CHECKING:
-    from leaseq.bench import Figure
+    from benchmarks.engine import Figure
 
 
-@click.command(epilog="Example: leaseq bench --quick")
+@click.command(epilog="Example: ./dev bench --quick")
 @click.option(
     "--quick", is_flag=True, help="Use a tenth of the items, to check that it runs; the figures vary."
 )
@@ -25,7 +25,7 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
     Takes three to five minutes. Server and client share one core; the machine should be idle otherwise.
     Exits 1 if a figure misses its limit (not with --quick).
     """
-    from leaseq.bench import run
+    from benchmarks.engine import run
 
     figures = run(quick=quick, announce=lambda title: click.echo(f".. {title}", err=True))
     if as_json:
@@ -60,3 +60,7 @@ def _number(value: float, unit: str) -> str:
         0 if value >= 100 else 1 if unit == "µs" and value >= 10 else 2 if unit == "x" or value >= 1 else 3
     )
     return f"{value:,.{digits}f} {unit}"
+
+
+if __name__ == "__main__":
+    bench(prog_name="./dev bench")

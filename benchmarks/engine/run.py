@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from benchmarks.engine import comparison, people, waiting
+from benchmarks.engine.comparison import two_calls
+from benchmarks.engine.environment import FOREVER, PAYLOAD, Bench, Figure, open_bench
 from leaseq import Queue
-from leaseq.bench import comparison, people, waiting
-from leaseq.bench.comparison import two_calls
-from leaseq.bench.environment import FOREVER, PAYLOAD, Bench, Figure, open_bench
 
 
 def run(*, quick: bool = False, announce: Callable[[str], None] = lambda _: None) -> list[Figure]:

@@ -15,9 +15,9 @@ from multiprocessing import get_context
 from statistics import median
 from typing import Any, NamedTuple
 
+from benchmarks.engine import floor
+from benchmarks.engine.environment import RESULT, Bench, Figure, open_bench, require_lease
 from leaseq import Lease, Queue
-from leaseq.bench import floor
-from leaseq.bench.environment import RESULT, Bench, Figure, open_bench, require_lease
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
 from leaseq.engine.scripts import BoundScript, pack

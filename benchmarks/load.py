@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import click
 
 import leaseq
+from benchmarks.clients import allow_files, quantile
+from benchmarks.people import Browser, LoadReport, Person, WrongResponse
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.load.clients import allow_files, quantile
-from tests.load.people import Browser, LoadReport, Person, WrongResponse
 from tests.web.gunicorn_server import run_gunicorn
 
 HOST = "127.0.0.1"

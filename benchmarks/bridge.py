@@ -23,13 +23,13 @@ import click
 from sqlalchemy import Engine, text
 
 import leaseq
+from benchmarks.clients import quantile
 from leaseq.bridge import schema
 from leaseq.bridge.archiver import Archiver
 from leaseq.bridge.database import open_database
 from leaseq.bridge.migrator import Migrator
 from leaseq.bridge.registry import Window
 from leaseq.server.embedded import EmbeddedServer
-from tests.load.clients import quantile
 from tests.support.databases import postgresql
 
 QUEUE = "bridge"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
+from benchmarks.engine.environment import PAYLOAD, RESULT, Bench, Figure, require_lease
 from leaseq import Lease, NewItem, Queue
-from leaseq.bench.environment import PAYLOAD, RESULT, Bench, Figure, require_lease
 
 _SAMPLES = 200
 

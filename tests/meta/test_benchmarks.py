@@ -1,4 +1,4 @@
-"""``leaseq bench`` runs; its figures are meaningful only on an idle machine."""
+"""``./dev bench`` runs; its figures are meaningful only on an idle machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from leaseq.bench import Figure, comparison
-from leaseq.cli.bench import _print
+from benchmarks.engine import Figure, comparison
+from benchmarks.engine.__main__ import _print
 
 
 def _cores() -> set[int]:

@@ -1,6 +1,6 @@
 """`./dev bench http`: the CPU time of a web process for a REST call and for a page, against other routes.
 
-The others are in tests/load/bare.py: one does nothing, and two make the same round trips using only
+The others are in benchmarks/bare.py: one does nothing, and two make the same round trips using only
 Flask, its extensions and redis-py. All run under gunicorn with leaseq's configuration, one web process
 for each app, and are called in turns, so that a busy machine slows all of them. Only the CPU time of the web
 process's threads counts, as measured by Linux; work that it does after an answer counts for the next call.
@@ -24,13 +24,13 @@ from urllib.parse import urlsplit
 import click
 
 import leaseq
+from benchmarks.people import Browser, LoadReport, Person
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.load.people import Browser, LoadReport, Person
 from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE, PAGES = "bench", "pages"
-BARE = "tests.load.bare:app"
+BARE = "benchmarks.bare:app"
 BARE_ROUTE, STOCK_CALL, STOCK_PAGE = "bare route", "stock: two round trips", "stock: page, three"
 PAGE = "page: finish and next"
 LEAST_REST, LEAST_PAGE = 0.7, 0.5  # share of the stock routes' speed: docs/decisions/0023-request-cost.md

@@ -9,7 +9,7 @@ from statistics import quantiles
 from types import TracebackType
 from typing import Self
 
-from leaseq.bench.environment import PAYLOAD, RESULT, Bench, Figure
+from benchmarks.engine.environment import PAYLOAD, RESULT, Bench, Figure
 
 _SINGLE = 200  # items that come one by one
 _BURSTS = 5  # bursts of as many items as people wait
