@@ -148,7 +148,6 @@ if not TYPE_CHECKING:  # a type checker would accept any name
             return _import_module("importlib.metadata").version("leaseq")
         modules = (_import_module(f"leaseq.{module}") for module in _SOURCE_MODULES)
         value = next(getattr(module, name) for module in modules if hasattr(module, name))
-        # equivalent mutant: set: it saves the next search
         globals()[name] = value
         return value
 

@@ -107,7 +107,7 @@ def check_result(form: Json, result: Json) -> None:
     if not isinstance(form, Mapping) or "ask" not in form:
         return
     validator, size = _compiled_schema(json.dumps(schema_of(form), sort_keys=True))
-    _check_lengths(size, result)  # guard: pattern-text
+    _check_lengths(size, result)
     if validator.is_valid(result):
         return
     errors: dict[str, str] = {}
@@ -115,9 +115,8 @@ def check_result(form: Json, result: Json) -> None:
     for error in _errors(validator, size.checks, result):
         path = ".".join(str(step) for step in error.instance_path)
         message = _message(error, conditions)
-        # guard: error-length
         errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])
-        if len(errors) == MAX_ERRORS:  # guard: error-count
+        if len(errors) == MAX_ERRORS:
             break
     if not errors:
         errors["result"] = "it does not fit, and is too long to say where"
@@ -158,10 +157,10 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     jsonschema-rs creates all errors before it yields the first.
     """
     text = json.dumps(result, ensure_ascii=False)
-    if checks * len(text.encode()) > _MAX_COPIED_BYTES:  # guard: result-bytes
+    if checks * len(text.encode()) > _MAX_COPIED_BYTES:
         return []
     values = 1 + text.count(",") + text.count("{") + text.count("[")  # an upper bound
-    if checks * values <= _MAX_LISTED_CHECKS:  # guard: result-values
+    if checks * values <= _MAX_LISTED_CHECKS:
         return list(validator.iter_errors(result))
     try:
         validator.validate(result)

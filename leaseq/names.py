@@ -36,14 +36,13 @@ def find_invisible(text: str) -> str | None:
 def _is_invisible(text: str, at: int) -> bool:
     char, before = text[at], text[at - 1 : at]  # '' at the beginning, which counts as ASCII
     if ord(char) in _SELECTORS:  # of emoji and other symbols
-        # guard: joiner-symbol
         return before.isascii() or unicodedata.category(before)[0] != "S"
     if ord(char) in _IDEOGRAPHIC_SELECTORS:  # of Han characters: Japanese names have them
-        return not before or not unicodedata.name(before, "").startswith("CJK ")  # guard: joiner-cjk
+        return not before or not unicodedata.name(before, "").startswith("CJK ")
     if char in _JOINERS:
         neighbours = before, text[at + 1 : at + 2]
-        return any(one.isascii() or one in _JOINERS for one in neighbours)  # guard: joiner-between
-    return char in _BLANKS or unicodedata.category(char) in _HIDDEN_CATEGORIES  # guard: blank-characters
+        return any(one.isascii() or one in _JOINERS for one in neighbours)
+    return char in _BLANKS or unicodedata.category(char) in _HIDDEN_CATEGORIES
 
 
 def find_lookalike(name: str, others: Iterable[str]) -> str | None:

@@ -25,7 +25,7 @@ MAX_NANOSECONDS = 25_000_000
 """The maximum time for matching a result's texts, by the costs below. One that doesn't fit is matched
 twice."""
 
-OPTIONS = jsonschema_rs.RegexOptions(size_limit=MAX_SIZE)  # guard: pattern-time
+OPTIONS = jsonschema_rs.RegexOptions(size_limit=MAX_SIZE)
 
 _UNLIMITED = jsonschema_rs.RegexOptions(size_limit=1_000 * MAX_SIZE)
 _COSTS = {1_000: 25, 3_000: 500, 10_000: 1_000, 20_000: 1_600, 50_000: 3_600, MAX_SIZE: 13_400}

@@ -69,12 +69,11 @@ def measure(schema: dict[str, Any]) -> SchemaSize:
         ) from None
     root = id(schema)
     checks = _totals(nodes, order, _largest, MAX_JSON_DEPTH, MAX_CHECKS)[root]
-    if checks > MAX_CHECKS:  # guard: checks-limit
+    if checks > MAX_CHECKS:
         raise ValueError(
             f"references and rules that check one value at most {MAX_CHECKS:,} times; "
             "these check it more often"
         )
-    # guard: subschemas-limit
     if _totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] > MAX_SUBSCHEMAS:
         raise _too_many_subschemas()
     return SchemaSize(checks, _match_costs(schema, nodes, order))
@@ -140,12 +139,11 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         checkpoint()
         schema = unvisited.pop()
         node = nodes[id(schema)]
-        # guard: unevaluated-times
         try:
             pattern_bytes += sum(map(size_of, patterns_in(schema)))
         except ValueError as error:
             raise ValueError(f"{_place_of(schema, root)}{error}") from None
-        if pattern_bytes > MAX_TOTAL_SIZE:  # guard: patterns-total
+        if pattern_bytes > MAX_TOTAL_SIZE:
             raise ValueError(
                 f"{_place_of(schema, root)}patterns of at most {MAX_TOTAL_SIZE:,} bytes together when "
                 "compiled; these are larger"
@@ -239,7 +237,7 @@ class _References:
             schema = self._by_id.get(uri)
             for step in unquote(fragment).split("/")[1:]:
                 schema = _step(schema, step.replace("~1", "/").replace("~0", "~"))
-        if not isinstance(schema, dict | bool):  # guard: remote-ref
+        if not isinstance(schema, dict | bool):
             raise ValueError(f"references to places in the form itself ({reference:.100} is not one)")
         return schema
 

@@ -93,7 +93,6 @@ def queue_name(name: object) -> str:
 
 
 def item_id(value: object, field: str = "id") -> str:
-    # guard: id-length
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise refusal(field, f"1 to {MAX_ID} printable characters", value)
     if is_dot_segment(value):
@@ -118,7 +117,7 @@ def is_dot_segment(value: str) -> bool:
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
         raise refusal(field, f"1 to {MAX_PERSON} printable characters", value)
-    _check_visible(value, field)  # guard: visible-person
+    _check_visible(value, field)
     return _check_unicode(value, field)
 
 
@@ -134,7 +133,7 @@ def new_person_name(value: object, field: str = "person") -> str:
 def label(value: object, field: str, max_length: int) -> str:
     """A name that people read, such as a queue's title, normalized for storage."""
     name = text(value, field, max_length)
-    _check_visible(name, field)  # guard: visible-name
+    _check_visible(name, field)
     return names.normalize(name)
 
 
@@ -207,7 +206,6 @@ def dump_json(value: Json, field: str) -> str:
     except (TypeError, ValueError) as error:
         raise Invalid(field, _json_limit(value, error)) from None
     # The usual case, one object with only text keys, needs no further check.
-    # equivalent mutant: compare:1: a search from 1 on never returns 0
     if isinstance(value, _CONTAINERS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
         _check_keys(_containers(value), field)
     return text
@@ -223,9 +221,8 @@ def _json_limit(value: object, error: Exception) -> str:
 
 def _check_size(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
-    if size > MAX_JSON_BYTES:  # guard: json-size
+    if size > MAX_JSON_BYTES:
         raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
-    # equivalent mutant: compare: exactly this many brackets are not too deep, and check_depth finds so
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # otherwise it can't be too deep
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:
@@ -255,7 +252,7 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except ValueError as error:
         raise Invalid(field, f"well-formed JSON ({error})") from None
-    check_depth(value, field)  # guard: json-depth
+    check_depth(value, field)
     return value
 
 
@@ -283,7 +280,7 @@ def check_depth(value: Json, field: str) -> None:
                 children += node.values()
             elif isinstance(node, list | tuple):
                 children += node
-            elif isinstance(node, float) and not math.isfinite(node):  # guard: json-finite
+            elif isinstance(node, float) and not math.isfinite(node):
                 raise Invalid(field, "numbers that a double can hold")
         if not children:
             return
@@ -335,7 +332,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _parse_int(digits: str) -> int:
     checkpoint()
-    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:  # guard: integer-digits
+    if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
         raise _RefusedJson(_INTEGERS)
     return int(digits)
 
@@ -348,7 +345,7 @@ def _parse_float(text: str) -> float:
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     checkpoint()
     members = dict(pairs)
-    if len(members) != len(pairs):  # guard: json-twice
+    if len(members) != len(pairs):
         keys: set[str] = set()
         repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
         raise _RefusedJson(f"each key once in an object ({repeated_key!r} occurs twice)")

@@ -55,7 +55,6 @@ for i = 4, #ARGV do ids[#ids + 1] = ARGV[i] end
 local reply, remaining_ids = { 'items', next_cursor }, {}
 reply[3] = remaining_ids
 for _, id in ipairs(ids) do
-  -- equivalent mutant: compare: a call may as well end one byte or one command later
   if remaining_bytes <= 0 or remaining_calls <= 0 then
     remaining_ids[#remaining_ids + 1] = id
   elseif redis.call('HEXISTS', keys.items, id) == 1 then

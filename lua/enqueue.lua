@@ -144,5 +144,4 @@ elseif duplicate_count > 0 or chosen_prefix and not earlier_count and not confli
   redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. log_tail)
 end
 if conflicts then return { 'ok', count, window > 0 and duplicate_id, conflicts } end
--- equivalent mutant: bound: the caller then sends digests for nothing
 return { 'ok', count, window > 0 and duplicate_id or nil }

@@ -20,7 +20,6 @@ local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], 
 -- When the item may be tried again, by its number of failures.
 local function retry_at(failures)
   math.randomseed(queue.now % 2147483647)
-  -- equivalent mutant: limit:4: a microsecond doubled 40 times is longer than a week, which is the longest wait
   local wait = math.min(queue.rules.retry_seconds * 2 ^ math.min(failures - 1, 40), queue.rules.retry_max_seconds + 0)
   return math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end

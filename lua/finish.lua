@@ -37,8 +37,6 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
-    -- equivalent mutant: bound: a shorter time is not compared: the general case reads the time again
-    -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
@@ -62,7 +60,6 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
     record = next_id and call('HGET', queue .. 'items', next_id)
     -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
     -- lib/items.lua.
-    -- equivalent mutant: bound: the pattern finds the newline as well, only slower
     is_ordinary = record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
   end
   if is_ordinary then

@@ -13,7 +13,6 @@ local function mentions_item(fields)
   for i = 2, #fields, 2 do
     remaining_bytes = remaining_bytes - #fields[i]
     local value = fields[i]
-    -- equivalent mutant: part: the first search only makes it faster
     if string.find(value, id, 1, true) and string.find('\t' .. value .. '\t', '\t' .. id .. '\t', 1, true) then
       return true
     end

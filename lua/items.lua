@@ -87,7 +87,6 @@ local function is_matching_assignment(member)
       is_about_leases = false
     end
   end
-  -- equivalent mutant: return: it only saves reading the grants
   if not is_about_leases and abandons == 0 then return true end
   local list = read_grants(member)
   return (not is_about_leases or has_matching_lease(list)) and has_enough_abandons(list)
@@ -111,7 +110,6 @@ local function last_rank(key)
   local high = low + redis.call('ZCOUNT', key, score, score)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    -- equivalent mutant: compare: the last one seen is not among them
     if redis.call('ZRANGE', key, middle, middle)[1] < last_member then low = middle + 1 else high = middle end
   end
   return low, 0
@@ -127,7 +125,6 @@ local function read_entries(key, is_resumed)
   if is_backwards then
     if max_score ~= '' then stop = math.min(stop, redis.call('ZCOUNT', key, '-inf', '(' .. max_score)) end
     if stop == 0 then return {} end
-    -- equivalent mutant: limit:1: it reads more entries, which are then not scanned
     return redis.call('ZRANGE', key, math.max(0, stop - remaining - 1), stop - 1, 'WITHSCORES')
   end
   if min_score ~= '' then start = math.max(start, redis.call('ZCOUNT', key, '-inf', '(' .. min_score)) end
@@ -160,7 +157,6 @@ local function read_inbound()
   local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
   local function follows(a, b)
     if is_backwards then a, b = b, a end
-    -- equivalent mutant: compare: the rows differ
     if a.row ~= b.row then return a.row > b.row end
     return shelves.rank(a.shelf) > shelves.rank(b.shelf)
   end

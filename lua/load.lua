@@ -11,7 +11,6 @@ REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
        {'deleting'}: an earlier queue is still being deleted, see delete_keys.lua, and nothing was written ]]
 local at, clock, token, reserved_count, finished_count, is_mixed, is_paused =
   ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
--- equivalent mutant: constant: a larger value works as well
 local APART = 3600000000 -- microseconds by which the clocks of two servers may differ
 --- @include queue
 if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end

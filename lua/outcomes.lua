@@ -27,7 +27,6 @@ local function outcome(id)
       if item.assignee then open = open .. '\t' .. item.assignee end
     end
     if state == 'scheduled' then scheduled = math.min(score, scheduled or score) end
-    -- equivalent mutant: compare: the state of an equal rank is the same
     if RANK[state] < RANK[entry[1]] then entry[1] = state end
     local grant = state == 'finished' and redis.call('HGET', keys.ledger, 'g:' .. member)
     if grant and string.find(grant, '\nfinished ', 1, true) then entry[#entry + 1] = grant end -- else it was closed
@@ -41,8 +40,6 @@ end
 local reply = { 'outcomes' }
 for i = 2, #ARGV do
   reply[i] = outcome(ARGV[i])
-  -- equivalent mutant: compare: the next call gets those that are left out
-  -- equivalent mutant: bound: likewise
   if remaining_bytes <= 0 then break end
 end
 return reply

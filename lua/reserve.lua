@@ -27,8 +27,6 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
-    -- equivalent mutant: bound: a shorter time is not compared: the general case reads the time again
-    -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
@@ -40,10 +38,8 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local record = id and call('HGET', ITEMS, id)
   -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
   -- lib/items.lua.
-  -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
-    -- equivalent mutant: compare: next_sweep would be set to what it is
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, id)

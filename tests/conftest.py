@@ -73,6 +73,7 @@ class Clock:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "not_on(*engines): for what --engine is this test not, and why")
+    config.addinivalue_line("markers", "guard(*ids): which of tests/meta/guards it notices")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

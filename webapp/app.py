@@ -145,12 +145,12 @@ def _configure(app: OpenAPI, settings: Settings) -> None:
     secure = settings.secure_cookies
     app.config.update(
         SECRET_KEY=settings.secret_key.get_secret_value(),
-        SESSION_COOKIE_NAME="__Host-leaseq" if secure else "leaseq",  # guard: host-cookie
-        SESSION_COOKIE_SECURE=secure,  # guard: secure-cookie
-        SESSION_COOKIE_HTTPONLY=True,  # guard: httponly
-        SESSION_COOKIE_SAMESITE="Lax",  # guard: samesite
+        SESSION_COOKIE_NAME="__Host-leaseq" if secure else "leaseq",
+        SESSION_COOKIE_SECURE=secure,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
         SESSION_REFRESH_EACH_REQUEST=False,  # webapp/security/authorization.py does it, once an hour
         PERMANENT_SESSION_LIFETIME=timedelta(days=settings.session_days),
-        MAX_CONTENT_LENGTH=settings.max_body_bytes,  # guard: body-size
+        MAX_CONTENT_LENGTH=settings.max_body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.max_body_bytes,
     )

@@ -199,7 +199,6 @@ def init_errors(app: Flask) -> None:
         return Problem(500, "internal", "the error was logged; the request may or may not have taken effect")
 
     handle(Problem, lambda problem: problem)
-    # guard: stranger-learns-nothing
     handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))
     handle(TooManyOpen, _problem_of_open_calls)
     handle(CSRFError, _problem_of_csrf)

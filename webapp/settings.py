@@ -44,7 +44,6 @@ class Settings(BaseSettings):
         "redis://localhost:6379/0",
         description="The server's URL: redis:// rediss:// unix:// redis+sentinel:// redis+cluster://",
     )
-    # guard: secret-needed
     secret_key: SecretStr = Field(
         description=f"The key that signs sessions: at least {MIN_SECRET} random characters, the same for "
         "every web process. `leaseq up` creates one in its data directory.",
@@ -193,7 +192,6 @@ class Settings(BaseSettings):
     def _check_issuer(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        # guard: oidc-by-tls
         if not is_confidential(value) or "?" in value or "#" in value:
             raise ValueError(
                 "must be a URL like https://login.example.org/realms/team: https:// (http:// for "
@@ -203,7 +201,7 @@ class Settings(BaseSettings):
             raise ValueError("a package is missing: pip install 'leaseq[oidc]'")
         return value
 
-    @field_validator("oidc_client_id", "oidc_claim")  # guard: oidc-fields
+    @field_validator("oidc_client_id", "oidc_claim")
     @classmethod
     def _require_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("oidc_issuer") and not value:
@@ -214,9 +212,9 @@ class Settings(BaseSettings):
     @classmethod
     def _check_secret(cls, value: SecretStr | None) -> SecretStr | None:
         secret = value.get_secret_value() if value is not None else None
-        if secret is not None and len(secret) < MIN_SECRET:  # guard: secret-length
+        if secret is not None and len(secret) < MIN_SECRET:
             raise ValueError(f"must have at least {MIN_SECRET} characters")
-        if secret is not None and _is_weak(secret):  # guard: secret-weak
+        if secret is not None and _is_weak(secret):
             raise ValueError(f"is easy to guess: make one with {HOW_TO_MAKE}")
         return value
 
@@ -241,7 +239,7 @@ class Settings(BaseSettings):
     @classmethod
     def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
-            if origin_of(origin) != origin:  # guard: media-origin-setting
+            if origin_of(origin) != origin:
                 raise ValueError(
                     f"{origin!r} is not an origin as a browser writes it, like https://cdn.example.org: "
                     f"scheme, "

@@ -67,7 +67,7 @@ def typed_fields() -> list[TypedField]:
     """What was typed into a form of this app. Empty for a form with a password, and for one on another site's
     page, which could otherwise show any text here."""
     fields = _form_fields()
-    if not fields or not (_is_same_origin() or _has_token()):  # guard: typed-here
+    if not fields or not (_is_same_origin() or _has_token()):
         return []
     labels = _labels()
     return [
@@ -103,7 +103,7 @@ def _is_same_origin() -> bool:
 
 def _is_secret(name: str) -> bool:
     """Only for the pages' own fields: names of fields of a payload or an answer have a dot."""
-    return name == "code" or "password" in name.partition(".")[0]  # guard: typed-no-secret
+    return name == "code" or "password" in name.partition(".")[0]
 
 
 def _is_hidden(name: str) -> bool:

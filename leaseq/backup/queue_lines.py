@@ -128,8 +128,6 @@ class QueueLoader:
             return
         rows = list(_rows(line))
         size = sum(map(len, rows))
-        # equivalent mutant: compare: a call may just as well end one string earlier
-        # equivalent mutant: compare:2: or one byte earlier
         if self._rows and (len(self._rows) + len(rows) > _WORDS or self._bytes + size > _BYTES):
             self._send()
         self._rows += rows

@@ -180,7 +180,6 @@ class Bridge:
     def _send_heartbeat(self, queue: leaseq.Queue) -> None:
         """Send a heartbeat every few seconds, and prepare the queue the first time."""
         due = self._next_heartbeats.get(queue.name)
-        # equivalent mutant: compare: the clock is not read at that very moment
         if due is not None and self._clock() < due:
             return
         with transaction(self._engine) as connection:

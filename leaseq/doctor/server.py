@@ -113,9 +113,7 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
     duration, offset = min(measurements)
     direction = "ahead of" if offset > 0 else "behind"
     certain_offset = abs(offset) - duration / 2
-    # equivalent mutant: compare: a measured value never equals the limit exactly
     if certain_offset > _CLOCK_SECONDS:
         yield CLOCK.finding(node.where, seconds=abs(offset), way=direction)
-    # equivalent mutant: compare: likewise
     elif certain_offset > _DRIFT_SECONDS:
         yield DRIFT.finding(node.where, seconds=abs(offset), way=direction)

@@ -81,7 +81,6 @@ class Commands:
             self.cache_durable(durable)
         if durable == "server":
             return None
-        # equivalent mutant: compare: the clock is never read at exactly that moment
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
             is_readable = check_fsync_again(lambda *words: self._connection.ask(self._ledger, *words))
             self._connection.disks[self._ledger] = monotonic() + _CACHE_SECONDS if is_readable else inf

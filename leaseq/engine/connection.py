@@ -102,7 +102,6 @@ class Connection:
                     transport.reset()
                 else:
                     self._translate(error, bound.script)
-                # equivalent mutant: compare: the script is only loaded once more, with the call
                 reply = transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as next_error:
                 error = next_error

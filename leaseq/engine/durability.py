@@ -114,7 +114,6 @@ def _load(bound: BoundScript, loading: bool) -> bytes:
 def send_all(connection: Any, *commands: bytes) -> list[Any]:
     """Send all commands in one packet, and read every reply. An error reply is returned, not raised, since
     others follow it. If a load fails, the replies after it show it."""
-    # equivalent mutant: field: a health check before it costs a round trip and changes no reply
     connection.send_packed_command((b"".join(commands),), check_health=False)
     return [_read(connection) if command else None for command in commands]
 

@@ -101,7 +101,6 @@ class LuaSource:
 def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
     """The comma-separated names that begin at this token."""
     names = []
-    # equivalent mutant: compare: no program ends with a comma
     while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
         names.append(tokens[at]["name"])
         if at + 1 == len(tokens) or tokens[at + 1]["mark"] != ",":

@@ -137,7 +137,6 @@ class Waiters:
         names."""
         now = time.monotonic()
         with self._lock:
-            # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
             due = now >= self._next_wake_at  # not with each message, since there may be many waiters
             self._next_wake_at = now + _LISTEN_SECONDS if due else self._next_wake_at
             for name, channel in list(self._channels.items()):
@@ -150,7 +149,6 @@ class Waiters:
     def _wake_due_waiters(self, channel: Channel, now: float) -> None:
         """Wake the waiters whose wait was ended, and the first one if other clients' waiters need a check."""
         for waiter in channel.waiters.values():
-            # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
             if now >= channel.check_at:
                 channel.check_at = float("inf")
                 waiter.wake_event.set()
@@ -239,7 +237,6 @@ class Listener(Waiters):
     def _subscribe(self, pubsub: Any, subscribed_names: set[str]) -> bool:
         """Subscribe to the queues that have, or recently had, waiters. Returns False if there are none."""
         names = self._refresh_channels()
-        # equivalent mutant: part:2: if they are the same, nothing is new or gone
         if names and names != subscribed_names:
             if new_names := names - subscribed_names:
                 pubsub.subscribe(*new_names)
@@ -281,7 +278,6 @@ def wait_for(
                     raise
                 return None
             except ServerUnavailable:  # while there is time, it may come back or be replaced
-                # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
                 outcome = NoItemYet(random.uniform(*_RETRY_SECONDS), 0)  # noqa: S311 - spreads the retries
@@ -289,7 +285,6 @@ def wait_for(
                 return outcome
             poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()
-        # equivalent mutant: compare: with no time left, the next wait takes no time
         if seconds_left <= 0:
             break
         wake_event.wait(min(seconds_left, poll_seconds))

@@ -22,7 +22,6 @@ def read_reply(read: Callable[..., Any], timeout: float, is_replaced: Callable[[
         try:
             return read(timeout=min(pause, seconds_left))
         except rx.TimeoutError:
-            # equivalent mutant: compare: the clock is never read at exactly that moment
             if seconds_left <= pause:
                 raise
             if is_replaced():

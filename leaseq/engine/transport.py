@@ -196,14 +196,9 @@ class ClusterTransport:
             except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                 if isinstance(error, rx.MovedError):
                     self._redis.nodes_manager.move_slot(error)
-                # equivalent mutant: compare: the clock is never read at exactly that moment
                 if monotonic() > until:
                     raise
-                # equivalent mutant: limit: this only sets the pause; `until` sets the end
-                # equivalent mutant: limit:2: likewise
-                # equivalent mutant: call: this only spares the servers a tight loop
                 time.sleep(min(tries * 0.005, 0.05))
-                # equivalent mutant: set: likewise
                 tries += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):

@@ -168,7 +168,6 @@ class Producer(Base):
                 break
             self._wants_digests = True
         added, duplicate_id, differing_places = [*reply.rest, None, None][:3]
-        # equivalent mutant: set: the server ignores digests that the policy doesn't require
         self._wants_digests = duplicate_id is not None
         return _EnqueueResult(
             int(added), duplicate_id.decode() if duplicate_id else "", differing_places or ()

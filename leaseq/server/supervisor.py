@@ -141,7 +141,6 @@ class Supervisor:
                 raise ChildFailed(
                     f"{child.name} {_exit_text(_exit_code(process))} before it was ready{_end_reason(child)}"
                 )
-            # equivalent mutant: compare: a clock is not read at that very moment
             if time.monotonic() > deadline:
                 limit = f"within {child.ready_timeout:g} seconds"
                 raise ChildFailed(f"{child.name} was not ready {limit}{_end_reason(child)}")
@@ -159,7 +158,6 @@ class Supervisor:
     def _restart_if_ended(self, entry: _RunningChild) -> None:
         now, process = time.monotonic(), entry.process
         if process is None:
-            # equivalent mutant: compare: likewise
             if now >= entry.restart_at and not self._signals.stopping:
                 self._launch(entry)
             return

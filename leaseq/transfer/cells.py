@@ -83,7 +83,7 @@ def cell(value: Json) -> str:
     """The text of one cell, guarded: an apostrophe is put before a text that begins with what a spreadsheet
     runs. A number such as -5 stays as it is. `unguarded` returns the text as it was."""
     text = raw_cell(value)
-    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):  # guard: cell-formula
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
         return "'" + text
     return text
 

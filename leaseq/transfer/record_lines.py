@@ -61,7 +61,6 @@ class RecordLines:
             header_lines.append(line)
             quotes, size = quotes + line.quotes, size + len(line.data)
             is_open = quotes % 2 and self.quotes.quotes == "double"
-            # equivalent mutant: compare: the next line exceeds the limit in any case
             if line.too_long or size > MAX_ROW_BYTES or (not is_open and line.data.strip(b"\r\n")):
                 break
         self._lines = chain(header_lines, self._lines)

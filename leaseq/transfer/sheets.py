@@ -196,7 +196,7 @@ def _check_sizes(file: IO[bytes]) -> None:
     total = sum(part.file_size for part in parts)
     is_too_large = total > MAX_UNPACKED or any(
         part.file_size > (MAX_UNPACKED if _is_sheet(part) else MAX_PART)
-        or part.file_size > _FREE_BYTES + MAX_EXPANSION * part.compress_size  # guard: workbook-expansion
+        or part.file_size > _FREE_BYTES + MAX_EXPANSION * part.compress_size
         for part in parts
     )
     if is_too_large:

@@ -144,12 +144,12 @@ def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
         if is_allowed(address, allow):
             continue
         host_part = "" if text == target.host else f" of {target.host!r}"
-        if not is_public(address):  # guard: webhook-address
+        if not is_public(address):
             raise AddressRefused(
                 f"the address {text}{host_part} is not public: to send to it, an operator adds it or its "
                 f"network to {SETTING}"
             )
-        if not target.https:  # guard: webhook-tls
+        if not target.https:
             raise AddressRefused(
                 f"the address {text}{host_part} is public, and http:// is not encrypted: use https://"
             )
@@ -165,7 +165,7 @@ def is_public(address: _Address) -> bool:
     """Whether the address is on the public internet, not on this machine, its network or its cloud."""
     if isinstance(address, IPv6Address):
         inner_addresses = list(_embedded_addresses(address))
-        if inner_addresses:  # guard: webhook-inside
+        if inner_addresses:
             return all(map(is_public, inner_addresses))
     if any(address in network for network in _SPECIAL):
         return False

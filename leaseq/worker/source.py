@@ -46,7 +46,6 @@ class Source:
         """Acquire a slot, and return True, if one more item may be worked on now; if not, ``free_event`` is
         set when a slot is released. Rereads the policy from time to time."""
         with self._lock:
-            # equivalent mutant: compare: the clock hardly ever shows exactly the limit
             if time.monotonic() - self._policy_read_at > _POLICY_SECONDS:
                 policy = self.queue.find_policy()
                 self._log_missing(is_missing=policy is None)

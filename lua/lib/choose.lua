@@ -20,7 +20,6 @@ local function rows_for(person, skills)
   for skill in string.gmatch(skills, '[^,]+') do skill_list[#skill_list + 1], has_skill[skill] = skill, true end
   local row_count = redis.call('HLEN', keys.rows)
   if row_count == 0 then return rows end
-  -- equivalent mutant: compare: both ways find the same rows, and with equal numbers read as many fields
   if 2 ^ #skill_list <= row_count then
     local names = { '' }
     for _, skill in ipairs(skill_list) do

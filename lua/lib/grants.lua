@@ -63,7 +63,7 @@ function grants.is_held(grant) return grant ~= nil and not grant.ending end
 function grants.expires(grant) return grant.expires and grant.expires + 0 or grant.granted + grant.seconds * 1000000 end
 
 function grants.is_of(grant, token, person)
-  return grant ~= nil and grant.token == token and grant.person == person -- guard: lease-of-its-holder
+  return grant ~= nil and grant.token == token and grant.person == person
 end
 
 function grants.finish(grant, time, late, answer)

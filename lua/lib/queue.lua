@@ -21,7 +21,6 @@ end
 -- leases would last longer by the difference, so it is added to the queue's skew. Up to 100 ms is waited out.
 local function take_time()
   queue.now = queue.now + queue.skew
-  -- equivalent mutant: compare: at the limit itself both are right
   local is_set_back = queue.clock - queue.now > 100000
   if is_set_back then queue.skew = queue.skew + queue.clock + 1 - queue.now end
   if queue.now <= queue.clock then queue.now = queue.clock + 1 end

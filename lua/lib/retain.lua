@@ -60,12 +60,10 @@ end
 -- Scans a set from a score on. `step`: how many more items may be deleted, and how many assignments were
 -- scanned. Returns the score at which it ended, and whether it waits for a consumer group.
 local function look_through(set, from, cutoffs, position, step)
-  -- equivalent mutant: compare: no entry has the score 0
   local entries = cutoffs[set] > 0 and entries_after(set, from, stamp(cutoffs[set]), MEMBERS) or {}
   for i = 1, #entries, 2 do
     local id = items.id(entries[i])
     local members = items.assignments(id)
-    -- equivalent mutant: compare: the next call continues where this one ends
     if step.scan_count >= MEMBERS then return from, false end
     if is_unread(id, position) then return from, true end
     step.scan_count = step.scan_count + #members
@@ -107,7 +105,6 @@ function retain.run(state, limit)
   if rules.keep_finished_count or rules.keep_dead_seconds then
     local full = AT_NO_TIME
     if rules.keep_finished_count then
-      -- equivalent mutant: limit: it only scans earlier than necessary
       local free_count = math.max(rules.keep_finished_count - redis.call('ZCARD', keys.finished), 0)
       full = queue.finished + ((has_more_finished or is_behind) and 0 or free_count + 1)
     end

@@ -23,7 +23,6 @@ local function repeated_lease(list, request, held_leases)
   local choice, token = list[1], 0
   if held_leases.request == request then
     for _, lease in ipairs(list) do
-      -- equivalent mutant: compare: the tokens all differ, and are above 0
       if lease.grant.token + 0 > token and not lease.grant.undo then choice, token = lease, lease.grant.token + 0 end
     end
     return choice

@@ -41,7 +41,6 @@ end
 local function tidy_later(row, person, drop_all)
   local key, stale_members = cursors.later_key(row, person), {}
   local size = redis.call('ZCARD', key)
-  -- equivalent mutant: compare: in a set as large as the window, the only place to begin is 0
   local from = size > WINDOW and queue.now % (size - WINDOW + 1) or 0
   local members = redis.call('ZRANGE', key, from, from + WINDOW - 1)
   for _, member in ipairs(members) do

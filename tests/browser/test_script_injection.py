@@ -73,6 +73,7 @@ def check_nothing_ran(page: Page) -> None:
     assert elements == []
 
 
+@pytest.mark.guard("link-schemes", "markdown-clean", "text-escaped")
 def test_hostile_content_runs_no_script_on_work_and_manager_pages(
     page: Page,
     hostile_queue: leaseq.Queue,

@@ -38,6 +38,7 @@ def send_request(app: Flask, address: str, path: str = "/login", **headers: str)
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"])
 @pytest.mark.parametrize("address", [PROXY, "127.0.0.1", "fd00::1"])
+@pytest.mark.guard("proxy-noted")
 def test_undeclared_proxy_is_reported(server: redis.Redis, address: str, header: str) -> None:
     send_request(app_of(server), address, **{header: "203.0.113.9"})
     findings = findings_of(url_of(server))
@@ -60,6 +61,7 @@ def test_proxy_from_undeclared_address_is_reported(server: redis.Redis) -> None:
         ({}, "8.8.8.8", {"X_Forwarded_For": "203.0.113.9"}),  # a remote client that forged the header
     ],
 )
+@pytest.mark.guard("proxy-near")
 def test_declared_proxy_or_direct_client_is_not_reported(
     server: redis.Redis, settings: dict[str, Any], address: str, headers: dict[str, str]
 ) -> None:
@@ -69,6 +71,7 @@ def test_declared_proxy_or_direct_client_is_not_reported(
     assert "not reached through an undeclared proxy" in report.well["pages"]
 
 
+@pytest.mark.guard("proxy-probes")
 def test_health_probe_through_undeclared_proxy_is_not_reported(server: redis.Redis) -> None:
     send_request(app_of(server), PROXY, "/healthz", X_Forwarded_For="203.0.113.9")
     assert not findings_of(url_of(server))

@@ -81,6 +81,7 @@ def packed(**parts: bytes) -> bytes:
     return stream.getvalue()
 
 
+@pytest.mark.guard("workbook-expansion")
 def test_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     refused(packed(bomb=b"0" * 20_000_000))
     data = workbook(["a"], ["b"])

@@ -37,11 +37,13 @@ VISIBLE = ["ann", "Zoë", "李雷", "葛\U000e0100城", "Ольга", "María Jo
 
 
 @pytest.mark.parametrize("name", INVISIBLE)
+@pytest.mark.guard("blank-characters", "joiner-between", "joiner-cjk", "joiner-symbol")
 def test_invisible_character_in_a_name_is_found(name: str) -> None:
     assert find_invisible(name)
 
 
 @pytest.mark.parametrize("name", INVISIBLE)
+@pytest.mark.guard("visible-person")
 def test_reserve_by_a_name_with_an_invisible_character_is_refused(queue: leaseq.Queue, name: str) -> None:
     queue.configure()
     with pytest.raises(Invalid) as error:

@@ -43,6 +43,7 @@ from tests.web.conftest import SECRET
         ("MEDIA_ORIGINS", "https://a.example?x", "LEASEQ_MEDIA_ORIGINS"),
     ],
 )
+@pytest.mark.guard("media-origin-setting", "secret-length", "secret-needed", "secret-weak")
 def test_refusal_of_invalid_setting_names_variable(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, message: str
 ) -> None:

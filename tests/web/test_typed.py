@@ -107,6 +107,7 @@ def test_multipart_form_text_is_shown_on_403(
 
 
 @pytest.mark.parametrize("origin", ["http://localhost", "http://evil.example", "null", None])
+@pytest.mark.guard("typed-here")
 def test_stale_csrf_token_shows_form_text_only_for_own_origin(
     manager_browser: Browser, queue: leaseq.Queue, origin: str | None
 ) -> None:
@@ -143,6 +144,7 @@ def test_form_text_is_shown_after_session_ended(
     assert empty_response.status_code == 303, "nothing was typed"
 
 
+@pytest.mark.guard("typed-no-secret")
 def test_a_refused_password_is_not_shown(manager_browser: Browser) -> None:
     fields = {"csrf_token": "wrong", "name": "somebody", "password": PASSWORD}
     response = manager_browser.client.post("/login", data=fields, headers={"Origin": "http://localhost"})

@@ -62,6 +62,7 @@ PRIVATE_HOSTS = [
 
 
 @pytest.mark.parametrize("host", PRIVATE_HOSTS)
+@pytest.mark.guard("webhook-address", "webhook-inside")
 def test_an_address_that_is_not_public_is_refused(host: str, hooks: Hooks) -> None:
     for scheme in ("http", "https"):
         with pytest.raises(
@@ -114,6 +115,7 @@ def test_internet_address_is_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
+@pytest.mark.guard("webhook-tls")
 def test_public_address_requires_https(hooks: Hooks) -> None:
     with pytest.raises(Invalid, match="use https://"):
         hooks.endpoints.add("http://8.8.8.8/", by="ann")

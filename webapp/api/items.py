@@ -80,7 +80,7 @@ def get_item(path: ItemPath) -> dict[str, Any]:
 def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     """An item that this person holds, without what others did. Raises Forbidden for any other id."""
     name = person().name
-    if not any(lease.id == id for lease in queue.mine(name)):  # guard: item-of-its-holder
+    if not any(lease.id == id for lease in queue.mine(name)):
         raise Forbidden(
             "a worker may read an item only while they hold it; other items require the role manager"
         )

@@ -91,12 +91,12 @@ def _is_still_allowed(lease: Lease) -> bool:
     """Whether the person still has the skills for this item, else it is given back. Raises, after giving it
     back, if the account, the token or the access to the queue is gone."""
     account = accounts().find(lease.person)
-    if account is None or account.disabled or not is_still_known():  # guard: disabled-waits-in-vain
+    if account is None or account.disabled or not is_still_known():
         _give_back(lease)
         raise Unauthorized(
             "your account was disabled, or the token revoked, while this request waited for an item"
         )
-    if not state().access.read(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
+    if not state().access.read(lease.queue).lets_work(account):
         _give_back(lease)
         raise QueueNotFound(lease.queue)
     caller = person()

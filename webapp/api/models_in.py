@@ -59,7 +59,6 @@ WholeNumber = Annotated[int, BeforeValidator(validation.as_integer)]
 class Body(RequestModel):
     """A request body with exact types and no unknown fields."""
 
-    # guard: no-unknown-fields
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
 
 

@@ -65,7 +65,7 @@ def _refuse_other_encodings() -> None:
         ("query", unquote_to_bytes(query.encode("latin-1"))),
     ):
         try:
-            raw.decode()  # guard: path-utf8
+            raw.decode()
         except UnicodeDecodeError:
             limit = "text in UTF-8, percent-encoded"
             raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
@@ -97,7 +97,7 @@ def refuse_repeated_parameters() -> None:
     if not request.query_string:
         return
     for name, values in request.args.lists():
-        if len(values) > 1 and name not in REPEATED:  # guard: one-value
+        if len(values) > 1 and name not in REPEATED:
             raise Invalid(name, f"one value; the query has {len(values)}")
 
 

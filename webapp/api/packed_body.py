@@ -65,7 +65,7 @@ class UnpackedBody(io.RawIOBase):
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise Invalid("body", f"a whole gzip file, as Content-Encoding says ({error})") from None
         self._size += len(piece)
-        if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:  # guard: body-expansion
+        if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
             limit = f"a body that unpacks to at most {MAX_EXPANSION} times its size"
             raise Problem(413, "too-large", f"body: {limit}: send it unpacked", field="body", limit=limit)
         buffer[: len(piece)] = piece

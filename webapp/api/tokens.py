@@ -92,7 +92,7 @@ def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa
     """Replace a token with a new one with the same rights and expiry. The old one stops working."""
     caller, token = _token_of_caller(), _find_token(path.token)
     _check_scope(caller, token.scope)
-    if _ends_before(caller, token.expires_at):  # guard: token-rotates-later
+    if _ends_before(caller, token.expires_at):
         raise Forbidden("a token can't get the secret of one that expires later")
     withhold_answer()
     return _with_secret(accounts().rotate_token(token, by=person().name))
@@ -104,7 +104,7 @@ def revoke_token(path: TokenPath) -> tuple[str, int]:
     """Revoke a token: one of the caller's, or as an admin anybody's."""
     token, caller = _find_token(path.token), g.get("token")
     if caller is not None:
-        _check_scope(caller, token.scope)  # guard: token-revokes-wider
+        _check_scope(caller, token.scope)
     accounts().revoke_token(token.id, by=person().name, person=token.person)
     return "", 204
 
@@ -113,14 +113,14 @@ def _owner(name: str | None) -> str:
     caller = person()
     if name is None or name == caller.name:
         return caller.name
-    if not _acts_as_admin():  # guard: tokens-of-others
+    if not _acts_as_admin():
         raise Forbidden("this requires the role admin; without it, you may use only your own tokens")
     return accounts().get(name).name
 
 
 def _find_token(id: str) -> ApiToken:
     """A token that the caller may revoke or replace. Others are not found, whether or not they exist."""
-    owner = None if _acts_as_admin() else person().name  # guard: tokens-of-others-by-id
+    owner = None if _acts_as_admin() else person().name
     for token in accounts().tokens(owner):
         if token.id == id:
             return token
@@ -134,7 +134,7 @@ def _acts_as_admin() -> bool:
 
 def _token_of_caller() -> ApiToken:
     token: ApiToken | None = g.get("token")
-    if token is None:  # guard: token-by-token
+    if token is None:
         raise Forbidden(
             "this requires a token: with a session, use the page of your account, which asks for the password"
         )
@@ -142,7 +142,7 @@ def _token_of_caller() -> ApiToken:
 
 
 def _check_scope(caller: ApiToken, scope: Scope) -> None:
-    if not may_grant(caller, scope, person().role):  # guard: token-grants
+    if not may_grant(caller, scope, person().role):
         raise Forbidden(f"the scope of this token, {caller.scope}, does not cover the scope {scope}")
 
 
@@ -150,7 +150,7 @@ def _check_end(caller: ApiToken, days: int | None) -> None:
     if days is None or caller.expires_at is None:
         return
     now = datetime.now(UTC)
-    if _ends_before(caller, now + timedelta(days=days)):  # guard: token-outlives
+    if _ends_before(caller, now + timedelta(days=days)):
         days_left = (caller.expires_at - now).days
         raise Invalid("days", f"at most {days_left}: the token of this request expires then")
 

@@ -103,6 +103,6 @@ def create_token() -> str | tuple[str, int]:
 @needs("worker")
 def revoke_token(id: str) -> Response:
     name = person().name
-    token = accounts().revoke_token(id, by=name, person=name)  # guard: own-tokens
+    token = accounts().revoke_token(id, by=name, person=name)
     flash(_("The token “%(name)s” is revoked.", name=token.name))
     return redirect(url_for("auth.account"), 303)

@@ -21,7 +21,7 @@ from leaseq.webapp.store.accounts.factors import provisioning_uri
 @needs("worker")
 def begin_factor() -> Response | tuple[str, int]:
     try:
-        check_current_password()  # guard: factor-needs-password
+        check_current_password()
     except Invalid as error:
         return account_page(error=in_words(error), error_section="factor"), 400
     accounts().factors.offer(person().name)

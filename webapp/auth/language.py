@@ -17,7 +17,7 @@ _YEAR_SECONDS = 365 * 86_400
 @bp.post("/language")
 def choose() -> Response:
     code = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
-    response = redirect(local_path(request.form.get("next")), 303)  # guard: next-after-language
+    response = redirect(local_path(request.form.get("next")), 303)
     secure = state().settings.secure_cookies
     response.set_cookie(COOKIE, code, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
     return response

@@ -36,7 +36,7 @@ def login() -> str | Response | tuple[str, int]:
     except Invalid as error:
         return login_page(target, name, str(error)), 403
     if account is None:
-        return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
+        return login_page(target, name, _("The name or the password is wrong.")), 401
     return continue_sign_in(account, SignInMethod("password", target))
 
 
@@ -55,7 +55,7 @@ def code() -> str | Response | tuple[str, int]:
     method, account = sign_in
     if request.method == "GET":
         return render_template("auth/login_code.html", error=None)
-    begin_code(account.name)  # guard: code-slow
+    begin_code(account.name)
     factor_before = accounts().factors.find(account.name)
     if not accounts().factors.accepts(account.name, request.form.get("code", "")):
         accounts().sign_ins.log_failure(account.name, "code", address())

@@ -52,7 +52,7 @@ def make_client(settings: Settings) -> Any:
         server_metadata_url=f"{issuer}/.well-known/openid-configuration",
         client_kwargs={
             "scope": "openid profile email",
-            "code_challenge_method": "S256",  # guard: pkce
+            "code_challenge_method": "S256",
             "default_timeout": _TIMEOUT_SECONDS,
         },
     )
@@ -104,14 +104,13 @@ def provider_callback() -> Response | tuple[str, int]:
     name = ""
     try:
         name = _name_in(claims, str(settings.oidc_claim))
-        # guard: create-where-set
         account = accounts().authenticate_by_provider(name, subject, create=settings.oidc_create)
     except Invalid as error:
         if isinstance(error, AccountNotLinked) and error.person.has_password:
             return require_step("password", error.person, replace(method, subject=subject))
         accounts().sign_ins.log_failure(name, method.how, address())
         return login_page(target, error=str(error)), 403
-    return continue_sign_in(account, method)  # guard: second-step-of-linked
+    return continue_sign_in(account, method)
 
 
 @bp.route("/login/provider/link", methods=["GET", "POST"])
@@ -125,7 +124,7 @@ def link_provider() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return render_template("auth/link_provider.html", name=account.name, error=None)
     how = "password after the identity provider"
-    if authenticate_by_password(account.name, how) is None:  # guard: password-of-linked
+    if authenticate_by_password(account.name, how) is None:
         error = _("That is not the leaseq password of %(name)s.", name=account.name)
         return render_template("auth/link_provider.html", name=account.name, error=error), 401
     return continue_sign_in(account, replace(method, how="identity provider, password", proved_at=None))
@@ -135,10 +134,10 @@ def _metadata(client: Any) -> None:
     """Load the provider's metadata, and check that its issuer is the one that is set."""
     issuer = str(state().settings.oidc_issuer)
     metadata: dict[str, Any] = client.load_server_metadata()
-    if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
+    if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
         raise _problem(_("Its issuer is %(name)s.", name=metadata.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-        if not is_confidential(str(metadata.get(endpoint))):  # guard: provider-by-tls
+        if not is_confidential(str(metadata.get(endpoint))):
             raise _problem(_("Its %(name)s is not an https address.", name=endpoint))
 
 
@@ -147,7 +146,7 @@ def _claims(client: Any) -> dict[str, Any]:
     of the metadata."""
     _metadata(client)
     claims = client.authorize_access_token().get("userinfo")
-    if not claims:  # guard: id-token-checked
+    if not claims:
         raise _problem(_("It sent no ID token."))
     return dict(claims)
 
@@ -155,7 +154,7 @@ def _claims(client: Any) -> dict[str, Any]:
 def _proved_at(claims: dict[str, Any]) -> float:
     """When the person authenticated at the provider, which may have been earlier; now if it doesn't tell."""
     auth_time, now = claims.get("auth_time"), time.time()
-    return min(float(auth_time), now) if isinstance(auth_time, int) else now  # guard: sign-in-time
+    return min(float(auth_time), now) if isinstance(auth_time, int) else now
 
 
 def _name_in(claims: dict[str, Any], claim: str) -> str:
@@ -166,7 +165,7 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
             f"the claim {claim}",
             _("The identity provider did not send your %(claim)s. Ask an admin.", claim=claim),
         )
-    if claim == "email" and claims.get("email_verified") is not True:  # guard: email-verified
+    if claim == "email" and claims.get("email_verified") is not True:
         raise Invalid(
             "claim", "a verified email address", _("The identity provider has not verified your address.")
         )

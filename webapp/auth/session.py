@@ -40,8 +40,7 @@ default."""
 def local_path(target: str | None) -> str:
     """``target`` if it is a path of this app, else home: prevents open redirects."""
     # Two slashes begin a host. Browsers treat a backslash as a slash, and ignore tabs and line ends.
-    is_path = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
-    # guard: next-backslash, next-printable
+    is_path = target and target.startswith("/") and not target.startswith("//")
     if target and is_path and "\\" not in target and target.isprintable():
         return target
     return url_for("work.home")
@@ -56,7 +55,7 @@ def storable_path(target: str) -> str:
 def start_session(account: Person, proved_at: float | None = None) -> None:
     """Start a new session in place of any earlier one of the browser, so that an old session id is
     invalid."""
-    end_session()  # guard: sign-in-ends-session
+    end_session()
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
     flask_login.login_user(Visitor(account, accounts().sessions.start(account)))
@@ -66,7 +65,7 @@ def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:
     """Start a session after the last step, and show the person their security notices."""
     start_session(account, proved_at)
     notices = accounts().sign_ins.log_success(account.name, how, address())
-    flash_notices(notices)  # guard: told-at-sign-in
+    flash_notices(notices)
 
 
 def has_recent_proof() -> bool:
@@ -82,8 +81,8 @@ def end_session() -> None:
     """End the session on the server, too, so that a copied cookie is worthless."""
     session_id = session.get("_user_id")
     if isinstance(session_id, str):
-        accounts().sessions.end(session_id)  # guard: session-ended
-    session.clear()  # guard: sign-in-clears-session
+        accounts().sessions.end(session_id)
+    session.clear()
 
 
 Step = Literal["password", "code"]
@@ -125,9 +124,7 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
         return None
     attempt = UnfinishedSignIn(**{**record, "way": SignInMethod(**record["way"])})
     account = accounts().find(attempt.name)
-    # equivalent mutant: compare: the clock is not read at that very moment
-    late = time.time() - attempt.at >= UNFINISHED_SECONDS  # guard: half-way-time
-    # guard: half-way-version, link-step
+    late = time.time() - attempt.at >= UNFINISHED_SECONDS
     if (
         late
         or attempt.step != step
@@ -141,7 +138,7 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
 
 def continue_sign_in(account: Person, method: SignInMethod) -> Response:
     """Continue after the first step: ask for the code if the person has a second factor, else sign in."""
-    if accounts().factors.find(account.name) is not None:  # guard: factor-asked
+    if accounts().factors.find(account.name) is not None:
         return require_step("code", account, method)
     return complete_sign_in(account, method)
 
@@ -151,7 +148,7 @@ def complete_sign_in(account: Person, method: SignInMethod) -> Response:
     sign_in(account, method.how, method.proved_at)
     if method.subject:  # last, so that its notice is shown at the next sign-in
         accounts().link_provider(account.name, method.subject)
-    return redirect(local_path(method.next), 303)  # guard: next-after-factor
+    return redirect(local_path(method.next), 303)
 
 
 def authenticate_by_password(name: str, how: str = "password") -> Person | None:
@@ -160,13 +157,13 @@ def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     account = accounts().find(name)
     counters = password_counters(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
-    if refusal is not None:  # guard: limit-refuses
+    if refusal is not None:
         raise _too_many_tries(
             refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again.")
         )
     account = accounts().person_of_password(name, request.form.get("password", ""))
     if account is None or account.disabled:
-        accounts().sign_ins.log_failure(name, how, address())  # guard: failed-in-log
+        accounts().sign_ins.log_failure(name, how, address())
         if account is not None:
             raise Invalid("name", "somebody with an account that is not disabled", disabled_text())
         return None
@@ -183,7 +180,7 @@ def begin_code(name: str) -> None:
 
 
 def _too_many_tries(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
-    if refusal.is_first:  # guard: limited-in-log
+    if refusal.is_first:
         accounts().sign_ins.log_limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)
     problem.headers["Retry-After"] = str(refusal.seconds)
@@ -200,9 +197,9 @@ def check_current_password() -> None:
 def require_recent_proof() -> None:
     """Require a recent proof before a change that outlasts the session: the password, or for a person without
     one, a sign-in in the last ten minutes."""
-    if person().has_password:  # guard: token-by-password
+    if person().has_password:
         check_current_password()
-    elif not has_recent_proof():  # guard: token-recent-sign-in
+    elif not has_recent_proof():
         raise Invalid("sign-in", "within the last ten minutes", _("Please sign in again first."))
 
 

@@ -56,7 +56,6 @@ def welcome() -> str | Response | tuple[str, int]:
     except Invalid as error:
         return render_template("auth/first_password.html", **fields, error=in_words(error)), 400
     # A link replaces the password, not the code.
-    # guard: factor-after-link
     may_sign_in = not (account.disabled or accounts().factors.find(account.name) is not None)
     if may_sign_in:
         sign_in(account, "password link")

@@ -194,7 +194,6 @@ def _times(buckets: Sequence[Bucket]) -> list[Tick]:
     """About six ticks of the time axis, at the beginnings of buckets."""
     every = max(len(buckets) // _X_TICKS, 1)
     first = next((n for n, one in enumerate(buckets[:every]) if one.start.minute % 10 == 0), 0)
-    # equivalent mutant: compare: no range is two days long
     days = (buckets[-1].start - buckets[0].start) > timedelta(days=2)
     return [
         Tick(SIZE * n / len(buckets), _mark(buckets[n].start, days))

@@ -79,7 +79,7 @@ def overview_page(error: str | None = None) -> str:
 def _broken_webhooks() -> list[webhooks.Endpoint]:
     """Endpoints that are disabled or whose latest tries failed; only for managers of all queues, who can
     manage webhooks."""
-    if not state().access.lets_manage_all(person()):  # guard: webhooks-all
+    if not state().access.lets_manage_all(person()):
         return []
     return [
         endpoint

@@ -49,7 +49,7 @@ NO_QUEUE = ""  # in place of the queue's name in a job whose queue is not made y
 @bp.post("/manage/demo")
 @needs("manager")
 def add_demo() -> Response:
-    if not may_manage(demo.QUEUE):  # guard: demo-of-others
+    if not may_manage(demo.QUEUE):
         raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
     existed = leaseq.Queue(state().client, demo.QUEUE).exists()
     demo.add_demo(state().client)

@@ -19,7 +19,7 @@ from leaseq.webapp.store.person_changes import unassign_all
 
 
 @bp.post("/manage")
-@needs("manager")  # guard: manager-of-queues
+@needs("manager")
 def create() -> Response | tuple[str, int]:
     """Create a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()

@@ -110,7 +110,7 @@ def scraper() -> bool:
     if token is None:
         return False
     bearer = bearer_token(request.headers.get("Authorization", "")) or ""
-    return hmac.compare_digest(token.get_secret_value().encode(), bearer.encode())  # guard: metrics-token
+    return hmac.compare_digest(token.get_secret_value().encode(), bearer.encode())
 
 
 @bp.get("/metrics")

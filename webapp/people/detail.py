@@ -65,7 +65,7 @@ def _figures_page(name: str) -> str:
     view = Roster.read(state()).view_for(person())
     row = view.find(accounts().get(name).name)
     if row is None:
-        raise NoSuchPerson(name)  # guard: people-unseen
+        raise NoSuchPerson(name)
     by_day = {
         day: {queue: one for queue, one in by_queue.items() if queue in view.queues}
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
@@ -205,7 +205,7 @@ def unlink_provider(name: str) -> Response:
 def create_token(name: str) -> str | tuple[str, int]:
     """Create a token for a program with its own account."""
     try:
-        require_recent_proof()  # guard: token-presence
+        require_recent_proof()
         token = accounts().create_token(name, by=person().name, **token_fields())
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400

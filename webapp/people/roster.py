@@ -81,7 +81,7 @@ class View:
         queue, state = criteria.get("queue"), criteria.get("state")
         rows = [row for row in self.rows if _matches(row.person, criteria)]
         if queue:
-            of_queue = access[queue] if queue in self.queues else None  # guard: people-queue
+            of_queue = access[queue] if queue in self.queues else None
             rows = [row for row in rows if of_queue and of_queue.lets_work(row.person)]
         if state in WORK_STATES:
             rows = [row for row in rows if row.work_state == state]
@@ -131,7 +131,6 @@ class Roster:
         return View(rows, queues, is_whole)
 
     def _is_visible(self, row: Row, queues: Sequence[str]) -> bool:
-        # guard: people-of-the-queues
         return row.work_state != "disabled" and any(
             self.access[queue].lets_work(row.person) for queue in queues
         )
@@ -139,7 +138,7 @@ class Roster:
     def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
         """The row, limited to the person's work on these queues."""
         name = row.person.name
-        held = [one for one in row.held if one.queue in queues]  # guard: people-held
+        held = [one for one in row.held if one.queue in queues]
         hour, day = self.hours.get(name, {}), self.days.get(name, {})
         work_state: tuple[WorkState, datetime | None] = (row.work_state, row.since)
         if row.work_state == "working":
@@ -171,7 +170,6 @@ def _doing(
     """The person's state and since when. An item taken during a break ends the break."""
     if account.disabled:
         return "disabled", None
-    # equivalent mutant: compare: nobody takes an item at the exact moment their break begins
     if break_start is not None and not (held and held[0].since > break_start):
         return "break", break_start
     return ("working", held[0].since) if held else ("idle", None)

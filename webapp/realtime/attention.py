@@ -107,7 +107,6 @@ class Attention:
     def _cached(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
         entry = self._cache.get(name)
-        # equivalent mutant: compare: exactly five seconds or slightly more makes no difference
         if entry is None or (entry[1] != state and now - entry[0] >= _REREAD_SECONDS):
             entry = self._cache[name] = (now, state, find())
         return entry[2]

@@ -232,5 +232,4 @@ def _alert(alert: leaseq.Alert) -> dict[str, Any]:
 
 
 def _rounded(number: float) -> float:
-    # equivalent mutant: compare: 10 and 10.0 are the same number in JSON and on the page
     return round(number) if number >= 10 else round(number, 1)

@@ -33,14 +33,13 @@ from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: rendering time may grow with their square
 _SHORT_MARKDOWN = 2_000  # characters: they take at most 20 ms
-# guard: no-markdown-images
 _TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who reads the text, and when
 
 
 def markdown(text: object) -> Markup:
     """Markdown as safe HTML: without scripts, pictures and raw HTML, cut at MAX_MARKDOWN."""
     data = str(text).encode("utf-8", "replace")
-    html = rendered(data[:MAX_MARKDOWN].decode("utf-8", "ignore"))  # guard: markdown-length
+    html = rendered(data[:MAX_MARKDOWN].decode("utf-8", "ignore"))
     if len(data) <= MAX_MARKDOWN:
         return html
     size = format_decimal(MAX_MARKDOWN)
@@ -48,7 +47,7 @@ def markdown(text: object) -> Markup:
     return html + Markup("<p><strong>{}</strong></p>").format(notice)
 
 
-@lru_cache(maxsize=64)  # guard: markdown-once
+@lru_cache(maxsize=64)
 def rendered(text: str) -> Markup:
     """Rendered Markdown. Cached, since 64 kB can take seconds; 64 of the longest take about 20 MB."""
     render = _render if len(text) < _SHORT_MARKDOWN else partial(run_beside, _render)
@@ -56,7 +55,7 @@ def rendered(text: str) -> Markup:
 
 
 def _render(text: str) -> str:
-    return nh3.clean(_markdown.render(text), tags=_TAGS)  # guard: markdown-clean
+    return nh3.clean(_markdown.render(text), tags=_TAGS)
 
 
 def web_link(value: object) -> str | None:
@@ -67,7 +66,6 @@ def web_link(value: object) -> str | None:
         parts = urlsplit(value.strip())
     except ValueError:
         return None
-    # guard: link-schemes
     return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None
 
 
@@ -76,10 +74,9 @@ def media_link(value: object) -> str | None:
     link = web_link(value)
     if link is None:
         return None
-    return link if origin_of(link) in state().settings.media_origins else None  # guard: media-origins
+    return link if origin_of(link) in state().settings.media_origins else None
 
 
-# guard: data-images
 _INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
 
 

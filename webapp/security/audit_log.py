@@ -197,7 +197,6 @@ def _policy(queue: str | None) -> Policy | None:
     try:
         return leaseq.Queue(state().client, queue).policy if queue else None
     except LeaseqError:
-        # equivalent mutant: return: the function returns None without it, too
         return None  # an invalid queue name, or no server: the view reports it
 
 

@@ -172,7 +172,7 @@ def _guard() -> BaseResponse | None:
     view = app.view_functions[endpoint]
     need = need_of(app, endpoint)
     if need is None:
-        raise Forbidden("this route declares no role")  # guard: default-deny
+        raise Forbidden("this route declares no role")
     if need != ANYONE:
         is_exempt = getattr(view, "is_exempt", None)
         if is_exempt is not None and is_exempt():
@@ -180,17 +180,17 @@ def _guard() -> BaseResponse | None:
         token = _identify(this_request)
         person = g.person
         if person is None:
-            return _ask_to_sign_in()  # guard: stranger-signs-in
-        if not at_least(person.role, need):  # guard: role-of-the-route
+            return _ask_to_sign_in()
+        if not at_least(person.role, need):
             raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _check_scope(this_request, token, need, view)  # guard: token-within
+            _check_scope(this_request, token, need, view)
         _refuse_other_queues(this_request, person, need, view)
         if getattr(view, "takes_any_size", False):
             this_request.max_content_length = sys.maxsize
         if token is not None:
             return None
-    csrf.protect()  # guard: csrf
+    csrf.protect()
     _keep_csrf_token()
     return None
 
@@ -245,15 +245,15 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
 def _refuse_other_queues(this_request: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
     """Refuse queues without access. One that the person may not work on gets the same error as a missing
     one."""
-    if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):  # guard: queue-all
+    if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):
         raise Forbidden("this concerns all queues, and you may not manage some of them: ask an admin")
     queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
     access = state().access.get(queue)
-    if not access.lets_work(person) and not makes_queue(this_request.endpoint):  # guard: queue-work
+    if not access.lets_work(person) and not makes_queue(this_request.endpoint):
         raise QueueNotFound(queue)
-    if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
+    if need != "worker" and not access.lets_manage(person):
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
 
 
@@ -280,7 +280,7 @@ def _check_scope(this_request: Request, token: ApiToken, need: Role, view: Calla
 def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
     header: str | None = this_request.environ.get("HTTP_AUTHORIZATION")
-    if header is None or not in_api():  # guard: api-only-tokens, bad-token-stays-bad
+    if header is None or not in_api():
         g.person = None
         visitor = flask_login.current_user
         if visitor.is_authenticated:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ALWAYS = {
-    "X-Content-Type-Options": "nosniff",  # guard: nosniff
+    "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -35,7 +35,7 @@ class SecurityHeaders:
     def __init__(self, app: WSGIApplication, static_path: str, *, https: bool) -> None:
         self._app = app
         self._static_path = static_path
-        headers = _ALWAYS | (_STRICT_TRANSPORT if https else {})  # guard: hsts
+        headers = _ALWAYS | (_STRICT_TRANSPORT if https else {})
         self._cacheable_headers = _by_name(headers)
         self._uncached_headers = _by_name(headers | _NOT_KEPT)
 
@@ -61,7 +61,7 @@ def _by_name(headers: dict[str, str]) -> list[tuple[str, tuple[str, str]]]:
 def nonce() -> str:
     """The nonce of this page's scripts."""
     if "nonce" not in g:
-        g.nonce = secrets.token_urlsafe(16)  # guard: nonce-new
+        g.nonce = secrets.token_urlsafe(16)
     return str(g.nonce)
 
 
@@ -77,22 +77,22 @@ def with_policy(response: Response) -> Response:
     """The response to the current request; a page with its Content-Security-Policy. One that the client has
     already (304) keeps its own, with the nonce of its scripts."""
     if response.mimetype == "text/html" and response.status_code != 304:
-        response.headers["Content-Security-Policy"] = policy()  # guard: csp-sent
+        response.headers["Content-Security-Policy"] = policy()
     return response
 
 
 def policy() -> str:
     """The Content-Security-Policy of a page: only this origin, and scripts only with this page's nonce."""
-    media = " ".join(("'self'", *state().settings.media_origins))  # guard: csp-media
+    media = " ".join(("'self'", *state().settings.media_origins))
     rules = {
         "default-src": "'none'",
-        "script-src": f"'nonce-{nonce()}'",  # guard: csp-nonce
+        "script-src": f"'nonce-{nonce()}'",
         "style-src": "'self'",
         "img-src": f"{media} data:",
         "media-src": media,
         "connect-src": "'self'",
         "form-action": "'self'",
         "base-uri": "'none'",
-        "frame-ancestors": "'none'",  # guard: frame-ancestors
+        "frame-ancestors": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())

@@ -25,7 +25,7 @@ class AccessChange(NamedTuple):
 def people_of(queue: str) -> list[Person]:
     """The people who may work on the queue, by name: its managers must not see anybody else."""
     access = state().access.get(queue)
-    return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
+    return [one for one in accounts().people() if access.lets_work(one)]
 
 
 def worker_name(queue: str, name: str, field: str = "person") -> str:

@@ -32,10 +32,10 @@ def refusal(
     ``queue`` is the one in the call's path. A token for one queue may not make calls without a queue.
     ``scopes``: the narrow scopes that the call names.
     """
-    if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
+    if token.scope == "read" and method not in _SAFE:
         return "this token may only read: use one with another scope"
     is_named, is_narrow = token.scope in scopes, token.scope in NARROW_SCOPES
-    if not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need)):  # guard: scope-role
+    if not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need)):
         wider_scopes = " or ".join(
             one
             for one in SCOPES
@@ -45,7 +45,7 @@ def refusal(
         return (
             f"this call requires a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
         )
-    if token.queue not in (None, queue):  # guard: token-queue
+    if token.queue not in (None, queue):
         return f"this token is for the queue {token.queue!r} only: use one that is for all queues"
     return None
 

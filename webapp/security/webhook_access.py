@@ -18,7 +18,7 @@ def add_endpoint(url: str, events: Sequence[str], queues: Sequence[str]) -> webh
     """Add an endpoint for the person of this request, and log it. Events about people require the role
     admin."""
     is_admin = at_least(person().role, "admin")
-    if not is_admin and any(name.startswith(_PERSON) for name in events):  # guard: webhook-people
+    if not is_admin and any(name.startswith(_PERSON) for name in events):
         raise Forbidden("events about people require the role admin; leave out person.*")
     names = [existing_queue(name).name for name in queues]
     new_secret = webhooks.Endpoints(state().client).add(

@@ -31,7 +31,7 @@ log = logging.getLogger(ACCESS)
 def request_id(environ: WSGIEnvironment) -> str:
     """The request's id from our own proxy, else a new one: clients must not choose what is in the log."""
     header = environ.get("HTTP_X_REQUEST_ID", "")
-    if came_by_proxy(environ) and _ID.fullmatch(header):  # guard: request-id-by-proxy
+    if came_by_proxy(environ) and _ID.fullmatch(header):
         return str(header)
     return secrets.token_hex(8)
 
@@ -53,7 +53,6 @@ class AccessLog:
             return start_response(status, [*headers, (HEADER, id)], exc_info)
 
         def log_request() -> None:
-            # equivalent mutant: bound: after the three digits is a blank, which int() ignores
             self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - start_time)
 
         return ClosingIterator(self._app(environ, start), log_request)

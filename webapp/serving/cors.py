@@ -30,13 +30,13 @@ class Cors:
         self._origins = frozenset(origins)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not environ.get("PATH_INFO", "").startswith("/api/"):  # guard: cors-api-only
+        if not environ.get("PATH_INFO", "").startswith("/api/"):
             return self._app(environ, start_response)
         origin = environ.get("HTTP_ORIGIN", "")
-        allowed_origin = origin if origin in self._origins else None  # guard: cors-origins
+        allowed_origin = origin if origin in self._origins else None
         if allowed_origin is None:
             return self._app(environ, _with_headers({}, start_response))
-        environ.pop("HTTP_COOKIE", None)  # guard: cors-no-cookies
+        environ.pop("HTTP_COOKIE", None)
         headers = {"Access-Control-Allow-Origin": allowed_origin}
         if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
             headers |= {

@@ -40,7 +40,6 @@ UNREAD_PIECE = 16_384
 
 worker_connections = 10_000
 graceful_timeout = 10 + shutdown.drain_seconds()
-# guard: forwarded-by-gunicorn
 forwarded_allow_ips = ""  # only webapp/serving/proxy.py decides whose X-Forwarded-* are trusted
 # The kernel divides the connections evenly among the processes. A socket that systemd holds is shared.
 reuse_port = "LISTEN_FDS" not in os.environ

@@ -24,16 +24,14 @@ def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
 
     def check() -> None:
         host = _PORT.sub("", request.host).lower()
-        # guard: hosts-probes
         if request.endpoint not in PROBES and not any(_matches(host, name) for name in names):
             limit = "a host in LEASEQ_ALLOWED_HOSTS"
             detail = f"Host: {limit}"
             raise Problem(400, "invalid", detail, field="Host", limit=limit)
 
     if names:
-        app.before_request(check)  # guard: hosts-checked
+        app.before_request(check)
 
 
 def _matches(host: str, name: str) -> bool:
-    # guard: hosts-suffix
     return host in (name, name.removeprefix(".")) or (name.startswith(".") and host.endswith(name))

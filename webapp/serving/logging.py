@@ -52,7 +52,6 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = {**getattr(record, "fields", {}), "request_id": _request_id(record)}
-        # guard: log-escaped
         words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
         words += [f"{name}={_format_value(value)}" for name, value in fields.items() if value is not None]
         lines = [" ".join(words)]

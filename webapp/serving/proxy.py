@@ -49,9 +49,9 @@ class UndeclaredProxies:
     def check_response(self, response: Response) -> Response:
         environ = request.environ
         headers = _FORWARDED.keys() & environ.keys()
-        if not headers or came_by_proxy(environ) or request.endpoint in PROBES:  # guard: proxy-probes
+        if not headers or came_by_proxy(environ) or request.endpoint in PROBES:
             return response
-        if _is_private(request.remote_addr):  # guard: proxy-near
+        if _is_private(request.remote_addr):
             self._note(request.remote_addr or "a unix socket", _FORWARDED[min(headers)])
         return response
 
@@ -67,7 +67,7 @@ class UndeclaredProxies:
             header,
         )
         try:
-            note_undeclared_proxy(self._client, address, header)  # guard: proxy-noted
+            note_undeclared_proxy(self._client, address, header)
         except LeaseqError:
             self._noted_at = None  # the next request tries again
 
@@ -101,4 +101,4 @@ class Proxies:
             ip = ip_address(address or "127.0.0.1")
         except ValueError:
             return False
-        return any(ip in network for network in self._networks)  # guard: forwarded-networks
+        return any(ip in network for network in self._networks)

@@ -26,7 +26,6 @@ class QueueTimeLimit:
         order."""
         arrival = now - wait
         with self._lock:
-            # equivalent mutant: compare: the clock is not read at that very moment
             if arrival >= self._taken_at:  # all earlier requests had already got their slots
                 self._empty_at = arrival
             self._taken_at = now

@@ -150,7 +150,7 @@ def _base(person: str) -> str:
     answer:  string: the response (below)
     running: string: the hash of a request in progress
     """
-    return _BASE + digest(person)[:32] + "}:"  # guard: key-of-a-person
+    return _BASE + digest(person)[:32] + "}:"
 
 
 def _write(answer: StoredResponse) -> bytes:

@@ -93,7 +93,7 @@ class QueueAccess(Store):
         self._until = 0.0
 
     def get(self, queue: str) -> Access:
-        if queue == webhooks.QUEUE:  # guard: webhooks-queue
+        if queue == webhooks.QUEUE:
             return _ADMINS_ONLY
         raw = self._read().get(queue.encode())
         return _loaded(raw) if raw else Access()

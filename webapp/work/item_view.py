@@ -66,7 +66,6 @@ def render_item(view: ItemView) -> str:
         "work/item_view.html" if wants_fragment() else "work/page.html",
         fragment=wants_fragment(),
         view=view,
-        # equivalent mutant: part: it saves a request for a value that is known
         today=view.today or state().activity.today(person().name, view.queue.name),
         queue=view.queue,
         id=view.id,

@@ -63,7 +63,7 @@ def lease_end_of(
     ``leases``: those they hold now. ``refused``: the server just refused to give the item back to them.
     """
     grant = next((one for one in item.history if (one.token, one.person) == (token, name)), None)
-    if grant is None:  # guard: no-grant-no-answer
+    if grant is None:
         return None
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
     ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at

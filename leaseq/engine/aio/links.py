@@ -79,7 +79,6 @@ async def read_reply(
         try:
             return await read(min(pause, seconds_left))
         except rx.TimeoutError:
-            # equivalent mutant: compare: the clock is not read at that very moment
             if seconds_left <= pause:
                 raise
             if await is_replaced():

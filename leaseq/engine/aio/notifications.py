@@ -109,7 +109,6 @@ async def wait_for(
                     raise
                 return None
             except ServerUnavailable:  # while there is time, it may come back or be replaced
-                # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
                 outcome = NoItemYet(random.uniform(*waiting._RETRY_SECONDS), 0)  # noqa: S311, SLF001 - not all at once
@@ -117,7 +116,6 @@ async def wait_for(
                 return outcome
             poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()
-        # equivalent mutant: compare: with nothing left the next wait takes no time
         if seconds_left <= 0:
             break
         await _wait(wake_event, min(seconds_left, poll_seconds))

@@ -179,7 +179,6 @@ class ClusterTransport:
                 except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                     if isinstance(error, rx.MovedError):
                         await self._redis.nodes_manager.move_slot(error)
-                    # equivalent mutant: compare: the clock is never read at exactly that moment
                     if monotonic() > until:
                         raise
                     await asyncio.sleep(min(tries * 0.005, 0.05))

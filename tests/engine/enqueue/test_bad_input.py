@@ -28,6 +28,7 @@ def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
 
 
 @pytest.mark.parametrize(("call", "field", "value"), CASES)
+@pytest.mark.guard("id-length", "json-size")
 def test_bad_input_is_refused_with_field_name_and_changes_nothing(
     busy: leaseq.Queue, server: Server, call: Call, field: str, value: object
 ) -> None:

@@ -2,44 +2,64 @@
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
-from tests.meta.guards.marks import guard_files, remove_guard
-from tests.support.planted_faults import nodes
+from tests.support.planted_faults import ROOT
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A piece of the product that refuses something and carries the mark ``guard: name``.
+    """A piece of the product that refuses something: ``code``, which occurs once in its file.
 
-    To remove it, it is replaced by ``instead``. If that is None, a condition becomes false, a statement
-    does nothing, and an argument is left out.
+    Without it, ``instead`` is in its place. Its tests are those with the mark ``guard(id)``.
     """
 
     id: str
-    tests: tuple[str, ...]  # names of test functions
-    instead: str | None
+    file: str
+    code: str
+    instead: str
     row: str = ""  # of the table in docs/security.md
-
-    @property
-    def file(self) -> str:
-        (file,) = guard_files()[self.id]
-        return file
 
     @property
     def nodes(self) -> list[str]:
         """Its tests as pytest's node ids."""
-        return [node for test in self.tests for node in nodes(test)]
+        return marked_tests()[self.id]
 
     def apply(self, text: str) -> str:
-        """Return the text of its file without the guard."""
-        return remove_guard(self.file, text, self.id, self.instead)
+        """The text of its file without the guard."""
+        if text.count(self.code) != 1:
+            raise ValueError(f"{self.id}: expected its code once in {self.file}, got {text.count(self.code)}")
+        return text.replace(self.code, self.instead)
 
 
-def guard(name: str, *tests: str, instead: str | None = None) -> Guard:
-    return Guard(name, tests, instead)
+def guard(id: str, file: str, code: str, instead: str = "") -> Guard:
+    return Guard(id, file, code, instead)
 
 
 def row(title: str, *guards: Guard) -> Iterator[Guard]:
     return (replace(guard, row=title) for guard in guards)
+
+
+@cache
+def marked_tests() -> dict[str, list[str]]:
+    """The tests with the mark ``guard``, by its ids."""
+    tests: dict[str, list[str]] = defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text()
+        if "mark.guard(" not in text:
+            continue
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                for id in _guards_of(node):
+                    tests[id].append(f"{path.relative_to(ROOT).as_posix()}::{node.name}")
+    return tests
+
+
+def _guards_of(test: ast.FunctionDef) -> Iterator[str]:
+    for decorator in test.decorator_list:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.guard":
+            yield from (ast.literal_eval(argument) for argument in decorator.args)

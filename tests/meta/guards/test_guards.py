@@ -1,4 +1,4 @@
-"""The list of guards, the marks in the product and docs/security.md agree."""
+"""The list of guards, the code of the product, the marks of tests and docs/security.md agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.meta.guards import GUARDS, Guard
-from tests.meta.guards.marks import guard_files, remove_guard
+from tests.meta.guards.guard import marked_tests
 from tests.meta.guards.table import table
 from tests.support.planted_faults import ROOT
 
@@ -45,10 +45,9 @@ def test_every_row_has_a_guard() -> None:
     assert {guard.row for guard in GUARDS} >= ROWS
 
 
-def test_each_guard_is_marked_once_in_the_product() -> None:
-    assert Counter(guard.id for guard in GUARDS) == {
-        name: len(files) for name, files in guard_files().items()
-    }
+def test_each_guard_is_the_mark_of_a_test() -> None:
+    assert {guard.id for guard in GUARDS} == marked_tests().keys()
+    assert max(Counter(guard.id for guard in GUARDS).values()) == 1
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
@@ -70,26 +69,6 @@ def test_guard_removal_leaves_no_undefined_name(tmp_path: Path) -> None:
     words = ("ruff", "check", "--isolated", "--quiet", "--select", "F821", str(tmp_path))
     completed = subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True, text=True)
     assert (completed.returncode, completed.stdout, completed.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
-def test_each_test_of_guard_exists_once(guard: Guard) -> None:
-    assert len(guard.nodes) == len(guard.tests) > 0
-
-
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ("if a:  # guard: x\n    b()", "if False:  # guard: x\n    b()"),
-        ("if a:\n    b()  # guard: x", "if a:\n    pass  # guard: x"),
-        ("# guard: x\nb(\n    1\n)", "# guard: x\npass"),
-        ("b(\n    one=1,  # guard: x\n    two=2,\n)", "b(\n      # guard: x\n    two=2,\n)"),
-        ("b = (\n    one\n    or two  # guard: x\n)", "b = (\n    one  # guard: x\n)"),
-        ("@once  # guard: x\ndef b(): ...", "  # guard: x\ndef b(): ..."),
-    ],
-)
-def test_remove_guard_removes_marked_code(lines: str, expected: str) -> None:
-    assert remove_guard("some.py", lines, "x", None) == expected
 
 
 def test_security_page_contains_table() -> None:

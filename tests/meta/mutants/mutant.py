@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import NamedTuple
 
-EQUIVALENT_MARK = re.compile(r"(?:#|--) equivalent mutant: (\w+(?::\d+)?): (.+)")
+_LUA_FUNCTION = re.compile(r"(\s*)(?:local )?function ([\w.:]+)")
 
 
 class Edit(NamedTuple):
@@ -46,30 +47,66 @@ class Mutant:
         return "\n".join(list(unified_diff(*lines, lineterm="", n=1))[2:])
 
 
-def mutants(file: str, text: str, edits: Iterable[Edit]) -> Iterator[Mutant]:
-    """Mutants for the edits in the order of the file, without those marked as equivalent."""
-    equivalent = set(_equivalent_mutants(text))
+def mutants(
+    file: str, text: str, edits: Iterable[Edit], equivalents: Collection[Equivalent] = ()
+) -> Iterator[Mutant]:
+    """Mutants for the edits in the order of the file, without those that are equivalent."""
     counts: Counter[tuple[int, str]] = Counter()
-    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new)):
-        place = (text.count("\n", 0, edit.start) + 1, edit.operator)
-        counts[place] += 1
-        numbered_place = (place[0], f"{edit.operator}:{counts[place]}")
-        if equivalent.isdisjoint({place, numbered_place}):
-            yield Mutant(file, edit, place[0], counts[place])
-
-
-def _equivalent_mutants(text: str) -> Iterator[tuple[int, str]]:
-    """Line and operator of each ``# equivalent mutant: operator: reason``, which is at the end of the line
-    that it is about, or alone in the line above. ``operator:2`` is the second one in that line."""
     lines = text.splitlines()
-    for number, line in enumerate(lines, start=1):
-        match = EQUIVALENT_MARK.search(line)
-        if match:
-            yield target_line(lines, number), match[1]
+    for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new)):
+        number = text.count("\n", 0, edit.start) + 1
+        counts[number, edit.operator] += 1
+        ordinal = counts[number, edit.operator]
+        if not any(one.is_about(file, lines, number, edit.operator, ordinal) for one in equivalents):
+            yield Mutant(file, edit, number, ordinal)
 
 
-def target_line(lines: list[str], number: int) -> int:
-    """The line that a mark in this line is about: this one, or the next one with code."""
-    while number < len(lines) and lines[number - 1].lstrip().startswith(("#", "--", "//", "{#")):
-        number += 1
-    return number
+@dataclass(frozen=True, slots=True)
+class Equivalent:
+    """A mutant that changes nothing which can be observed, as equivalent.toml lists it: not by its line's
+    number, which every edit of the file would change."""
+
+    file: str
+    function: str  # qualified by its class and its outer functions; '' outside of any
+    operator: str  # ``compare``: all of that operator in the line; ``compare:2``: the second one
+    line: str  # its text, without indentation
+    reason: str
+
+    def is_about(self, file: str, lines: Sequence[str], number: int, operator: str, ordinal: int) -> bool:
+        return (
+            file == self.file
+            and self.operator in (operator, f"{operator}:{ordinal}")
+            and lines[number - 1].strip() == self.line
+            and function_at(file, lines, number) == self.function
+        )
+
+
+def function_at(file: str, lines: Sequence[str], number: int) -> str:
+    """The function that a line is in, qualified as in ``Queue.finish``; '' if it is in none."""
+    if file.endswith(".lua"):
+        return _lua_function_at(lines, number)
+    name = ""
+    nodes: list[ast.AST] = list(ast.parse("\n".join(lines)).body)
+    while nodes:
+        node = nodes.pop()
+        if not getattr(node, "lineno", 0) <= number <= (getattr(node, "end_lineno", None) or 0):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            name = f"{name}.{node.name}".lstrip(".")
+        nodes = [
+            child
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+        ]
+    return name
+
+
+def _lua_function_at(lines: Sequence[str], number: int) -> str:
+    indentation = len(lines[number - 1]) - len(lines[number - 1].lstrip())
+    for line in reversed(lines[: number - 1]):
+        match = _LUA_FUNCTION.match(line)
+        if match and len(match[1]) < max(indentation, 1):
+            return match[2]
+        if line == "end":
+            return ""
+    return ""

@@ -14,6 +14,7 @@ _COMPARISON_SWAPS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.GtE: (">=", ">"),
 }
 _LOGGERS = {"log", "_log", "logger", "_logger", "logging", "warnings"}
+_CLOCKS = {"monotonic", "perf_counter"}
 # Keywords for a text to read, or for the type checker.
 _TEXTS = {"help", "description", "title", "summary", "doc", "examples", "metavar", "epilog", "stacklevel"}
 
@@ -31,6 +32,12 @@ def is_program(source: str, mutant_text: str) -> bool:
     except SyntaxError:
         return False
     return ast.dump(ast.parse(mutant_text)) != ast.dump(ast.parse(source))
+
+
+def _reads_clock(node: ast.expr) -> bool:
+    """Whether it calls a clock with nanoseconds, which is never read at exactly the time compared with."""
+    calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+    return any(ast.unparse(call).rpartition(".")[2] in _CLOCKS for call in calls)
 
 
 class _Finder(ast.NodeVisitor):
@@ -158,7 +165,7 @@ class _Finder(ast.NodeVisitor):
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
             swap = _COMPARISON_SWAPS.get(type(operator))
-            if swap:
+            if swap and not (_reads_clock(left) or _reads_clock(right)):
                 start = self._source.index(swap[0], self._end(left), self._start(right))
                 self.edits.append(Edit("compare", start, start + len(swap[0]), swap[1]))
         self._shift(operands, 1)

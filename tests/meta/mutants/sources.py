@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from tests.meta import asynchronous
 from tests.meta.mutants import lua_operators, python_operators
-from tests.meta.mutants.mutant import Mutant, mutants
+from tests.meta.mutants.mutant import Equivalent, Mutant, mutants
 from tests.support.planted_faults import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
@@ -44,7 +46,14 @@ def text(file: str) -> str:
 @cache
 def mutants_of(file: str) -> tuple[Mutant, ...]:
     operators = lua_operators if file.endswith(".lua") else python_operators
-    return tuple(mutants(file, text(file), operators.edits(text(file))))
+    return tuple(mutants(file, text(file), operators.edits(text(file)), equivalents()))
+
+
+@cache
+def equivalents() -> tuple[Equivalent, ...]:
+    """The mutants that change nothing which can be observed."""
+    document = tomllib.loads((Path(__file__).parent / "equivalent.toml").read_text())
+    return tuple(Equivalent(**entry) for entry in document["mutant"])
 
 
 def tests_for(file: str, nearby_text: str) -> list[str]:

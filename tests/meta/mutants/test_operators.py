@@ -16,11 +16,12 @@ from tests.meta.mutants import lua_operators, python_operators, sources
 from tests.meta.mutants.faults import FAULTS, Fault
 from tests.meta.mutants.lua_syntax import parse
 from tests.meta.mutants.lua_tokens import LuaSyntaxError
-from tests.meta.mutants.mutant import Edit, mutants
+from tests.meta.mutants.mutant import Edit, Equivalent, mutants
 from tests.meta.mutants.sampling import is_script, rank, sample
 from tests.support.planted_faults import ROOT, nodes
 
 PYTHON = [
+    ("compare", "ended = monotonic() >= until or time.perf_counter() < begin", []),
     ("call", "send(1)", ["pass"]),
     ("call", "log.warning('sent')", []),
     ("set", "self.sent += 1", ["pass"]),
@@ -120,16 +121,32 @@ def test_a_mutant_has_an_id_and_a_diff() -> None:
     assert found_mutants[-1].diff(text).splitlines()[1:] == [" if a < b and c < d:", "-    e()", "+    pass"]
 
 
-def test_mutants_marked_as_equivalent_are_left_out() -> None:
+def test_equivalent_mutants_are_left_out() -> None:
     text = dedent("""\
-        a(b < c)  # equivalent mutant: compare: they are never equal
-        # equivalent mutant: call: it only saves time
-        forget(b < c)
-        a = min(b, c)  # equivalent mutant: limit:2: b is never more than c
+        class A:
+            def first(self):
+                a(b < c)
+
+            def second(self):
+                a(b < c)
+                a = min(b, c)
         """)
-    found_mutants = list(mutants("some.py", text, python_operators.edits(text)))
-    expected_ids = ["some.py:1:call", "some.py:3:compare", "some.py:4:limit"]
+    equivalents = (
+        Equivalent("some.py", "A.first", "compare", "a(b < c)", "they are never equal"),
+        Equivalent("some.py", "A.second", "limit:2", "a = min(b, c)", "b is never more than c"),
+        Equivalent("other.py", "A.second", "limit:1", "a = min(b, c)", "in another file"),
+    )
+    found_mutants = list(mutants("some.py", text, python_operators.edits(text), equivalents))
+    expected_ids = ["some.py:3:call", "some.py:6:call", "some.py:6:compare", "some.py:7:limit"]
     assert [mutant.id for mutant in found_mutants] == expected_ids
+
+
+@pytest.mark.parametrize("equivalent", sources.equivalents(), ids=lambda one: f"{one.file}:{one.line}")
+def test_equivalent_mutant_exists(equivalent: Equivalent) -> None:
+    text = sources.text(equivalent.file)
+    operators = lua_operators if equivalent.file.endswith(".lua") else python_operators
+    all_mutants = set(mutants(equivalent.file, text, operators.edits(text)))
+    assert all_mutants - set(mutants(equivalent.file, text, operators.edits(text), [equivalent]))
 
 
 def test_rank_of_mutant_is_unchanged_by_edits_of_other_lines() -> None:

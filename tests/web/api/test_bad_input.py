@@ -33,6 +33,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.guard("json-depth", "json-finite", "json-twice")
 def test_rest_refuses_invalid_body(
     form_queue: leaseq.Queue, call: Callable[..., Any], name: str, body: str
 ) -> None:
@@ -259,6 +260,7 @@ def test_missing_field_is_refused(form_queue: leaseq.Queue, call: Callable[..., 
             assert assert_problem(response, 400, "invalid")["field"] == field
 
 
+@pytest.mark.guard("body-size")
 def test_rest_refuses_too_large_body(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     body = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
     with assert_unchanged(form_queue):

@@ -128,6 +128,7 @@ def test_unknown_answer_and_revive_of_finished_item_are_refused(
         ("/events?after=1.0&after=2.0", "after"),
     ],
 )
+@pytest.mark.guard("one-value")
 def test_rest_refuses_invalid_query_parameter(
     form_queue: leaseq.Queue, call: Callable[..., Any], path: str, field: str
 ) -> None:
@@ -153,6 +154,7 @@ BYTES = "%ff%fe"
         ("worker", "PATCH", f"/{BYTES}"),
     ],
 )
+@pytest.mark.guard("path-utf8")
 def test_rest_refuses_path_with_invalid_utf_8(
     form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
 ) -> None:

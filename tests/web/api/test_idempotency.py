@@ -175,6 +175,7 @@ def test_empty_reserve_is_replayed_for_same_key(form_queue: leaseq.Queue, worker
     assert worker("POST", path, headers={"Idempotency-Key": "a new one"}).status_code == 200
 
 
+@pytest.mark.guard("key-of-a-person")
 def test_idempotency_key_is_scoped_to_person_and_path(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any
 ) -> None:

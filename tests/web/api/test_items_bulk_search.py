@@ -13,6 +13,7 @@ from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, reserv
 from tests.web.conftest import Caller
 
 
+@pytest.mark.guard("item-of-its-holder")
 def test_worker_reads_item_over_rest_only_while_holding_it(
     queue: leaseq.Queue, worker: Caller, manager: Caller, make_caller: Callable[[str], Caller]
 ) -> None:

@@ -70,6 +70,7 @@ def test_waiting_reserve_uses_skills_of_account(
     assert waiting_call.result().json["id"] == "one"
 
 
+@pytest.mark.guard("disabled-waits-in-vain")
 def test_person_disabled_while_waiting_gets_no_item(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
@@ -82,6 +83,7 @@ def test_person_disabled_while_waiting_gets_no_item(
     assert queue.get("one").state == "inbound"
 
 
+@pytest.mark.guard("closed-waits-in-vain")
 def test_person_losing_access_or_token_while_waiting_gets_no_item(
     app: Flask, queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:

@@ -85,6 +85,7 @@ def test_rotation_keeps_rights_and_revokes_old_token(program: Program) -> None:
         ("manager", "work", "manage", False),
     ],
 )
+@pytest.mark.guard("token-grants")
 def test_token_creates_only_tokens_within_own_scope(
     program: Program, role: str, own_scope: str, scope: str, is_allowed: bool
 ) -> None:
@@ -97,6 +98,7 @@ def test_token_creates_only_tokens_within_own_scope(
         assert len(caller("GET", "/tokens").json["tokens"]) == 1
 
 
+@pytest.mark.guard("token-outlives")
 def test_created_token_does_not_outlive_creating_token(program: Program) -> None:
     caller = program(days=5)
     refusal = assert_problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
@@ -114,6 +116,7 @@ def test_narrower_token_may_not_rotate_wider_token(program: Program, accounts: A
     assert_problem(narrow_caller("POST", f"/tokens/{wide_token['id']}/rotate", json={}), 403, "forbidden")
 
 
+@pytest.mark.guard("token-rotates-later")
 def test_short_lived_token_may_not_rotate_longer_lived_token(program: Program) -> None:
     caller = program(days=7)
     short_token = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
@@ -126,6 +129,7 @@ def test_short_lived_token_may_not_rotate_longer_lived_token(program: Program) -
     assert caller("POST", f"/tokens/{ids['short']}/rotate", json={}).status_code == 200
 
 
+@pytest.mark.guard("token-revokes-wider")
 def test_narrower_token_may_not_revoke_wider_token(program: Program, accounts: Accounts) -> None:
     wide_caller = program("admin")
     narrow_caller = with_token(
@@ -136,6 +140,7 @@ def test_narrower_token_may_not_revoke_wider_token(program: Program, accounts: A
     assert narrow_caller("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
 
 
+@pytest.mark.guard("tokens-of-others", "tokens-of-others-by-id")
 def test_tokens_of_others_require_admin_over_rest(program: Program, admin: Caller) -> None:
     ann, bob = program(), program()
     (anns_token,) = ann("GET", "/tokens").json["tokens"]
@@ -151,6 +156,7 @@ def test_tokens_of_others_require_admin_over_rest(program: Program, admin: Calle
     assert_problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
 
 
+@pytest.mark.guard("token-by-token")
 def test_session_may_not_create_token_over_rest(sign_in_as: Callable[[str], Browser]) -> None:
     person = sign_in_as("worker")
     headers = {"X-CSRFToken": person.csrf("/account")}

@@ -135,6 +135,7 @@ def test_an_unknown_queue_is_not_found(manager: Caller, receiver: Receiver) -> N
     assert response.status_code == 404
 
 
+@pytest.mark.guard("webhook-people")
 def test_webhook_for_person_events_requires_admin(
     make_caller: Make, manager: Caller, receiver: Receiver
 ) -> None:

@@ -60,6 +60,7 @@ def enter_code(browser: Browser, code: str) -> Any:
     return browser.post("/login/code", {"code": code}, page="/login/code")
 
 
+@pytest.mark.guard("factor-asked")
 def test_sign_in_requires_code_and_redirects_to_next(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     assert worker_browser.get("/account").status_code == 200, "the browser that turned it on stays signed in"
@@ -71,6 +72,7 @@ def test_sign_in_requires_code_and_redirects_to_next(app: Flask, worker_browser:
     assert (response.status_code, "You have 10 recovery codes left" in response.text) == (200, False)
 
 
+@pytest.mark.guard("next-after-factor")
 def test_sign_in_by_code_ignores_foreign_next_url(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     assert (
@@ -91,6 +93,7 @@ def test_too_long_next_path_redirects_home(app: Flask, worker_browser: Browser) 
     )
 
 
+@pytest.mark.guard("code-once")
 def test_two_factor_code_is_accepted_once(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
     code = device.code()
@@ -109,6 +112,7 @@ def test_confirmation_code_does_not_sign_in(server: Any, new_name: Callable[[str
 @pytest.mark.parametrize(
     ("seconds", "is_accepted"), [(-60, False), (-30, True), (0, True), (30, True), (60, False)]
 )
+@pytest.mark.guard("code-drift")
 def test_code_of_clock_off_by_30_seconds_is_accepted(
     server: Any, new_name: Callable[[str], str], seconds: int, is_accepted: bool
 ) -> None:
@@ -120,6 +124,7 @@ def test_code_of_clock_off_by_30_seconds_is_accepted(
     assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is is_accepted
 
 
+@pytest.mark.guard("recovery-hashed", "recovery-once")
 def test_recovery_code_is_accepted_once_and_stored_hashed(
     server: Any, app: Flask, worker_browser: Browser
 ) -> None:
@@ -144,6 +149,7 @@ def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
     return response.status_code, int(response.headers.get("Retry-After", 0))
 
 
+@pytest.mark.guard("code-slow")
 def test_wrong_codes_from_same_address_are_rate_limited(
     app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +176,7 @@ def test_wrong_codes_from_same_address_are_rate_limited(
     )
 
 
+@pytest.mark.guard("code-slow-anywhere")
 def test_wrong_codes_from_many_addresses_are_rate_limited(
     app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +197,7 @@ def test_code_without_password_is_refused(app: Flask, worker_browser: Browser) -
     assert stranger.get("/account").status_code == 303
 
 
+@pytest.mark.guard("half-way-time", "half-way-version")
 def test_pending_sign_in_expires_and_ends_at_password_change(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
@@ -205,6 +213,7 @@ def test_pending_sign_in_expires_and_ends_at_password_change(
     assert browser.get("/login/code").location == "/login"
 
 
+@pytest.mark.guard("factor-after-link")
 def test_password_link_does_not_replace_code(app: Flask, accounts: Accounts, worker_browser: Browser) -> None:
     turn_on_factor(worker_browser)
     token = accounts.password_link(worker_browser.name, by="test")
@@ -216,6 +225,7 @@ def test_password_link_does_not_replace_code(app: Flask, accounts: Accounts, wor
 
 
 @pytest.mark.parametrize("path", ["begin", "off"])
+@pytest.mark.guard("factor-needs-password")
 def test_turning_factor_on_or_off_requires_password(
     worker_browser: Browser, accounts: Accounts, path: str
 ) -> None:
@@ -229,6 +239,7 @@ def test_turning_factor_on_or_off_requires_password(
     assert accounts.factors.offered_secret(worker_browser.name) is None
 
 
+@pytest.mark.guard("factor-confirmed")
 def test_unconfirmed_factor_is_not_required(app: Flask, accounts: Accounts, worker_browser: Browser) -> None:
     worker_browser.post("/account/factor/begin", {"password": PASSWORD})
     response = worker_browser.post("/account/factor", {"code": "000000"}, page="/account/factor")
@@ -247,6 +258,7 @@ def test_codes_are_refused_after_factor_is_turned_off(app: Flask, worker_browser
     assert browser.sign_in().location == "/"
 
 
+@pytest.mark.guard("factor-ends-sessions")
 def test_turning_factor_on_ends_other_sessions(app: Flask, worker_browser: Browser) -> None:
     other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()

@@ -34,6 +34,7 @@ def test_language_is_chosen_without_sign_in(app: Any) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
+@pytest.mark.guard("next-after-language")
 def test_language_choice_ignores_foreign_next_url(worker_browser: Browser) -> None:
     response = worker_browser.post("/language", {"language": "de", "next": "//elsewhere.example/"})
     assert response.location == "/"

@@ -15,6 +15,7 @@ NEW = "another long one"
 
 
 @pytest.mark.parametrize("change", [{"disabled": True}, {"role": "manager"}], ids=["disabled", "demoted"])
+@pytest.mark.guard("maker-is-admin", "maker-may-grant")
 def test_links_end_when_creating_admin_loses_rights(
     app: Flask,
     accounts: Accounts,
@@ -49,6 +50,7 @@ def test_links_end_when_creating_admin_loses_rights(
     ],
     ids=["password", "another-link", "disabled", "signed-out-everywhere"],
 )
+@pytest.mark.guard("link-version")
 def test_password_link_is_refused_after_sessions_end(
     accounts: Accounts, worker_browser: Browser, end: Callable[[Accounts, str], object]
 ) -> None:
@@ -59,6 +61,7 @@ def test_password_link_is_refused_after_sessions_end(
         accounts.use_link(link, "a third long one")
 
 
+@pytest.mark.guard("invitation-second")
 def test_second_acceptance_of_invitation_is_refused(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

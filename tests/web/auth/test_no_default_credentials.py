@@ -42,12 +42,14 @@ def test_account_without_password_refuses_any_password(new_app: Flask) -> None:
         assert not CHEAP_PASSWORDS.matches(password, None)
 
 
+@pytest.mark.guard("no-password-no-match")
 def test_missing_hash_matches_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if the password equals the one whose hash is compared for unknown names."""
     monkeypatch.setattr(type(CHEAP_PASSWORDS._hasher), "verify", lambda *_: True)
     assert not CHEAP_PASSWORDS.matches("anything", None)
 
 
+@pytest.mark.guard("setup-token")
 def test_setup_requires_printed_link(new_app: Flask) -> None:
     accounts: Accounts = new_app.extensions["leaseq"].accounts
     token = accounts.setup_token()

@@ -16,6 +16,7 @@ from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import SECRET, Browser
 
 
+@pytest.mark.guard("next-after-factor", "pkce")
 def test_known_person_signs_in_by_claim(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -53,6 +54,7 @@ def test_login_page_offers_provider_only_if_configured(app: Flask, make_app: Cal
         assert Browser(app, "").get(path).status_code == 404
 
 
+@pytest.mark.guard("create-where-set")
 def test_unknown_person_becomes_worker_only_if_configured(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -66,6 +68,7 @@ def test_unknown_person_becomes_worker_only_if_configured(
     assert sign_in(make_app())[1].status_code == 303
 
 
+@pytest.mark.guard("disabled-by-provider")
 def test_disabled_person_may_not_sign_in_through_provider(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -76,6 +79,7 @@ def test_disabled_person_may_not_sign_in_through_provider(
     assert (response.status_code, "disabled" in response.text) == (403, True)
 
 
+@pytest.mark.guard("name-linked-to-other")
 def test_same_name_with_other_subject_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -89,6 +93,7 @@ def test_same_name_with_other_subject_is_refused(
     assert sign_in(make_app())[1].status_code == 303
 
 
+@pytest.mark.guard("email-verified")
 def test_email_claim_must_be_verified(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
@@ -127,6 +132,7 @@ def test_id_token_with_wrong_claim_is_refused(
     assert browser.get("/account").status_code == 303
 
 
+@pytest.mark.guard("id-token-checked")
 def test_missing_or_wrongly_signed_id_token_is_refused(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -177,6 +183,7 @@ def test_provider_error_is_shown_escaped(make_app: Callable[..., Flask]) -> None
     )
 
 
+@pytest.mark.guard("issuer-checked")
 def test_unavailable_provider_or_other_issuer_is_bad_gateway(
     make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -221,6 +228,7 @@ def test_unavailable_provider_or_other_issuer_is_bad_gateway(
         ),
     ],
 )
+@pytest.mark.guard("oidc-by-tls", "oidc-fields")
 def test_invalid_oidc_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:

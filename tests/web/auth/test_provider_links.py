@@ -27,6 +27,7 @@ def is_signed_in(browser: Browser) -> bool:
     return browser.get("/account").status_code == 200
 
 
+@pytest.mark.guard("linked-by-password", "name-linked-to-other", "password-of-linked")
 def test_an_account_with_a_password_is_linked_by_its_password(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -50,6 +51,7 @@ def test_an_account_with_a_password_is_linked_by_its_password(
     assert sign_in(app)[1].status_code == 403, "somebody else is not even asked for the password"
 
 
+@pytest.mark.guard("limit-refuses")
 def test_password_attempts_on_link_page_are_limited(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -76,6 +78,7 @@ def test_account_with_second_factor_is_linked_by_password_and_code(
     assert (is_signed_in(browser), accounts.has_provider_link(name)) == (True, True)
 
 
+@pytest.mark.guard("second-step-of-linked")
 def test_linked_account_still_requires_second_factor(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -92,6 +95,7 @@ def test_linked_account_still_requires_second_factor(
 
 
 @pytest.mark.parametrize("kind", ["manager", "admin", "token"])
+@pytest.mark.guard("linked-by-admin", "linked-tokens", "linked-worker")
 def test_privileged_account_without_password_is_linked_by_admin(
     accounts: Accounts,
     make_app: Callable[..., Flask],
@@ -119,6 +123,7 @@ def test_privileged_account_without_password_is_linked_by_admin(
     assert (admin_browser.name, "sign-in.provider-allowed") in actions
 
 
+@pytest.mark.guard("link-of-an-admin")
 def test_allowed_link_ends_when_admin_is_disabled(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
@@ -147,6 +152,7 @@ def test_a_worker_without_a_password_is_linked_at_their_first_sign_in(
     assert accounts.has_provider_link(name)
 
 
+@pytest.mark.guard("linked-stays")
 def test_linked_account_is_kept_when_provider_renames_person(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
@@ -178,6 +184,7 @@ def test_pending_link_expires_and_ends_at_password_change(
     )
 
 
+@pytest.mark.guard("link-step")
 def test_link_page_requires_sign_in_through_provider(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
@@ -188,6 +195,7 @@ def test_link_page_requires_sign_in_through_provider(
     assert browser.get(LINK_PATH).location == "/login"
 
 
+@pytest.mark.guard("provider-by-tls")
 def test_provider_endpoints_without_https_are_refused(
     make_app: Callable[..., Flask], provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,9 @@ def is_signed_in(browser: Browser) -> bool:
     ],
     ids=["logout", "everywhere", "password", "disabled", "password-by-admin", "link", "by-admin"],
 )
+@pytest.mark.guard(
+    "link-ends-sessions", "new-password-ends-sessions", "revoke-ends-sessions", "session-ended"
+)
 def test_copied_cookie_is_refused_after_session_ends(
     app: Flask, accounts: Accounts, worker_browser: Browser, end: Callable[[Browser, Accounts], object]
 ) -> None:
@@ -61,6 +64,7 @@ def test_sign_out_keeps_sessions_of_other_browsers(app: Flask, worker_browser: B
     assert is_signed_in(other_browser)
 
 
+@pytest.mark.guard("sign-in-clears-session", "sign-in-ends-session")
 def test_sign_in_replaces_previous_session(app: Flask, worker_browser: Browser) -> None:
     thief = copy_session(app, worker_browser)
     with worker_browser.client.session_transaction() as session:
@@ -87,6 +91,7 @@ def test_forged_session_id_is_refused(worker_browser: Browser) -> None:
         assert not is_signed_in(worker_browser), forged_id
 
 
+@pytest.mark.guard("session-of-its-person")
 def test_session_secret_is_refused_under_other_name(
     accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:

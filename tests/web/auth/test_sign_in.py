@@ -28,6 +28,7 @@ def test_session_cookie_has_expiry_date(app: Flask, sign_in_as: Callable[[str], 
     assert "; Expires=" in cookie
 
 
+@pytest.mark.guard("same-answer")
 def test_wrong_password_and_unknown_name_get_same_response(
     app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -47,6 +48,7 @@ def test_wrong_password_and_unknown_name_get_same_response(
     assert without_tokens(known_text) == without_tokens(unknown_text)
 
 
+@pytest.mark.guard("unknown-costs-a-hash")
 def test_unknown_name_costs_one_password_hash(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal time is checked by the number of hashes, not by a clock."""
     tried_passwords: list[str] = []
@@ -77,6 +79,7 @@ def test_unknown_name_costs_one_password_hash(accounts: Accounts, monkeypatch: p
         ("account", "/"),
     ],
 )
+@pytest.mark.guard("next-backslash", "next-printable", "next-slashes")
 def test_sign_in_redirects_only_to_local_next_path(
     sign_in_as: Callable[[str], Browser], target: str, location: str
 ) -> None:
@@ -85,6 +88,7 @@ def test_sign_in_redirects_only_to_local_next_path(
     assert person.sign_in(next=target).location == location
 
 
+@pytest.mark.guard("limit-by-name", "limit-refuses")
 def test_failed_sign_ins_are_limited_by_name_and_address(sign_in_as: Callable[[str], Browser]) -> None:
     person = sign_in_as("worker")
     person.post("/logout")
@@ -98,6 +102,7 @@ def test_failed_sign_ins_are_limited_by_name_and_address(sign_in_as: Callable[[s
     assert person.sign_in().status_code == 303, "from another address it still works"
 
 
+@pytest.mark.guard("limit-by-address")
 def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
     options = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.2"}}
     stranger = Browser(app, "")
@@ -111,6 +116,7 @@ def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
     assert codes == [401] * PER_ADDRESS + [429]
 
 
+@pytest.mark.guard("password-ends-sessions")
 def test_a_changed_password_ends_the_other_sessions(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
     first_browser = sign_in_as("worker")
     second_browser = Browser(app, first_browser.name)
@@ -132,6 +138,7 @@ def test_a_changed_password_ends_the_other_sessions(app: Flask, sign_in_as: Call
         ({"again": "something else"}, "differ"),
     ],
 )
+@pytest.mark.guard("password-length")
 def test_a_refused_password_changes_nothing(
     sign_in_as: Callable[[str], Browser], app: Flask, fields: dict[str, str], message: str
 ) -> None:
@@ -151,6 +158,7 @@ def test_sign_out_everywhere_ends_other_sessions(app: Flask, sign_in_as: Callabl
     assert second_browser.get("/account").status_code == 303
 
 
+@pytest.mark.guard("disabled-is-out", "disabling-ends-sessions")
 def test_disabled_person_loses_session_and_token_immediately(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -175,6 +183,7 @@ def test_session_id_without_secret_is_refused(sign_in_as: Callable[[str], Browse
     assert person.get("/account").status_code == 303
 
 
+@pytest.mark.guard("token-hashed")
 def test_a_token_is_shown_once_and_kept_as_a_hash(
     server: Any, app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -196,6 +205,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
     assert app.test_client().get("/api/v1/queues", headers=header).status_code == 401
 
 
+@pytest.mark.guard("own-tokens")
 def test_nobody_revokes_another_persons_token(
     accounts: Accounts, worker: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -231,6 +241,7 @@ def test_account_page_states_password_length(sign_in_as: Callable[[str], Browser
     assert "10 to 128 characters" in sign_in_as("worker").get("/account").text
 
 
+@pytest.mark.guard("disabled-has-no-session")
 def test_stored_session_of_disabled_person_is_refused(accounts: Accounts, worker: Caller) -> None:
     session = accounts.sessions.start(accounts.get(worker.name))
     assert accounts.sessions.person(session)

@@ -53,6 +53,7 @@ def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
     return totp
 
 
+@pytest.mark.guard("failed-in-log", "limited-in-log")
 def test_successful_failed_and_limited_sign_ins_are_logged(
     app: Flask, accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -109,6 +110,7 @@ def test_sign_ins_by_code_and_provider_are_logged(
     ]
 
 
+@pytest.mark.guard("failed-name-shortened", "limited-name-shortened")
 def test_password_typed_as_name_is_not_stored(
     server: Any, app: Flask, accounts: Accounts, own_log: dict[str, str]
 ) -> None:
@@ -129,6 +131,7 @@ def test_password_typed_as_name_is_not_stored(
     assert "\u202e" not in "".join(subjects)
 
 
+@pytest.mark.guard("sign-ins-apart")
 def test_failed_sign_ins_do_not_evict_log_of_changes(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +166,7 @@ def test_log_pages_skip_and_repeat_nothing(
     assert entries == [(str(n), what) for n in reversed(range(12)) for what in ("sign-in.done", "queue.set")]
 
 
+@pytest.mark.guard("told-at-sign-in")
 def test_notice_of_events_since_last_sign_in_is_shown_once(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:

@@ -22,6 +22,7 @@ NEW = "another long one"
 
 
 @pytest.mark.parametrize("password", [{}, {"password": ""}, {"password": "not that one"}])
+@pytest.mark.guard("token-by-password", "token-presence")
 def test_token_creation_on_pages_requires_password(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], password: dict[str, str]
 ) -> None:
@@ -82,6 +83,7 @@ def test_token_for_unknown_or_inaccessible_queue_is_refused(
     assert (response.status_code, "there is no queue" in response.text) == (400, True)
 
 
+@pytest.mark.guard("token-recent-sign-in")
 def test_person_without_password_needs_recent_provider_sign_in(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -108,6 +110,7 @@ def test_person_without_password_needs_recent_provider_sign_in(
     assert len(accounts.tokens(name)) == 2
 
 
+@pytest.mark.guard("sign-in-time")
 def test_old_auth_time_of_provider_is_no_proof(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
@@ -132,6 +135,7 @@ def test_future_auth_time_of_provider_is_capped_at_now(
         assert session["proved-at"] <= time.time()
 
 
+@pytest.mark.guard("token-count")
 def test_number_of_tokens_per_person_is_limited(
     accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

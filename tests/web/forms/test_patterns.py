@@ -56,6 +56,7 @@ def test_huge_pattern_is_refused_with_its_question(pattern: str, schema_of: Any)
 
 
 @pytest.mark.parametrize("pattern", HUGE)
+@pytest.mark.guard("pattern-time")
 def test_compiled_size_is_limited_in_validator(pattern: str) -> None:
     with pytest.raises((ValueError, jsonschema_rs.ValidationError)):
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=OPTIONS)
@@ -69,6 +70,7 @@ def test_usual_pattern_is_accepted(pattern: str) -> None:
     check_form(form_with(pattern))
 
 
+@pytest.mark.guard("pattern-text")
 def test_text_for_expensive_pattern_is_limited() -> None:
     form = form_with("^(a|b)*a(a|b){300}c")
     form["ask"]["properties"]["note"] = {"type": "string"}
@@ -88,6 +90,7 @@ def test_text_is_limited_by_how_often_patterns_are_matched_on_it() -> None:
         check_result(form, {"a": "b" * 100_000})
 
 
+@pytest.mark.guard("patterns-total")
 def test_patterns_are_limited_together() -> None:
     questions = {
         f"q{number}": {"type": "string", "pattern": f"(a|b)*a(a|b){{700}}{number}"} for number in range(30)

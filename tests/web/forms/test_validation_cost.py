@@ -66,12 +66,14 @@ def test_exponential_references_are_refused_when_form_is_set(word: str) -> None:
     assert "references" in error.value.limit
 
 
+@pytest.mark.guard("checks-limit")
 def test_a_recursion_that_doubles_at_each_level_of_an_answer_is_refused() -> None:
     schema = {"allOf": [{"properties": {"x": ref("t")}}, {"properties": {"x": ref("t")}}]}
     with pytest.raises(Invalid, match="references"):
         check_form(form_of(ref("t"), t=schema))
 
 
+@pytest.mark.guard("subschemas-limit")
 def test_definitions_that_multiply_the_fields_of_a_page_are_refused() -> None:
     """100 fields of 100 fields of 100 fields, in 10 kB."""
     defs: dict[str, Any] = {"d0": {"type": "string"}}
@@ -122,6 +124,7 @@ def test_form_stored_before_limit_is_refused_when_answer_is_checked() -> None:
     assert "references" in text
 
 
+@pytest.mark.guard("result-values")
 def test_answer_with_many_errors_reports_only_first_error() -> None:
     form = form_of({"type": "array", "items": {"type": "string"}})
     field, text, errors = check_in_small_process(form, {"a": [1] * 125_000}, megabytes=200)
@@ -130,6 +133,7 @@ def test_answer_with_many_errors_reports_only_first_error() -> None:
     assert "a.0" in text
 
 
+@pytest.mark.guard("result-bytes")
 def test_error_does_not_repeat_large_answer() -> None:
     form = {"ask": {"type": "object", "anyOf": [{"maxProperties": 0}] * 900}}
     field, text, errors = check_in_small_process(form, {"a": "x" * 260_000})
@@ -149,6 +153,7 @@ def test_error_names_place_only_in_answers_up_to_size_limit(
         check_result({"ask": {"type": "object"}}, result)
 
 
+@pytest.mark.guard("error-count", "error-length")
 def test_errors_of_answer_are_limited_in_number_and_length() -> None:
     fields = {f"field{number:03}": {"type": "integer"} for number in range(300)}
     form = {"ask": {"type": "object", "properties": fields}}
@@ -159,6 +164,7 @@ def test_errors_of_answer_are_limited_in_number_and_length() -> None:
     assert len(str(error.value)) < 500
 
 
+@pytest.mark.guard("unevaluated-times")
 def test_nested_unevaluated_properties_rules_are_refused() -> None:
     """Twenty nested rules took a minute to validate an answer."""
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}, "unevaluatedProperties": False}
@@ -176,6 +182,7 @@ def test_reference_cycle_on_same_value_is_refused() -> None:
 @pytest.mark.parametrize(
     "reference", ["https://example.org/s", "https://json-schema.org/draft/2020-12/schema", "#/nowhere", "#no"]
 )
+@pytest.mark.guard("remote-ref")
 def test_reference_outside_form_is_refused(reference: str) -> None:
     with pytest.raises(Invalid, match="references to places in the form itself"):
         check_form(form_of({"$ref": reference}))

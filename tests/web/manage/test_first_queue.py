@@ -68,6 +68,7 @@ def test_start_page_offers_three_ways_to_create_queue(
     assert admin_browser.get("/").status_code == 200
 
 
+@pytest.mark.guard("demo-of-others")
 def test_demo_is_not_added_to_queue_without_access(
     empty_server: None, manager_browser: Browser, app: Flask, accounts: Accounts, server: Server
 ) -> None:

@@ -143,6 +143,7 @@ def test_requests_are_counted_by_route_and_status(metrics_app: Flask) -> None:
     assert increase(requests, method="other", route="none", status="404") == 1
 
 
+@pytest.mark.guard("metrics-token")
 def test_metrics_require_manager_or_metrics_token(
     app: Flask, metrics_app: Flask, worker: Caller, manager: Caller, admin: Caller, sign_in_as: Any
 ) -> None:

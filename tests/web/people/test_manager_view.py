@@ -46,6 +46,7 @@ def queues(
         )
 
 
+@pytest.mark.guard("people-held", "people-of-the-queues")
 def test_manager_sees_people_and_figures_of_managed_queues_only(
     manager_browser: Browser, queues: tuple[leaseq.Queue, leaseq.Queue], names: dict[str, str], state: State
 ) -> None:
@@ -72,6 +73,7 @@ def test_manager_sees_people_and_figures_of_managed_queues_only(
     assert (figures["count"], figures["working"], figures["done"]) == (2, 1, 1)
 
 
+@pytest.mark.guard("people-unseen")
 def test_person_page_shows_work_on_managed_queues_without_account(
     manager_browser: Browser, queues: tuple[leaseq.Queue, leaseq.Queue], names: dict[str, str], state: State
 ) -> None:
@@ -94,6 +96,7 @@ def test_person_page_shows_work_on_managed_queues_without_account(
     assert ann in manager_browser.get("/people").text
 
 
+@pytest.mark.guard("people-queue")
 def test_search_criteria_reveal_no_hidden_data(
     manager_browser: Browser,
     queues: tuple[leaseq.Queue, leaseq.Queue],
@@ -137,6 +140,7 @@ def test_worker_cannot_open_people_pages(worker_browser: Browser) -> None:
     ] == [403, 403]
 
 
+@pytest.mark.guard("people-suggested")
 def test_only_people_of_the_queue_are_suggested(
     manager_browser: Browser, queues: tuple[leaseq.Queue, leaseq.Queue], names: dict[str, str]
 ) -> None:

@@ -32,6 +32,7 @@ def link_in(page: str) -> str:
     return not_none(re.search(r"/welcome\?token=[\w-]+", page))[0]
 
 
+@pytest.mark.guard("invitation-spent", "name-taken")
 def test_invitation_grants_role_and_skills_once(
     app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_invitation_grants_role_and_skills_once(
     assert all(invitation.by != admin_browser.name for invitation in accounts.invitations())
 
 
+@pytest.mark.guard("inviters-name")
 def test_invited_person_cannot_change_preset_name(
     app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
@@ -76,6 +78,7 @@ def test_invited_person_cannot_change_preset_name(
         accounts.invite(by="test", name=name)
 
 
+@pytest.mark.guard("invitation-there")
 def test_revoked_or_expired_invitation_is_refused(
     app: Flask,
     server: Any,
@@ -142,6 +145,7 @@ def test_change_of_missing_person_returns_404(
         accounts.get(name)
 
 
+@pytest.mark.guard("disabled-gives-back")
 def test_disabling_person_releases_only_their_leases(
     form_queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:

@@ -16,6 +16,7 @@ from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 from tests.web.work_pages import path, take
 
 
+@pytest.mark.guard("text-escaped")
 def test_hostile_payload_is_escaped_on_work_page(queue: leaseq.Queue, worker_browser: Browser) -> None:
     script = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     form = {
@@ -48,6 +49,7 @@ def test_hostile_payload_is_escaped_on_work_page(queue: leaseq.Queue, worker_bro
         ("[x](https://ok.example)", "noopener", ""),
     ],
 )
+@pytest.mark.guard("markdown-clean", "no-markdown-images")
 def test_markdown_is_harmless(text: str, expected: str, forbidden: str) -> None:
     rendered = str(markdown(text))
     assert expected in rendered
@@ -68,6 +70,7 @@ def test_link_accepts_only_web_addresses(value: object, address: str | None) -> 
     assert web_link(value) == address
 
 
+@pytest.mark.guard("markdown-length")
 def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, worker_browser: Browser) -> None:
     """A text at the limit is shown whole; a text one byte longer is cut."""
     queue.configure(form={"show": [{"field": "a", "kind": "markdown"}]})
@@ -90,6 +93,7 @@ def test_truncation_note_is_outside_cut_code_block() -> None:
     assert rendered.index("</pre>") < rendered.index("The rest is not shown")
 
 
+@pytest.mark.guard("markdown-once")
 def test_the_same_markdown_is_rendered_once() -> None:
     """A long text takes seconds to render, and everybody sees the same instructions."""
     text = f"# Instructions {uuid4()}"
@@ -112,11 +116,13 @@ def test_the_same_markdown_is_rendered_once() -> None:
         ('data:image/png;base64,iVBOR" onerror="alert(1)', False),
     ],
 )
+@pytest.mark.guard("data-images")
 def test_only_data_urls_of_bitmaps_are_shown_as_pictures(app: Any, value: object, is_shown: bool) -> None:
     with app.test_request_context():
         assert picture_link(value) == (value if is_shown else None)
 
 
+@pytest.mark.guard("csp-media", "media-origins")
 def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
     app = create_app(settings, passwords=CHEAP_PASSWORDS)

@@ -43,6 +43,7 @@ def test_every_route_declares_role_or_is_listed_as_open(app: Flask) -> None:
     assert {endpoint for endpoint, _, _ in every_route(app)} >= OPEN_TO_ANYONE
 
 
+@pytest.mark.guard("stranger-signs-in")
 def test_request_without_sign_in_reaches_only_open_routes(app: Flask) -> None:
     client = app.test_client()
     for endpoint, method, path in every_route(app):
@@ -57,6 +58,7 @@ def test_request_without_sign_in_reaches_only_open_routes(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
+@pytest.mark.guard("role-of-the-route")
 def test_role_is_refused_on_routes_of_higher_roles(
     app: Flask, role: str, make_caller: Callable[[str], Caller], sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -72,6 +74,7 @@ def test_role_is_refused_on_routes_of_higher_roles(
         assert browser.client.open(path, method=method).status_code == 403, path
 
 
+@pytest.mark.guard("default-deny")
 def test_route_without_declared_role_is_forbidden(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
@@ -92,6 +95,7 @@ def existing_queue(server: Any) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("existing_queue")
+@pytest.mark.guard("csrf")
 def test_every_write_with_session_requires_csrf_token(
     app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
@@ -111,6 +115,7 @@ def test_rest_accepts_session_with_csrf_token(form_queue: Any, sign_in_as: Calla
     assert not_none(response.json)["person"] == browser.name
 
 
+@pytest.mark.guard("bad-token-stays-bad")
 def test_invalid_token_is_refused_despite_session(sign_in_as: Callable[[str], Browser]) -> None:
     response = sign_in_as("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
     assert response.status_code == 401
@@ -125,6 +130,7 @@ def test_authorization_header_without_token_is_refused_with_hint(app: Flask, hea
     assert not_none(response.json)["detail"].endswith("send `Authorization: Bearer <token>`")
 
 
+@pytest.mark.guard("csp-nonce", "csp-sent", "frame-ancestors", "nonce-new", "nosniff")
 def test_pages_have_security_headers_and_unique_nonce(
     sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
@@ -150,6 +156,7 @@ def test_pages_have_security_headers_and_unique_nonce(
     assert len(nonces) == 6
 
 
+@pytest.mark.guard("host-cookie", "hsts", "httponly", "samesite", "secure-cookie")
 def test_session_cookie_over_https_has_host_prefix(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
@@ -165,6 +172,7 @@ def test_session_cookie_over_https_has_host_prefix(server: Any) -> None:
     assert "max-age" in response.headers["Strict-Transport-Security"]
 
 
+@pytest.mark.guard("forwarded-networks")
 def test_forwarded_headers_are_trusted_only_from_configured_proxies(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings

@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.guard("lease-of-its-holder")
 def test_rest_refuses_action_on_lease_of_another_person(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str
 ) -> None:
@@ -39,6 +40,7 @@ def test_rest_refuses_action_on_lease_of_another_person(
 
 
 @pytest.mark.parametrize("verb", ["finish", "abandon", "fail", "renew"])
+@pytest.mark.guard("no-grant-no-answer")
 def test_pages_refuse_action_on_lease_of_another_person(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
 ) -> None:
@@ -52,6 +54,7 @@ def test_pages_refuse_action_on_lease_of_another_person(
     assert form_queue.mine(worker_browser.name) == [lease]
 
 
+@pytest.mark.guard("no-unknown-fields")
 def test_reserve_uses_signed_in_person_and_refuses_person_field(
     form_queue: leaseq.Queue, worker: Caller
 ) -> None:
@@ -87,6 +90,7 @@ def make_item_in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]
 
 @pytest.mark.parametrize("token", [1, 2, 3])
 @pytest.mark.parametrize("verb", [*VERBS, "undo"])
+@pytest.mark.guard("stranger-learns-nothing")
 def test_rest_hides_existence_of_item_from_non_holder(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str, token: int
 ) -> None:
@@ -105,6 +109,7 @@ def test_rest_hides_existence_of_item_from_non_holder(
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "undo", "outcome"])
+@pytest.mark.guard("stranger-learns-nothing")
 def test_pages_hide_existence_of_item_from_non_holder(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
 ) -> None:

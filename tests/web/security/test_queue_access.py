@@ -54,6 +54,7 @@ def guarded_rules(app: Flask) -> list[Rule]:
     return [rule for rule in app.url_map.iter_rules() if rule.endpoint not in OPEN_TO_ANYONE]
 
 
+@pytest.mark.guard("queue-work")
 def test_queue_routes_return_404_without_access(
     app: Flask,
     closed_queue: leaseq.Queue,
@@ -162,6 +163,7 @@ def test_queue_without_access_is_not_listed(
         ]
 
 
+@pytest.mark.guard("queue-all")
 def test_routes_about_all_queues_require_access_to_all(
     app: Flask, closed_queue: leaseq.Queue, manager: Caller, manager_browser: Browser, admin: Caller
 ) -> None:
@@ -186,6 +188,7 @@ def test_oversized_form_without_access_returns_404(
         assert worker_browser.client.post(f"/q/{name}/items/one/finish", data=fields).status_code == 404
 
 
+@pytest.mark.guard("queue-manage")
 def test_admins_and_named_people_have_access(
     closed_queue: leaseq.Queue, access: QueueAccess, admin: Caller, worker: Caller, manager: Caller
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import leaseq
 from leaseq import webhooks
 from leaseq.webapp.store.activity import Activity
@@ -22,6 +24,7 @@ def test_similar_title_warning_ignores_queue_without_access(
     assert "looks like that of" not in page
 
 
+@pytest.mark.guard("webhooks-all")
 def test_disabled_webhooks_are_shown_only_to_managers_of_all_queues(
     server: Any, closed_queue: leaseq.Queue, access: QueueAccess, manager_browser: Browser
 ) -> None:
@@ -48,6 +51,7 @@ def test_webhooks_link_is_shown_only_to_managers_of_all_queues(
     assert "/people" in manager_browser.get("/commands").text, "a page that managers may see"
 
 
+@pytest.mark.guard("webhooks-queue")
 def test_webhooks_queue_is_for_admins_only(
     server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
 ) -> None:

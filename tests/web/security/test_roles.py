@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
@@ -12,6 +13,7 @@ FIGURES_OF_PEOPLE = ("people.index", "people.detail")
 """Pages that show managers the work on their queues: tests/web/people/test_manager_view.py."""
 
 
+@pytest.mark.guard("manager-of-queues")
 def test_manager_and_admin_pages_require_their_role(app: Flask) -> None:
     for endpoint in app.view_functions:
         blueprint = endpoint.partition(".")[0]

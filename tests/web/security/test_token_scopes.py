@@ -68,6 +68,7 @@ def make_program(app: Flask, accounts: Accounts, new_name: Callable[[str], str])
 
 
 @pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.guard("scope-reads-only", "scope-role", "token-within")
 def test_routes_refuse_tokens_of_insufficient_scope(
     app: Flask, scope: str, make_program: Callable[..., Caller]
 ) -> None:
@@ -82,6 +83,7 @@ def test_routes_refuse_tokens_of_insufficient_scope(
         response.close()  # one is an endless stream
 
 
+@pytest.mark.guard("token-queue")
 def test_token_for_one_queue_is_refused_elsewhere(
     app: Flask, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
@@ -97,6 +99,7 @@ def test_token_for_one_queue_is_refused_elsewhere(
     assert make_program(scope="admin", queue=queue.name)("GET", f"/queues/{queue.name}").status_code == 200
 
 
+@pytest.mark.guard("scope-of-the-role")
 def test_token_scope_does_not_exceed_role_of_person(
     accounts: Accounts, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
@@ -151,6 +154,7 @@ def test_token_without_scope_has_full_scope_of_role(
     assert (token.scope, token.queue, token.expires_at) == (scope, None, None)
 
 
+@pytest.mark.guard("token-end")
 def test_token_expires_after_its_days(
     server: Any, accounts: Accounts, make_program: Callable[..., Caller]
 ) -> None:
@@ -177,6 +181,7 @@ def test_expired_token_returns_401(
     assert program("GET", "/queues").status_code == 401
 
 
+@pytest.mark.guard("api-only-tokens")
 def test_pages_do_not_accept_tokens(make_program: Callable[..., Caller]) -> None:
     program = make_program()
     headers = {"Authorization": f"Bearer {program.token}"}

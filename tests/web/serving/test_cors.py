@@ -95,6 +95,7 @@ def test_described_response_headers_are_exposed(
         "http://app.example",
     ],
 )
+@pytest.mark.guard("cors-origins")
 def test_other_origins_get_no_cors_headers(cors_app: Any, worker: Caller, origin: str) -> None:
     for method in ("OPTIONS", "GET"):
         headers = {"Origin": origin, "Authorization": f"Bearer {worker.token}", **PREFLIGHT}
@@ -108,6 +109,7 @@ def test_no_origin_is_allowed_by_default(worker: Caller) -> None:
     assert (response.status_code, cors_headers(response)) == (200, {})
 
 
+@pytest.mark.guard("cors-no-cookies")
 def test_session_is_refused_for_other_origin(
     cors_app: Any, accounts: Accounts, new_name: Any, form_queue: leaseq.Queue
 ) -> None:
@@ -124,6 +126,7 @@ def test_session_is_refused_for_other_origin(
     assert_problem(post_response, 401, "unauthorized")
 
 
+@pytest.mark.guard("cors-api-only")
 def test_pages_have_no_cors_headers(cors_app: Any) -> None:
     for path in ("/login", "/healthz", "/static/shared/base.css"):
         with cors_app.test_client().get(path, headers={"Origin": OUR_ORIGIN}) as response:

@@ -33,6 +33,7 @@ def test_allowed_host_is_answered(named_hosts_app: Flask, host: str) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "queue.example.org.evil.example", "evilteam.example", ""])
 @pytest.mark.parametrize("path", ["/login", "/", "/nowhere", "/static/shared/page.js"])
+@pytest.mark.guard("hosts-checked", "hosts-suffix")
 def test_another_host_is_refused(named_hosts_app: Flask, path: str, host: str) -> None:
     response = named_hosts_app.test_client().get(path, headers={"Host": host})
     assert response.status_code == 400
@@ -40,6 +41,7 @@ def test_another_host_is_refused(named_hosts_app: Flask, path: str, host: str) -
     assert "evil.example" not in response.text
 
 
+@pytest.mark.guard("hosts-probes")
 def test_health_checks_accept_any_host(named_hosts_app: Flask) -> None:
     for path in ("/healthz", "/readyz"):
         assert named_hosts_app.test_client().get(path, headers={"Host": "10.0.0.7:8000"}).status_code == 200

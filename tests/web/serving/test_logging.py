@@ -78,6 +78,7 @@ def test_access_log_entry_has_request_and_person(json_log: Log, worker: Caller, 
     assert "secret" not in json_log.text, "links that set a password have their token in the query"
 
 
+@pytest.mark.guard("log-escaped")
 def test_control_characters_do_not_forge_log_lines(app: Flask, log: Log) -> None:
     app.test_client().get("/" + EVIL.replace("\x00", "%00"), buffered=True)
     logging.getLogger("webapp").error("%s failed", EVIL)
@@ -130,6 +131,7 @@ def test_problem_response_has_request_id(app: Flask) -> None:
     assert not_none(response.json)["request_id"] == response.headers["X-Request-Id"]
 
 
+@pytest.mark.guard("request-id-by-proxy")
 def test_request_id_is_accepted_only_from_trusted_proxy(server: Any) -> None:
     def request_id_of(proxies: int, request_id: str, **environ: str) -> str:
         settings = Settings(redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from gunicorn.app.wsgiapp import WSGIApplication
 from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 
 
+@pytest.mark.guard("forwarded-by-gunicorn")
 def test_gunicorn_ignores_forwarded_scheme_headers(monkeypatch: Any) -> None:
     configuration = "python:leaseq.webapp.serving.gunicorn_conf"
     monkeypatch.setattr("sys.argv", ["gunicorn", "--config", configuration, "leaseq.webapp.wsgi:app"])

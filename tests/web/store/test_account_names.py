@@ -33,6 +33,7 @@ def ann(accounts: Accounts, new_name: Callable[[str], str]) -> str:
     return name
 
 
+@pytest.mark.guard("looks-in-transaction", "looks-refused", "looks-taken")
 def test_rest_refuses_lookalike_name(admin: Caller, accounts: Accounts, ann: str) -> None:
     for lookalike in (lookalike_of(ann), ann.upper()):
         response = admin("PUT", f"/people/{quote(lookalike)}", json={})
@@ -43,11 +44,13 @@ def test_rest_refuses_lookalike_name(admin: Caller, accounts: Accounts, ann: str
 
 
 @pytest.mark.parametrize("character", ["\u200b", "\u202e", "\u3164", "\ufe0f", "\u2800"])
+@pytest.mark.guard("visible-person")
 def test_rest_refuses_name_with_invisible_character(admin: Caller, new_name: Any, character: str) -> None:
     response = admin("PUT", f"/people/{quote(new_name('eve') + character)}", json={})
     assert (response.status_code, response.get_json()["field"]) == (400, "name")
 
 
+@pytest.mark.guard("looks-normal")
 def test_name_is_stored_composed_and_found_in_any_form(
     admin: Caller, app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
@@ -65,6 +68,7 @@ def test_name_is_stored_composed_and_found_in_any_form(
     assert composed_name in browser.get("/account").text
 
 
+@pytest.mark.guard("looks-of-invited")
 def test_signup_refuses_lookalike_name(app: Flask, accounts: Accounts, ann: str) -> None:
     link = f"/welcome?token={accounts.invite(by='test')}"
     for name in (lookalike_of(ann), ann.title(), ann + "\u3164"):
@@ -74,6 +78,7 @@ def test_signup_refuses_lookalike_name(app: Flask, accounts: Accounts, ann: str)
     assert join(app, link, name=ann + "-2")[1].status_code == 303
 
 
+@pytest.mark.guard("looks-of-invitations")
 def test_invitation_refuses_lookalike_name(
     accounts: Accounts, ann: str, new_name: Callable[[str], str]
 ) -> None:
@@ -93,6 +98,7 @@ def test_command_line_refuses_lookalike_name(server: Any, accounts: Accounts, an
     assert accounts.find(lookalike_of(ann)) is None
 
 
+@pytest.mark.guard("looks-of-admin")
 def test_setup_refuses_lookalike_name(server: Any, tmp_path: Any) -> None:
     from leaseq.server.embedded import EmbeddedServer
 
@@ -195,6 +201,7 @@ def test_command_line_warns_of_lookalike_title(
 
 
 @pytest.mark.parametrize("title", ["Revi\u200bews", "\u202eReviews", "Reviews\u3164", "Rev\niews"])
+@pytest.mark.guard("visible-name")
 def test_queue_title_with_invisible_character_is_refused(
     two_queues: tuple[leaseq.Queue, leaseq.Queue], title: str
 ) -> None:

@@ -38,6 +38,7 @@ def empty_accounts(empty_server: EmbeddedServer) -> Iterator[Accounts]:
     client.close()
 
 
+@pytest.mark.guard("first-admin-once")
 def test_first_admin_is_set_up_once(empty_accounts: Accounts) -> None:
     old_token = empty_accounts.setup_token()
     token = empty_accounts.setup_token()
@@ -87,6 +88,7 @@ def test_setup_page_creates_first_admin(empty_accounts: Accounts, empty_server: 
     assert browser.get(path).status_code == 403
 
 
+@pytest.mark.guard("setup-closed")
 def test_setup_link_ends_when_admin_exists(empty_accounts: Accounts, empty_server: EmbeddedServer) -> None:
     """Even an admin who was created another way, such as on the command line."""
     app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
@@ -181,6 +183,7 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(
     client.close()
 
 
+@pytest.mark.guard("argon2-cost")
 def test_passwords_are_hashed_by_argon2id_at_owasp_cost() -> None:
     from leaseq.webapp.store.accounts import Passwords
 

@@ -22,6 +22,7 @@ from tests.web.conftest import PASSWORD, Browser
         ("", "", True),
     ],
 )
+@pytest.mark.guard("ipv6-network")
 def test_addresses_of_ipv6_network_share_counters(
     address: str, other_address: str, is_same_place: bool
 ) -> None:
@@ -38,6 +39,7 @@ def test_concurrent_attempts_do_not_exceed_limit(accounts: Accounts, new_name: C
 
 
 @pytest.mark.parametrize("path", ["/account/password", "/account/factor/begin", "/account/factor/off"])
+@pytest.mark.guard("limit-refuses")
 def test_current_password_attempts_in_session_are_limited(worker_browser: Browser, path: str) -> None:
     options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
     statuses = [

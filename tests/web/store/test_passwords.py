@@ -27,6 +27,7 @@ GOOD_PASSWORD = "correct horse battery"
         ("the best is annika", "the name"),
     ],
 )
+@pytest.mark.guard("common-passwords", "password-without-name")
 def test_weak_password_is_refused_by_every_call(
     server: Any, queue_name: str, password: str, message: str
 ) -> None:
@@ -51,6 +52,7 @@ def test_strong_password_is_accepted(password: str) -> None:
     assert CHEAP_PASSWORDS.matches(password, CHEAP_PASSWORDS.hash(password, "ann"))
 
 
+@pytest.mark.guard("disabled-costs-a-hash")
 def test_known_unknown_and_disabled_people_cost_one_hash_each(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +78,7 @@ def test_known_unknown_and_disabled_people_cost_one_hash_each(
         assert passwords == ["not this one, surely"], name
 
 
+@pytest.mark.guard("rehash-undoes-nothing")
 def test_rehash_does_not_overwrite_newer_password(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,6 @@ class Accounts(ProviderSignIn):
             changes["disabled"] = disabled
         before = self._people.get(name)
         name = before.name
-        # guard: disabling-ends-sessions
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         differences = [
             f"{field}: {_text(getattr(before, field))} → {_text(value)}"
@@ -101,7 +100,7 @@ class Accounts(ProviderSignIn):
         if disabled is not None and disabled != before.disabled:
             self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
         if disabled:
-            release_all(self._client, name, by=by)  # guard: disabled-gives-back
+            release_all(self._client, name, by=by)
         return person
 
     def begin_erasure(self, name: str, *, by: str) -> Erasure:
@@ -152,21 +151,19 @@ class Accounts(ProviderSignIn):
         """The person, disabled or not, if the password is right, else None. A failure takes as long as a
         success."""
         record = self._people.find(name)
-        # guard: disabled-costs-a-hash
         if not self._passwords.matches(password, record.password if record else None):
             return None
         if record is None or record.password is None:
             return None
         new_hash = self._passwords.rehashed(password, record.password)
         if new_hash is not None:
-            self._people.rehash(record.name, record.password, new_hash)  # guard: rehash-undoes-nothing
+            self._people.rehash(record.name, record.password, new_hash)
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """Set a new password. It ends every session of the person."""
         name = self._people.get(name).name
         password_hash = self._passwords.hash(password, name)
-        # guard: new-password-ends-sessions
         record = self._people.change(name, end_sessions=True, password=password_hash)
         self._notify(name, "sign-in.password-set", by=by)
         return record.person()
@@ -174,14 +171,14 @@ class Accounts(ProviderSignIn):
     def end_sessions(self, name: str, *, by: str) -> Person:
         """End all sessions of a person."""
         name = self._people.get(name).name
-        person = self._people.change(name, end_sessions=True).person()  # guard: revoke-ends-sessions
+        person = self._people.change(name, end_sessions=True).person()
         self.log.write(by, "sign-in.sessions-ended", name)
         return person
 
     def turn_on_factor(self, name: str, code: str) -> tuple[Person, list[str]]:
         """Require codes of this person from now on. Ends their sessions; returns their recovery codes."""
         codes = self.factors.confirm(name, code)
-        person = self._people.change(name, end_sessions=True).person()  # guard: factor-ends-sessions
+        person = self._people.change(name, end_sessions=True).person()
         self._notify(name, "sign-in.factor-on", by=name)
         return person, codes
 

@@ -33,8 +33,7 @@ Counter = tuple[str, int]
 
 
 def password_counters(name: str, address: str) -> list[Counter]:
-    place = _place(address)  # guard: ipv6-network
-    # guard: limit-by-name, limit-by-address
+    place = _place(address)
     return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]
 
 
@@ -57,14 +56,13 @@ def _place(address: str) -> str:
 
 def _code_counters(name: str, address: str) -> list[Counter]:
     address_digest, name_digest = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
-    return [(address_digest, CODES_HERE), (name_digest, CODES_ANYWHERE)]  # guard: code-slow-anywhere
+    return [(address_digest, CODES_HERE), (name_digest, CODES_ANYWHERE)]
 
 
 def _wait_after(count: int, free_tries: int) -> int:
     """Seconds from the ``count``-th wrong try in a row to the next try."""
     if count < free_tries:
         return 0
-    # equivalent mutant: limit:2: it only keeps the shifted number small
     doublings = min(count - free_tries, LONGEST_WAIT_SECONDS.bit_length())
     return min(FIRST_WAIT_SECONDS << doublings, LONGEST_WAIT_SECONDS)
 

@@ -66,7 +66,7 @@ class Callers(Store):
                 self._cache.clear()
             entry = self._cache[token_hash] = _CacheEntry(caller, self._monotonic() + FRESH_SECONDS, changes)
         now = datetime.fromtimestamp(self._clock(), UTC)
-        return None if entry.caller.token.is_over(now) else entry.caller  # guard: token-end
+        return None if entry.caller.token.is_over(now) else entry.caller
 
     def reads(self, token: str, person: str) -> Sequence[Command]:
         """Commands that read the token and its person."""
@@ -87,5 +87,4 @@ class Callers(Store):
             return None
         record = Record.load(person[0]) if person and person[0] and name == token.person else None
         record = record or self._people.find(token.person)
-        # guard: disabled-is-out
         return Caller(record.person(), token) if record and not record.disabled else None

@@ -19,7 +19,6 @@ ISSUER = "leaseq"
 RECOVERY_CODES = 10
 OFFER_SECONDS = 900
 _STEP = 30
-# guard: code-drift
 _DRIFT = 1  # a code is also valid in the half minutes before and after its own, since clocks differ
 _USED_SECONDS = 300
 _RECOVERY_BYTES = 15  # 120 random bits can't be guessed from a hash
@@ -69,7 +68,7 @@ class Factors(Store):
         secret = self.offered_secret(name)
         if secret is None:
             raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes. Start again.")
-        if not self._is_code(name, secret, code):  # guard: factor-confirmed
+        if not self._is_code(name, secret, code):
             raise Invalid("code", "the six digits that your device shows now", _WRONG)
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
         record = json.dumps({"secret": secret, "since": self._clock()})
@@ -90,7 +89,7 @@ class Factors(Store):
         if self._is_code(name, json.loads(raw)["secret"], code):
             return True
         with self._client.translating():
-            return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))  # guard: recovery-once
+            return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))
 
     def remove(self, name: str) -> bool:
         """Delete it; returns False if there was none."""
@@ -106,7 +105,6 @@ class Factors(Store):
         if step is None:
             return False
         with self._client.translating():
-            # guard: code-once
             return bool(self._redis.set(keys.code_used(name, step), 1, ex=_USED_SECONDS, nx=True))
 
     def _steps(self) -> range:
@@ -141,4 +139,4 @@ def _recovery_code() -> str:
 
 
 def _hashed(code: str) -> str:
-    return digest("".join(one for one in code.lower() if one.isalnum()))  # guard: recovery-hashed
+    return digest("".join(one for one in code.lower() if one.isalnum()))

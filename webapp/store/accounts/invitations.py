@@ -50,7 +50,7 @@ class Invitations(Store):
             pipe.hget(keys.INVITATIONS, token_hash)
             pipe.get(keys.invitation(token_hash))
             raw, is_open = pipe.execute()
-        return _invitation(token_hash, raw) if raw and is_open else None  # guard: invitation-there
+        return _invitation(token_hash, raw) if raw and is_open else None
 
     def open(self) -> list[Invitation]:
         """The invitations that may be used, latest first. Expired ones are deleted."""

@@ -26,7 +26,6 @@ class PasswordLink:
         """Whether it may be used: not if the person has since got another password, been signed out
         everywhere or been disabled, nor if its author has lost the right to create it."""
         record = people.get(self.name)
-        # guard: link-version
         return record is not None and record.version == self.version and may_grant_access(self.by, people)
 
 

@@ -57,7 +57,7 @@ class Log(Store):
         short_detail = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": short_detail}
         with self._client.translating():
-            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
+            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
         return short_detail
 

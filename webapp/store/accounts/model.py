@@ -95,7 +95,6 @@ def at_least(have: Role, need: Role) -> bool:
 def checked_name(value: object) -> str:
     """A new person's name as it will be stored: the library's rule, and no white space at the ends. It may
     differ from the given text, since it is normalized."""
-    # guard: looks-normal
     name = validation.new_person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
@@ -122,7 +121,7 @@ def scopes_of(role: Role) -> tuple[Scope, ...]:
 def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
-    if scope not in scopes_of(role):  # guard: scope-of-the-role
+    if scope not in scopes_of(role):
         raise Invalid(
             "scope", f"at most {FULL_SCOPE[role]}: a token can't have more rights than its person, a {role}"
         )

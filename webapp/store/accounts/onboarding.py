@@ -36,7 +36,7 @@ class Onboarding(Base):
 
         It is valid for a day. A new one replaces the old one.
         """
-        if has_admin(self._people.all()):  # guard: first-admin-once
+        if has_admin(self._people.all()):
             return None
         token = new_secret()
         with self._client.translating():
@@ -46,9 +46,8 @@ class Onboarding(Base):
     def setup_is_open(self, token: str) -> bool:
         with self._client.translating():
             value = self._redis.get(keys.SETUP)
-        if value is None or not hmac.compare_digest(value, digest(token).encode()):  # guard: setup-token
+        if value is None or not hmac.compare_digest(value, digest(token).encode()):
             return False
-        # guard: setup-closed
         if has_admin(self._people.all()):  # created on the command line since then
             with self._client.translating():
                 self._redis.delete(keys.SETUP)
@@ -66,7 +65,7 @@ class Onboarding(Base):
         def first_admin(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
                 raise Invalid("token", "valid until there is an admin", "there is already an admin: sign in")
-            refuse_lookalike(admin.name, people)  # guard: looks-of-admin
+            refuse_lookalike(admin.name, people)
             return admin
 
         record = self._people.write(first_admin, one_time_key=keys.SETUP, check=check)
@@ -107,7 +106,7 @@ class Onboarding(Base):
                 "a name that is not invited",
                 f"{name!r} is already invited: revoke that invitation first",
             )
-        refuse_lookalike(name, invited_names)  # guard: looks-of-invitations
+        refuse_lookalike(name, invited_names)
 
     def invitation(self, token: str) -> Invitation | None:
         """The invitation of this token, if it may still be used."""
@@ -131,12 +130,12 @@ class Onboarding(Base):
             raise _used_up(_INVITATION)
         record = self._new(
             invitation.name or name, invitation.role, invitation.skills, password, invitation.team
-        )  # guard: inviters-name
+        )
 
         def invited_record(people: dict[str, Record]) -> Record:
-            if not may_grant_access(invitation.by, people):  # guard: maker-may-grant
+            if not may_grant_access(invitation.by, people):
                 raise _used_up(_INVITATION)
-            refuse_taken(record.name, people)  # guard: looks-of-invited
+            refuse_taken(record.name, people)
             return record
 
         token_hash = digest(token)
@@ -175,7 +174,6 @@ class Onboarding(Base):
         def with_password(people: dict[str, Record]) -> Record:
             if not link.is_valid(people):
                 raise _used_up(_LINK)
-            # guard: link-ends-sessions
             return replace(people[link.name], password=password_hash, version=link.version + 1)
 
         record = self._people.write(

@@ -38,7 +38,6 @@ class Passwords:
         from argon2 import PasswordHasher  # noqa: PLC0415  # see above
 
         self._run = run
-        # guard: argon2-cost
         self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
         self._dummy_hash = self._hasher.hash(secrets.token_urlsafe(16))
 
@@ -51,11 +50,10 @@ class Passwords:
         from argon2.exceptions import InvalidHashError, VerificationError  # noqa: PLC0415  # see above
 
         try:
-            # guard: unknown-costs-a-hash
             self._run(self._hasher.verify, (stored_hash or self._dummy_hash, password[: MAX_PASSWORD + 1]))
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
-        return stored_hash is not None  # guard: no-password-no-match
+        return stored_hash is not None
 
     def rehashed(self, password: str, stored_hash: str) -> str | None:
         """A new hash of a right password, if the stored one has a different cost from today's."""
@@ -67,7 +65,6 @@ class Passwords:
 
 
 def checked_password(password: str, name: str) -> str:
-    # guard: password-length
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
     try:
@@ -75,13 +72,12 @@ def checked_password(password: str, name: str) -> str:
     except UnicodeEncodeError:
         raise Invalid("password", "text without lone surrogates") from None
     folded_password = password.casefold()
-    if len(name) >= SHORTEST_NAME and name.casefold() in folded_password:  # guard: password-without-name
+    if len(name) >= SHORTEST_NAME and name.casefold() in folded_password:
         raise Invalid(
             "password",
             "a password that does not contain the name",
             "that password contains the name, which is easy to guess",
         )
-    # guard: common-passwords
     if b"\n%b\n" % folded_password.strip().encode() in _common_passwords():
         raise Invalid(
             "password",

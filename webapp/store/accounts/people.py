@@ -67,14 +67,14 @@ class NoSuchPerson(LeaseqError):
 
 def refuse_taken(name: str, names: Collection[str]) -> None:
     """Raise Invalid if somebody has the name, or one that looks like it."""
-    if name in names:  # guard: name-taken
+    if name in names:
         raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
-    refuse_lookalike(name, names)  # guard: looks-refused
+    refuse_lookalike(name, names)
 
 
 def refuse_lookalike(name: str, names: Iterable[str]) -> None:
     similar_name = find_lookalike(name, names)
-    if similar_name is not None:  # guard: looks-taken
+    if similar_name is not None:
         raise Invalid(
             "name",
             "a name that can't be confused with another",
@@ -121,7 +121,7 @@ class People(Store):
         """Add a record, or raise Invalid if somebody has the name, or one that looks like it."""
 
         def new(people: dict[str, Record]) -> Record:
-            refuse_taken(record.name, people)  # guard: looks-in-transaction
+            refuse_taken(record.name, people)
             return record
 
         self.write(new)
@@ -189,14 +189,14 @@ class People(Store):
 
         def transaction(pipe: Any) -> Record:
             if one_time_key is not None and check is not None:
-                check(pipe.get(one_time_key))  # guard: invitation-second
+                check(pipe.get(one_time_key))
             records = map(Record.load, pipe.hvals(keys.PEOPLE))
             people = {one.name: one for one in records}
             record = make(people)
             if record.name not in people and pipe.hexists(keys.ERASING, record.name):
                 raise erasing_error(record.name)
             pipe.multi()
-            pipe.hset(keys.PEOPLE, record.name, record.dump())  # guard: invitation-spent
+            pipe.hset(keys.PEOPLE, record.name, record.dump())
             if one_time_key is not None:
                 pipe.delete(one_time_key)
             if deleted_field is not None:
@@ -236,7 +236,7 @@ def may_grant_access(by: str, people: Mapping[str, Record]) -> bool:
     """Whether the links of ``by`` are still valid: not if ``by`` is an admin who was disabled or lost the
     role. An author without an account created them on the command line."""
     maker = people.get(by)
-    return maker is None or (maker.role == "admin" and not maker.disabled)  # guard: maker-is-admin
+    return maker is None or (maker.role == "admin" and not maker.disabled)
 
 
 def has_admin(records: list[Record]) -> bool:

@@ -38,7 +38,7 @@ class ProviderSignIn(Onboarding):
         """The person who signed in at the provider, by its ``subject`` and ``name``. Raises AccountNotLinked
         if the account of this name must be linked to them first."""
         subject_hash = digest(subject)
-        linked_name = self._linked_name(subject_hash)  # guard: linked-stays
+        linked_name = self._linked_name(subject_hash)
         record = self._people.find(linked_name or validation.text(name, "name"))
         if record is None and create:
             record = self._new(name, "worker", (), None)
@@ -51,14 +51,14 @@ class ProviderSignIn(Onboarding):
                 f"The identity provider says that you are {name!r}, and there is no account of that name. "
                 "Ask an admin to invite you.",
             )
-        if record.disabled:  # guard: disabled-by-provider
+        if record.disabled:
             raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
         if linked_name is None:
             self._link_by_name(record, subject_hash)
         return record.person()
 
     def _link_by_name(self, record: Record, subject_hash: str) -> None:
-        if self.has_provider_link(record.name):  # guard: name-linked-to-other
+        if self.has_provider_link(record.name):
             raise _other_owner_error(record.name)
         if self._requires_proof(record) and not self._use_permission(record.name):
             raise AccountNotLinked(record.person())
@@ -69,12 +69,10 @@ class ProviderSignIn(Onboarding):
         for instance for a program, may have tokens, which its owner can see and revoke."""
         now = datetime.now(UTC)
         return (
-            record.password is not None  # guard: linked-by-password
-            or record.role != "worker"  # guard: linked-worker
+            record.password is not None
+            or record.role != "worker"
             or self.factors.find(record.name) is not None
-            or any(
-                not token.is_over(now) for token in self._tokens.of_person(record.name)
-            )  # guard: linked-tokens
+            or any(not token.is_over(now) for token in self._tokens.of_person(record.name))
         )
 
     def link_provider(self, name: str, subject: str) -> None:
@@ -122,9 +120,9 @@ class ProviderSignIn(Onboarding):
         """Use up an admin's permission, if it is still valid. Only one of two concurrent calls gets it."""
         with self._client.translating():
             text = self._redis.get(keys.link_permission(name))
-            if text is None or not self._redis.delete(keys.link_permission(name)):  # guard: linked-by-admin
+            if text is None or not self._redis.delete(keys.link_permission(name)):
                 return False
-        return PasswordLink(**json.loads(text)).is_valid(self._people.by_name())  # guard: link-of-an-admin
+        return PasswordLink(**json.loads(text)).is_valid(self._people.by_name())
 
 
 def _other_owner_error(name: str) -> Invalid:

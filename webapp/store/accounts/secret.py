@@ -17,4 +17,4 @@ def new_secret(prefix: str = "") -> str:
 
 
 def digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()  # guard: token-hashed
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

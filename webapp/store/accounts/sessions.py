@@ -68,10 +68,9 @@ class Sessions(Store):
         key = keys.session(digest(claim.secret))
         raw, session, *replies = self._client.ask(*_reads(claim), *commands(claim.name))
         seen_at, _, owner = (session or b"").decode().partition(" ")
-        if raw is None or owner != claim.name:  # guard: session-of-its-person
+        if raw is None or owner != claim.name:
             return None
         person = Record.load(raw).person()
-        # guard: password-ends-sessions, disabled-has-no-session
         if person.disabled or str(person.version) != claim.version:
             return None
         now = int(time.time())

@@ -63,7 +63,6 @@ class SignIns(Store):
     def log_failure(self, name: str, method: str, address: str) -> None:
         """Log a wrong password or code, or a refusal by the identity provider."""
         record = self._people.find(name)
-        # guard: failed-name-shortened
         self._log.write(
             "", "sign-in.failed", record.name if record else _shortened(name), f"{method}, {address}"
         )
@@ -74,7 +73,6 @@ class SignIns(Store):
     def log_limited(self, name: str, method: str, address: str) -> None:
         """Log a try that was refused after too many failures."""
         record = self._people.find(name)
-        # guard: limited-name-shortened
         self._log.write(
             "", "sign-in.limited", record.name if record else _shortened(name), f"{method}, {address}"
         )

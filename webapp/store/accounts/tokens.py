@@ -102,7 +102,7 @@ class Tokens(Store):
             for token_hash, one in own_records.items()
             if one["expires"] is not None and one["expires"] <= now
         ]
-        if len(own_records) - len(expired_hashes) >= MAX_TOKENS:  # guard: token-count
+        if len(own_records) - len(expired_hashes) >= MAX_TOKENS:
             raise Invalid(
                 "tokens",
                 f"at most {MAX_TOKENS} of one person",
