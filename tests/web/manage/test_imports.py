@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from flask import Flask
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected
 
@@ -119,24 +120,26 @@ def test_each_rejected_row_is_kept_once(
 
 
 def test_rejected_rows_are_stored_while_import_runs(
-    server: Any, base: str, monkeypatch: pytest.MonkeyPatch
+    server: Any, app: Flask, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At most a chunk of them is in memory."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
     bad_rows = jobs_module.BadRows(jobs, base)
-    for line in range(1, 4):
-        bad_rows.add(BadRow(line, "no id"))
+    with app.test_request_context():
+        for line in range(1, 4):
+            bad_rows.add(BadRow(line, "no id"))
     assert [row["line"] for row in jobs.bad_rows(base)] == [1, 2]
 
 
 def test_no_more_rejected_rows_are_read_than_asked_for(
-    server: Any, base: str, monkeypatch: pytest.MonkeyPatch
+    server: Any, app: Flask, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page of an import reads 101 of 10,000."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
-    jobs.store_bad_rows(base, [BadRow(line, "no id") for line in range(1, 8)])
+    with app.test_request_context():
+        jobs.store_bad_rows(base, [BadRow(line, "no id") for line in range(1, 8)])
     for limit in (1, 2, 3, 4, 7, 9):
         assert [row["line"] for row in jobs.bad_rows(base, limit)] == list(range(1, min(limit, 7) + 1))
 
