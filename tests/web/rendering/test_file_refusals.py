@@ -44,7 +44,7 @@ NOT_ON_PAGES = {  # what no choice on a page leads to, by file and function
         "reading.py _bytes_of",
     ),
     *("encodings.py _decoder", "encodings.py _unpacked", "lines.py check_binary", "delimited.py _malformed"),
-    *("rows.py from_row", "sheets.py opened", "times.py period_of", "times.py time_of"),
+    *("rows.py from_row", "sheets.py _loaded", "times.py period_of", "times.py time_of"),
 }
 
 
@@ -166,6 +166,9 @@ def file_refusals() -> Iterator[tuple[Any, BadRow | Invalid]]:
 def workbook_refusals(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, BadRow | Invalid]]:
     data = workbook([["a", "b", None], [1, 2, 3], ["x", "y", "z"]])
     yield from refusals([("xlsx", data, {})])
+    with monkeypatch.context() as patch:
+        patch.setattr(sheets, "MAX_COLUMNS", 2)
+        yield from refusals([("xlsx", data, {})])
     monkeypatch.setattr(sheets, "MAX_ROW_BYTES", 2)
     yield from refusals([("xlsx", data, {})])
     monkeypatch.setattr(sheets, "MAX_ROWS", 2)
