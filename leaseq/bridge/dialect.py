@@ -26,7 +26,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
-        """Set the status of rows from `waiting_rows`, and clear their errors."""
+        """Set the status of rows from `waiting_rows`, and clear their errors and details."""
 
     @abstractmethod
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from sqlalchemy import Connection, Engine
 
-from leaseq.bridge import answers
+from leaseq.bridge import answers, details
 from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.registry import Window
@@ -72,20 +72,25 @@ class Migrator:
                 errors[place] = error
         duplicate_count = _enqueue(queue, items, errors) if items else 0
         moved = {place: one for place, one in items.items() if place not in errors}
-        finished = self._handle_duplicates(queue, moved, errors) if duplicate_count else set()
+        outcomes = queue.outcome_rows([str(one.id) for one in moved.values()]) if duplicate_count else []
+        finished = self._handle_duplicates(queue, moved, outcomes, errors) if duplicate_count else set()
         for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
             if places:
                 self._dialect.set_moved(connection, queue.name, [rows[place].id for place in places], status)
+        details.write(connection, self._dialect, queue.name, [one for one in outcomes if one], ())
         for place, refusal in errors.items():
             log.warning("queue %s, row %r is refused: %s", queue.name, rows[place].id, refusal)
             self._dialect.set_error(connection, queue.name, rows[place], str(refusal), "refused")
 
     def _handle_duplicates(
-        self, queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Invalid]
+        self,
+        queue: Queue,
+        items: Mapping[int, NewItem],
+        outcomes: Sequence[OutcomeRow | None],
+        errors: dict[int, Invalid],
     ) -> set[int]:
         """Update items that the queue already had, revive dead ones, and return the finished ones' places."""
         finished_places: set[int] = set()
-        outcomes = queue.outcome_rows([str(one.id) for one in items.values()])
         for (place, target), outcome in zip(items.items(), outcomes, strict=True):
             if outcome is None:
                 errors[place] = Invalid("payload", _DUPLICATE, f"payload: {_DUPLICATE}")

@@ -48,7 +48,7 @@ class PostgreSQL(Dialect):
 
     def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
-            "UPDATE leaseq_item SET status = %s, error = NULL "
+            "UPDATE leaseq_item SET status = %s, error = NULL, details = NULL "
             "WHERE queue = %s AND id IN (SELECT json_array_elements_text(%s::json))",
             (status, queue, json.dumps(list(ids))),
         )

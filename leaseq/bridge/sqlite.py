@@ -45,7 +45,7 @@ class SQLite(Dialect):
 
     def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
-            "UPDATE leaseq_item SET status = ?, error = NULL WHERE queue = ? AND id = ?",
+            "UPDATE leaseq_item SET status = ?, error = NULL, details = NULL WHERE queue = ? AND id = ?",
             [(status, queue, id) for id in ids],
         )
 

@@ -443,3 +443,16 @@ def test_paused_queue_is_paused_after_rebuild(
     lose(server, queue)
     rebuild(server.client, database.engine, queue.name)
     assert queue.reserve("ann") is not None
+
+
+def test_row_moved_as_a_new_item_has_no_details_of_the_earlier_one(
+    server: Server, database: Database, make: Make, queue: leaseq.Queue, dead_item_id: str
+) -> None:
+    """An item died and was removed just when the application wanted to bring it back."""
+    archiver = make(queue.name, parts=("archive",))
+    database.change(dead_item_id, status="waiting")
+    queue.remove(dead_item_id)
+    settle(archiver)
+    settle(make(queue.name))
+    assert queue.get(dead_item_id).failures == 0
+    assert find_differences(server, database, queue) == []
