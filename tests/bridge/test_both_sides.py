@@ -219,17 +219,24 @@ class Run:
         rebuilt, rebuilt_late = self.unfinished()
         assert rebuilt == before
         assert late <= rebuilt_late, "with those to an item that had the id earlier"
+        settle(self.bridge)
         assert verify(self.server.client, self.database.engine, self.name, lambda _: None) == []
 
     def unfinished(self) -> tuple[list[dict[str, Any]], set[str]]:
         """What the queue has of each unfinished item, and their late answers."""
-        outcomes = [one for one in self.queue.outcomes(IDS) if one and one.state != "finished"]
+        outcomes = [one for one in self.queue.outcomes(IDS) if one and is_unfinished(one)]
         items = [
             {name: getattr(one, name) for name in ("id", *Details._fields)}
             | {"dead": one.state == "dead", "answers": {str(given) for given in one.answers if given.stands}}
             for one in outcomes
         ]
         return items, {str(given) for one in outcomes for given in one.answers if not given.stands}
+
+
+def is_unfinished(one: leaseq.Outcome) -> bool:
+    """Whether it would still need an answer if nobody held it."""
+    count = sum(given.stands for given in one.answers)
+    return one.state != "finished" and not (one.answers_needed and count >= one.answers_needed)
 
 
 def text(value: object) -> str:
