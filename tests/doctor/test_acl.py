@@ -16,6 +16,7 @@ METHOD_COMMANDS = {
     "pipeline": ("multi", "exec"),
     "transaction": ("watch", "unwatch", "multi", "exec"),
     "execute": (),
+    "execute_command": (),  # the commands of `reader_of`, which the tests send as this user
     "scan_iter": ("scan",),
 }
 

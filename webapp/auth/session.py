@@ -9,16 +9,17 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import flask_login
-from flask import Blueprint, flash, redirect, request, session, url_for
+from flask import Blueprint, flash, g, redirect, request, session, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
+from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from leaseq.webapp.auth.notices import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
-from leaseq.webapp.security.authorization import Visitor, disabled_text
+from leaseq.webapp.security.authorization import Visitor, disabled_text, extend_session
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
@@ -54,10 +55,17 @@ def storable_path(target: str) -> str:
 
 def start_session(account: Person, proved_at: float | None = None) -> None:
     """Start a new session in place of any earlier one of the browser, so that an old session id is
-    invalid."""
+    invalid.
+
+    The cookie is complete from the start: if the next requests, which other tabs may send at the same time,
+    each added to it, the last response would drop what the others added.
+    """
     end_session()
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
+    extend_session()
+    g.pop("csrf_token", None)
+    generate_csrf()
     flask_login.login_user(Visitor(account, accounts().sessions.start(account)))
 
 

@@ -285,7 +285,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
-            _extend_session()
+            extend_session()
         return None
     token = bearer_token(header)
     caller = accounts().caller(token) if token is not None else None
@@ -296,7 +296,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
     return caller.token
 
 
-def _extend_session() -> None:
+def extend_session() -> None:
     """Renew the cookie, which expires some days after it was last sent. It is sent again only once an hour,
     not with each response, since signing it costs as much as a whole operation."""
     now = int(time.time())

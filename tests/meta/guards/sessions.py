@@ -62,8 +62,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "sign-in-ends-session",
             "webapp/auth/session.py",
-            '    invalid."""\n    end_session()',
-            instead='    invalid."""\n    pass',
+            "    end_session()\n    session.permanent = True",
+            instead="    pass\n    session.permanent = True",
         ),
         guard("sign-in-clears-session", "webapp/auth/session.py", "session.clear()", instead="pass"),
         guard(

@@ -57,6 +57,13 @@ def test_copied_cookie_is_refused_after_session_ends(
     assert not is_signed_in(thief)
 
 
+def test_requests_after_sign_in_change_no_cookie(worker_browser: Browser) -> None:
+    """Otherwise the last of several responses at the same time would drop the CSRF token of another."""
+    for path in ("/work/session", "/day", "/account"):
+        response = worker_browser.get(path)
+        assert (response.status_code, response.headers.get("Set-Cookie")) == (200, None), path
+
+
 def test_sign_out_keeps_sessions_of_other_browsers(app: Flask, worker_browser: Browser) -> None:
     other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,6 @@ def checked_password(password: str, name: str) -> str:
     return password
 
 
-@cache
+@lru_cache(1)
 def _common_passwords() -> bytes:
     return COMMON_PASSWORDS.read_bytes()
