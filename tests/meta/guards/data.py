@@ -75,7 +75,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "unevaluated-times",
             "leaseq/schema_size.py",
-            'try:\n            pattern_bytes += sum(map(size_of, patterns_in(schema)))\n        except ValueError as error:\n            raise ValueError(f"{_place_of(schema, root)}{error}") from None',
+            'node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1',
             instead="node.times = 1",
         ),
         guard(
@@ -99,7 +99,7 @@ GUARDS: tuple[Guard, ...] = (
             "pattern-time",
             "leaseq/patterns.py",
             "OPTIONS = jsonschema_rs.RegexOptions(size_limit=MAX_SIZE)",
-            instead="pass",
+            instead="OPTIONS = jsonschema_rs.RegexOptions(size_limit=1_000 * MAX_SIZE)",
         ),
         guard("pattern-text", "leaseq/form.py", "_check_lengths(size, result)", instead="pass"),
         guard("patterns-total", "leaseq/schema_size.py", "pattern_bytes > MAX_TOTAL_SIZE", instead="False"),
