@@ -168,19 +168,25 @@ def test_attempts_continue_after_adopted_answer_was_reopened(
     assert timed_queue.get("two").attempts == 3
 
 
+def answer_after_giving_back(queue: leaseq.Queue) -> leaseq.Lease:
+    """The lease that Ann finished, of an item that she had given back before."""
+    queue.configure(max_abandons=2, answers=2)
+    queue.enqueue({}, id="a")
+    queue.abandon(take(queue, "ann"))
+    take(queue, "eve")
+    take(queue, "dan")
+    queue.release("a")
+    lease = take(queue, "ann")
+    queue.finish(lease, {})
+    return lease
+
+
 @pytest.mark.parametrize("corrected_by", [(), ("mona",), ("ann",), ("mona", "ann")])
 @pytest.mark.parametrize("is_adopted", [False, True])
 def test_reopened_answer_keeps_earlier_abandon_of_same_person(
     timed_queue: leaseq.Queue, corrected_by: tuple[str, ...], is_adopted: bool
 ) -> None:
-    timed_queue.configure(max_abandons=2, answers=2)
-    timed_queue.enqueue({}, id="a")
-    timed_queue.abandon(take(timed_queue, "ann"))
-    take(timed_queue, "eve")
-    take(timed_queue, "dan")
-    timed_queue.release("a")
-    lease = take(timed_queue, "ann")
-    timed_queue.finish(lease, {})
+    lease = answer_after_giving_back(timed_queue)
     if is_adopted:
         timed_queue.reopen("a", lease.token)
         timed_queue.adopt("a", lease.token)
@@ -194,14 +200,7 @@ def test_reopened_answer_keeps_earlier_abandon_of_same_person(
 
 
 def test_give_back_before_an_answer_counts_only_once_the_answer_does_not(timed_queue: leaseq.Queue) -> None:
-    timed_queue.configure(max_abandons=2, answers=2)
-    timed_queue.enqueue({}, id="a")
-    timed_queue.abandon(take(timed_queue, "ann"))
-    take(timed_queue, "eve")
-    take(timed_queue, "dan")
-    timed_queue.release("a")
-    lease = take(timed_queue, "ann")
-    timed_queue.finish(lease, {})
+    lease = answer_after_giving_back(timed_queue)
     timed_queue.abandon(take(timed_queue, "bob"))
     assert timed_queue.get("a").state == "inbound", "ann did it after all"
     timed_queue.revive("a")
@@ -211,14 +210,7 @@ def test_give_back_before_an_answer_counts_only_once_the_answer_does_not(timed_q
 
 
 def test_give_back_before_a_revive_does_not_count_after_reopen(timed_queue: leaseq.Queue) -> None:
-    timed_queue.configure(max_abandons=2, answers=2)
-    timed_queue.enqueue({}, id="a")
-    timed_queue.abandon(take(timed_queue, "ann"))
-    take(timed_queue, "eve")
-    take(timed_queue, "dan")
-    timed_queue.release("a")
-    lease = take(timed_queue, "ann")
-    timed_queue.finish(lease, {})
+    lease = answer_after_giving_back(timed_queue)
     timed_queue.fail(take(timed_queue, "bob"), "torn", retry=False)
     timed_queue.revive("a")
     timed_queue.reopen("a", lease.token)
