@@ -1,24 +1,16 @@
-"""`leaseq.aio` has the same methods as `leaseq`, generated from them."""
+"""`leaseq.aio` has the same methods as `leaseq`."""
 
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq import aio
-from tests.meta import asynchronous
 
-AIO_TEXTS = asynchronous.generate()
 CALLS = sorted(name for name in dir(leaseq.Queue) if not name.startswith("_"))
-
-
-@pytest.mark.parametrize("path", AIO_TEXTS, ids=lambda path: str(path.relative_to(asynchronous.ROOT)))
-def test_generated_aio_module_is_up_to_date(path: Path) -> None:
-    assert path.read_text() == AIO_TEXTS[path], "run: python -m tests.meta.asynchronous"
 
 
 def test_sync_and_async_classes_have_same_methods() -> None:

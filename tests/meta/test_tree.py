@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 WEBAPP = ROOT / "webapp"
 TEMPLATES, STATIC = WEBAPP / "templates", WEBAPP / "static"
 SHARED = "shared"  # for files shared by several views
-TEST_FOLDERS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "load"}
+TEST_FOLDERS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "tools"}
 
 
 def folders(path: Path) -> set[str]:

@@ -60,12 +60,13 @@ def test_wheel_contains_all_scripts_pages_and_type_marker(wheel: Path) -> None:
     assert scripts
     assert pages
     assert names >= scripts | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
-    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"leaseq"}
 
 
 def test_wheel_contains_no_development_files(wheel: Path) -> None:
-    """No backups and no sources of translations; `test_reachable` finds modules that nothing uses."""
-    paths = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("leaseq/")]
+    """No tools, no tests, no sources of translations; `test_reachable` finds modules that nothing uses."""
+    paths = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
+    assert {path.parts[0] for path in paths} == {"leaseq"}
+    assert {path.parts[1] for path in paths} & {"tools", "tests", "benchmarks"} == set()
     suffixes = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
     other_names = {"py.typed", "common_passwords.txt"}
     assert [str(path) for path in paths if path.suffix not in suffixes and path.name not in other_names] == []

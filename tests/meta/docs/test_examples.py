@@ -20,8 +20,8 @@ import leaseq
 from leaseq import backup, transfer, webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
-from tests.meta.docs import calls_table, policy_table, settings_table, types_table
 from tests.web.gunicorn_server import serve_app
+from tools.docs import calls, types
 
 ROOT = Path(__file__).parents[3]
 SECRET = "a secret for tests that is long enough"
@@ -149,27 +149,19 @@ def test_links_in_readme_lead_to_existing_files() -> None:
         assert (ROOT / target).exists(), target
 
 
-def test_settings_page_is_up_to_date() -> None:
-    assert (ROOT / "docs/settings.md").read_text() == settings_table.page()
-
-
-def test_types_page_is_up_to_date() -> None:
-    page = types_table.page()
-    assert (ROOT / "docs/types.md").read_text() == page, "python -m tests.meta.docs.types_table prints it"
+def test_types_page_has_all_fields() -> None:
     for module in (leaseq, transfer, backup, webhooks):
-        for record in types_table.records(module):
-            names = set(types_table.fields(record))
+        for record in types.records(module):
+            names = set(types.fields(record))
             assert names >= set(typing.get_type_hints(record)), record
 
 
-def test_calls_page_is_up_to_date() -> None:
-    page = calls_table.page()
-    assert (ROOT / "docs/calls.md").read_text() == page, "python -m tests.meta.docs.calls_table prints it"
+def test_calls_page_has_all_calls() -> None:
+    page = (ROOT / "docs/calls.md").read_text()
     for kind in (leaseq.Client, leaseq.Queue, leaseq.Worker):
-        assert all(re.search(rf"^### `{name}[(:]", page, re.MULTILINE) for name in calls_table.members(kind))
+        assert all(re.search(rf"^### `{name}[(:]", page, re.MULTILINE) for name in calls.members(kind))
 
 
-def test_policy_page_is_up_to_date() -> None:
-    page = policy_table.page()
-    assert (ROOT / "docs/policy.md").read_text() == page, "python -m tests.meta.docs.policy_table prints it"
+def test_policy_page_has_all_fields() -> None:
+    page = (ROOT / "docs/policy.md").read_text()
     assert all(f"| `{field.name}` |" in page for field in fields(leaseq.Policy))

@@ -11,7 +11,7 @@ import leaseq
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
 from leaseq.policy import TEXTS
-from tests.meta.docs import grammars
+from tools.docs import grammars
 
 PAGE = (Path(__file__).parents[3] / "docs/inspecting.md").read_text()
 LUA = "\n".join(script.source for script in SCRIPTS.values())
@@ -80,9 +80,8 @@ def test_parsers_find_known_letters_events_fields_and_keys() -> None:
     assert key_parts() >= {"ledger", "seen", "later", "wake", "bars", "journal"}
 
 
-def test_grammars_on_page_equal_headers_of_codecs() -> None:
+def test_page_has_a_place_for_each_grammar() -> None:
     assert sorted(grammars.placeholder_names(PAGE)) == sorted(grammars.header_names())
-    assert grammars.fill_in(PAGE) == PAGE, "python -m tests.meta.docs.grammars writes it"
 
 
 @pytest.mark.parametrize("letter", sorted(letters()))

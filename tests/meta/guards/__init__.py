@@ -1,7 +1,7 @@
 """The security table: for each row its guards, and the tests that fail without them.
 
 Each guard is a piece of code of the product. The tests that notice its removal are marked with its name:
-``@pytest.mark.guard("csrf")``. ``python -m tests.meta.guards.remove_guards`` removes the guards one by one,
+``@pytest.mark.guard("csrf")``. ``python -m tools.remove_guards`` removes the guards one by one,
 in a copy of the tree, and fails if no test fails without one. ``test_guards.py`` checks that this list, the
 marks and docs/security.md agree.
 """

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
-from tests.support.planted_faults import ROOT
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)

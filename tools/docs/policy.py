@@ -1,4 +1,4 @@
-"""Prints the page of the policy's fields from the code (``python -m tests.meta.docs.policy_table``)."""
+"""The page of the policy's fields."""
 
 from __future__ import annotations
 
@@ -54,7 +54,3 @@ def _default(field: Field) -> str:
         case tuple():
             return " ".join(map(str, field.default))
     return str(field.default)
-
-
-if __name__ == "__main__":
-    print(page(), end="")

@@ -1,6 +1,6 @@
 """Plants one fault at a time: copies the tree, changes one of its files, and runs the tests there.
 
-``tests.meta.mutants`` plants faults, ``tests.meta.guards.remove_guards`` removes guards.
+``tools.mutants`` plants faults, ``tools.remove_guards`` removes guards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 _IGNORE = shutil.ignore_patterns(".*", "__pycache__", "leaseq-data")
 
 

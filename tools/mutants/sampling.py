@@ -17,9 +17,9 @@ import redis
 import leaseq
 from leaseq.engine import scripts
 from leaseq.server.embedded import EmbeddedServer
-from tests.meta.mutants import python_operators, sources
-from tests.meta.mutants.mutant import Mutant
-from tests.support.planted_faults import ROOT
+from tools.mutants import python_operators, sources
+from tools.mutants.mutant import Mutant
+from tools.planted_faults import ROOT
 
 
 def sample(seed: int, count: int, words: tuple[str, ...] = ()) -> list[Mutant]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.mutants.faults import FAULTS, Fault
-from tests.meta.mutants.runner import Result, Search, read_catchers, report_line
-from tests.support import planted_faults
+from tools import planted_faults
+from tools.mutants.faults import FAULTS, Fault
+from tools.mutants.runner import Result, Search, read_catchers, report_line
 
 PRODUCT = "RIGHT = True\n"
 CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"

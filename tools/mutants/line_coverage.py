@@ -13,7 +13,7 @@ from pathlib import Path
 
 import coverage
 
-from tests.support import planted_faults
+from tools import planted_faults
 
 PACKAGES = ("leaseq", "webapp")
 ABOVE = 10  # lines: a line without code belongs to the statement that begins above it

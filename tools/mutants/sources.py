@@ -8,12 +8,11 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-from tests.meta import asynchronous
-from tests.meta.mutants import lua_operators, python_operators
-from tests.meta.mutants.mutant import Equivalent, Mutant, mutants
-from tests.support.planted_faults import ROOT
+from tools import aio
+from tools.mutants import lua_operators, python_operators
+from tools.mutants.mutant import Equivalent, Mutant, mutants
+from tools.planted_faults import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
 # They generate data, or write the documentation's tables: users rely on none of it.
@@ -33,7 +32,7 @@ _LAST_FILES = ("/test_state_machine.py",)
 def files(part: str) -> Iterator[str]:
     for path in sorted((ROOT / part).rglob("*.lua" if part == "lua" else "*.py")):
         relative = path.relative_to(ROOT)
-        is_excluded = EXCLUDED_NAMES.intersection(relative.parts) or path in asynchronous.AIO_FILES
+        is_excluded = EXCLUDED_NAMES.intersection(relative.parts) or path in aio.AIO_FILES
         if not is_excluded and path.resolve() == path:
             yield relative.as_posix()
 
@@ -52,7 +51,7 @@ def mutants_of(file: str) -> tuple[Mutant, ...]:
 @cache
 def equivalents() -> tuple[Equivalent, ...]:
     """The mutants that change nothing which can be observed."""
-    document = tomllib.loads((Path(__file__).parent / "equivalent.toml").read_text())
+    document = tomllib.loads((ROOT / "tests/meta/equivalent_mutants.toml").read_text())
     return tuple(Equivalent(**entry) for entry in document["mutant"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from tests.meta.mutants.mutant import Edit
+from tools.mutants.mutant import Edit
 
 _COMPARISON_SWAPS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "<="),

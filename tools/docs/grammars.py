@@ -1,5 +1,5 @@
-"""Fills the page about a queue's keys with the grammars of the stored strings (headers of ``lua/lib``) and
-the names of the policy's text fields (``python -m tests.meta.docs.grammars``)."""
+"""The generated parts of the page about a queue's keys: the grammars of the stored strings (headers of
+``lua/lib``) and the names of the policy's text fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from leaseq.policy import FIELDS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/inspecting.md"
 _PLACEHOLDER = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n)?", re.DOTALL)
 _FIELD_NAMES = re.compile(r"^- .*(?=: the rest of the policy, as JSON\.$)", re.MULTILINE)
@@ -35,7 +35,3 @@ def fill_in(page: str) -> str:
 
 def placeholder_names(page: str) -> list[str]:
     return [name for _, name in _PLACEHOLDER.findall(page)]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(fill_in(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``./dev lua VERB`` prints a script as it is sent to the server, with file and line in the margin."""
+"""``./dev lua VERB``: a script as it is sent to the server, with file and line in the margin."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.meta.mutants import line_coverage
-from tests.meta.mutants.line_coverage import Coverage
+from tools.mutants import line_coverage
+from tools.mutants.line_coverage import Coverage
 
 PRODUCT = """\
 LIMIT = 3

@@ -63,8 +63,8 @@ def mutants(
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """A mutant that changes nothing which can be observed, as equivalent.toml lists it: not by its line's
-    number, which every edit of the file would change."""
+    """A mutant that changes nothing which can be observed, as equivalent_mutants.toml lists it: by its line's
+    text, since every edit of the file would change its number."""
 
     file: str
     function: str  # qualified by its class and its outer functions; '' outside of any

@@ -1,4 +1,4 @@
-"""Prints the table of the doctor's checks, from the code (``python -m tests.meta.docs.doctor_table``)."""
+"""The table of the doctor's checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,3 @@ def _format(text: str) -> str:
     """A placeholder is shown as the fact's name: ``{fsync}`` as *fsync*."""
     markup = re.sub(r"\{(\w+)[^}]*\}", lambda match: f"*{match[1].replace('_', ' ')}*", text)
     return markup.replace("|", r"\|")
-
-
-if __name__ == "__main__":
-    print(table())

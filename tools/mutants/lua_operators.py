@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from tests.meta.mutants.lua_syntax import Node, parse
-from tests.meta.mutants.mutant import Edit
+from tools.mutants.lua_syntax import Node, parse
+from tools.mutants.mutant import Edit
 
 COMPARISON_SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 # Commands whose arguments after the key are pairs of a field and a value, or of a score and a member.

@@ -1,4 +1,4 @@
-"""Prints the page of the public types from the code (``python -m tests.meta.docs.types_table``)."""
+"""The page of the public types."""
 
 from __future__ import annotations
 
@@ -230,7 +230,3 @@ def _row(*cells: str) -> str:
 def markdown(text: str) -> str:
     """The Markdown of a docstring's or comment's text."""
     return re.sub(r"``(.+?)``", r"`\1`", text)
-
-
-if __name__ == "__main__":
-    print(page(), end="")

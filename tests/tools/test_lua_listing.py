@@ -14,7 +14,7 @@ import leaseq
 from leaseq.engine.script_table import SCRIPTS
 
 ROOT = Path(leaseq.__file__).parents[1]
-PRINT_COMMAND = (sys.executable, "-m", "tests.meta.print_script")
+PRINT_COMMAND = (sys.executable, "-m", "tools.lua_listing")
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.meta.mutants.lua_tokens import tokens
+from tools.mutants.lua_tokens import tokens
 
 
 @dataclass(frozen=True, slots=True)

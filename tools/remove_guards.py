@@ -1,4 +1,4 @@
-"""``python -m tests.meta.guards.remove_guards [WORD …]`` checks that a test fails without each guard.
+"""``python -m tools.remove_guards [WORD …]`` checks that a test fails without each guard.
 
 It works in copies of the tree in the folder for temporary files, one for each processor. First all tests run
 with every guard in place, and must pass. Then each guard is removed by itself, its tests run, and it is put
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.meta.guards import GUARDS, Guard
-from tests.support import planted_faults
+from tools import planted_faults
 
 LIMIT = 120  # seconds for one test
 TIMEOUT = 1_200  # for the tests of one guard, or for all of them

@@ -12,13 +12,13 @@ import pytest
 
 from leaseq.engine import scripts
 from tests.conftest import Server
-from tests.meta.mutants import lua_operators, python_operators, sources
-from tests.meta.mutants.faults import FAULTS, Fault
-from tests.meta.mutants.lua_syntax import parse
-from tests.meta.mutants.lua_tokens import LuaSyntaxError
-from tests.meta.mutants.mutant import Edit, Equivalent, mutants
-from tests.meta.mutants.sampling import is_script, rank, sample
-from tests.support.planted_faults import ROOT, nodes
+from tools.mutants import lua_operators, python_operators, sources
+from tools.mutants.faults import FAULTS, Fault
+from tools.mutants.lua_syntax import parse
+from tools.mutants.lua_tokens import LuaSyntaxError
+from tools.mutants.mutant import Edit, Equivalent, mutants
+from tools.mutants.sampling import is_script, rank, sample
+from tools.planted_faults import ROOT, nodes
 
 PYTHON = [
     ("compare", "ended = monotonic() >= until or time.perf_counter() < begin", []),

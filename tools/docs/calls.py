@@ -1,4 +1,4 @@
-"""Prints the page of the library's calls from the code (``python -m tests.meta.docs.calls_table``)."""
+"""The page of the library's calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_overloads
 
 import leaseq
 from leaseq import backup, transfer
-from tests.meta.docs.types_table import markdown
+from tools.docs.types import markdown
 
 PAGE = """# Calls
 
@@ -122,7 +122,3 @@ def _default(value: object) -> str:
 
 def _section(title: str, source: Any) -> str:
     return f"### `{title}`\n\n{markdown(inspect.cleandoc(source.__doc__ or ''))}".rstrip()
-
-
-if __name__ == "__main__":
-    print(page(), end="")

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.mutants import line_coverage, sources
-from tests.meta.mutants.faults import Fault
-from tests.meta.mutants.line_coverage import Coverage
-from tests.meta.mutants.mutant import Mutant
-from tests.support import planted_faults
+from tools import planted_faults
+from tools.mutants import line_coverage, sources
+from tools.mutants.faults import Fault
+from tools.mutants.line_coverage import Coverage
+from tools.mutants.mutant import Mutant
 
 TREES = 2
 NEAREST_FILES = 4  # test files that are run first

@@ -1,4 +1,4 @@
-"""Prints the table of docs/security.md from the guards (``python -m tests.meta.guards.table``)."""
+"""The table of docs/security.md, from the list of guards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,3 @@ def _short_name(test: str) -> str:
 
 def _join(words: Iterable[str]) -> str:
     return "; ".join(f"`{word}`" for word in dict.fromkeys(words))
-
-
-if __name__ == "__main__":
-    print(table(), end="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tests.meta.mutants.lua_tokens import WORDS, LuaSyntaxError, Token, tokens
+from tools.mutants.lua_tokens import WORDS, LuaSyntaxError, Token, tokens
 
 # Left and right binding power, as in the reference implementation.
 _POWER = {

@@ -1,12 +1,12 @@
-"""``python -m tests.meta.mutants`` checks that a test fails for each planted fault.
+"""``python -m tools.mutants`` checks that a test fails for each planted fault.
 
-    python -m tests.meta.mutants                         300 mutants with a new seed, and those of faults.py
-    python -m tests.meta.mutants --seed 7 --count 40     the same 40 mutants each time
-    python -m tests.meta.mutants --count 40 webapp/auth  40 mutants of files whose path contains a word
-    python -m tests.meta.mutants webapp/app.py:61:call   one mutant, by its printed id
-    python -m tests.meta.mutants --count 0               only the faults
-    python -m tests.meta.mutants --seed 7 --log FILE     try first the tests that caught them earlier
-    python -m tests.meta.mutants --list lua/finish       the ids of all mutants, and their changes
+    python -m tools.mutants                         300 mutants with a new seed, and those of faults.py
+    python -m tools.mutants --seed 7 --count 40     the same 40 mutants each time
+    python -m tools.mutants --count 40 webapp/auth  40 mutants of files whose path contains a word
+    python -m tools.mutants webapp/app.py:61:call   one mutant, by its printed id
+    python -m tools.mutants --count 0               only the faults
+    python -m tools.mutants --seed 7 --log FILE     try first the tests that caught them earlier
+    python -m tools.mutants --list lua/finish       the ids of all mutants, and their changes
 
 Each is planted by itself in a copy of the tree. For a mutant, the tests of the folders that concern its file
 run until one fails, beginning with those that share the most words with the lines around the change; for a
@@ -24,11 +24,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.meta.mutants import runner, sources
-from tests.meta.mutants.faults import FAULTS, Fault
-from tests.meta.mutants.mutant import Mutant
-from tests.meta.mutants.runner import Change, Result
-from tests.meta.mutants.sampling import sample
+from tools.mutants import runner, sources
+from tools.mutants.faults import FAULTS, Fault
+from tools.mutants.mutant import Mutant
+from tools.mutants.runner import Change, Result
+from tools.mutants.sampling import sample
 
 _MAX_SEED = 1_000_000
 
@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
         changes = [*mutants, *(FAULTS if not options.word else ())]
         print(
             f"{len(mutants)} mutants and {len(changes) - len(mutants)} faults; to repeat: "
-            f"python -m tests.meta.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
+            f"python -m tools.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
             flush=True,
         )
     if not changes:
@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> int:
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "python -m tests.meta.mutants",
+        "python -m tools.mutants",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""Prints the page of settings from the code (``python -m tests.meta.docs.settings_table``)."""
+"""The page of settings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,3 @@ def _app_rows() -> list[str]:
         cell = "" if is_unset else f"`{default.lower() if isinstance(field.default, bool) else default}`"
         rows.append(f"| `LEASEQ_{name.upper()}` | | {cell} | {field.description} |")
     return rows
-
-
-if __name__ == "__main__":
-    print(page(), end="")
