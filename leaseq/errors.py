@@ -124,9 +124,5 @@ class ServerRefused(LeaseqError):
 
 
 class QueueUnreadable(ServerRefused):
-    """This version of leaseq can't read the queue, and nothing changed; other queues are not affected.
-    ``newer``: True if a newer version wrote it, False if one before the first release did."""
-
-    def __init__(self, message: str, *, newer: bool) -> None:
-        super().__init__(message)
-        self.newer = newer
+    """A newer version of leaseq wrote the queue, and this one can't read it. Nothing changed; other queues
+    are not affected."""

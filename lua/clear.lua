@@ -16,7 +16,7 @@ local state, retain_state, tidy_state, alert_rules, raised_alerts =
   unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy', 'alerts', 'raised'))
 if not state then return { 'no-queue' } end
 local has_alerts = (raised_alerts or alert_rules and alert_rules ~= '[]') and 1 or 0
-local clock, finished, next_sweep = string.match(state, '^v2 (%d+) %d+ (%d+) 0 (%d+) ')
+local clock, finished, next_sweep = string.match(state, '^v1 (%d+) %d+ (%d+) 0 (%d+) ')
 local next_retain = retain_state and string.match(retain_state, '^%d+') or next_sweep
 local full = retain_state and string.match(retain_state, '^%d+ %d+ (%d+) %d+$')
 local next_tidy = string.match(tidy_state or '0', '^%d+')

@@ -12,7 +12,7 @@ REPLY  {'ok', created 0|1}   {'changed'}: another policy is in force, and nothin
 local by, condition = ARGV[2], ARGV[3]
 --- @include journal
 --- @include policy_version
-local NEW_STATUS = 'v2 0 0 0 0 9007199254740991 open - -'
+local NEW_STATUS = 'v1 0 0 0 0 9007199254740991 open - -'
 local refusal = queue.open(false, NEW_STATUS)
 if refusal then return refusal end
 local is_new, expected_version = redis.call('HEXISTS', keys.ledger, 'status') == 0, string.match(condition, '^%x+$')

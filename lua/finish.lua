@@ -24,7 +24,7 @@ local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], A
 local state, grant, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
 if not state then return { 'no-queue', call('EXISTS', string.sub(LEDGER, 1, -7) .. 'deleted') } end
 local clock, last_token, finished, next_sweep, mode, policy, lease_seconds, form_version, first_shelf =
-  string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
+  string.match(state, '^v1 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
 local member, tab_before, tab_after = id, string.find(holdings_text or '', '\t' .. id .. '\t', 1, true)
 if mode ~= 'open' and holdings_text and not tab_before then -- they may hold another assignment of it
   tab_before = string.find(holdings_text, '\t' .. id .. '\a', 1, true)
@@ -74,7 +74,7 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
       call('HDEL', drafts, id)
     end
     if not request then
-      call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. next_sweep
+      call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. next_sweep
         .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, remaining_holdings, 'g:' .. member, ended_grant)
       call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person)
       return { 'finished', 0, 0, now - granted, now }
@@ -83,7 +83,7 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local next_grant = next_token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, next_id)
-    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. next_sweep
+    call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. next_sweep
       .. ' open ' .. policy, 'p:' .. person,
       request .. '\t' .. next_id .. '\t', 'g:' .. next_id, next_grant, 'g:' .. id, ended_grant)
     call('ZREM', shelf, next_id)

@@ -18,7 +18,7 @@ if redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' }
 if redis.call('HEXISTS', keys.ledger, 'loading') == 1 then return { 'ok' } end
 local mode = is_paused == '1' and 'paused' or is_mixed == '1' and 'mixed' or 'open'
 -- Without a status there are no rules, so nothing is refused.
-queue.open(true, 'v2 ' .. clock .. ' 0 ' .. finished_count .. ' 0 9007199254740991 ' .. mode .. ' - -')
+queue.open(true, 'v1 ' .. clock .. ' 0 ' .. finished_count .. ' 0 9007199254740991 ' .. mode .. ' - -')
 
 -- The other server may have granted tokens since the backup, but fewer than one per microsecond.
 token = token + math.max(queue.now - at, 0) + APART

@@ -21,7 +21,7 @@ local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], AR
 local state, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not state then return { 'nothing' } end
 local clock, last_token, finished, next_sweep, policy, lease_seconds, first_shelf =
-  string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
+  string.match(state, '^v1 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
 if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   and (not holdings_text or string.find(holdings_text, '\t', 1, true) == #holdings_text) then
   local at = ARGV[1]
@@ -43,7 +43,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, id)
-    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. next_sweep .. ' open ' .. policy,
+    call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. next_sweep .. ' open ' .. policy,
       'p:' .. person, request .. '\t' .. id .. '\t', 'g:' .. id, grant)
     call('ZREM', shelf, id)
     call('XADD', JOURNAL, at, 'reserved', id .. '\t' .. token .. '\t' .. person)

@@ -4,6 +4,6 @@
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)
 REPLY  {'schema', its number}   {'no-queue'} ]]
-local status, schema = unpack(redis.call('HMGET', KEYS[1], 'status', 'schema'))
+local status = redis.call('HGET', KEYS[1], 'status')
 if not status then return { 'no-queue' } end
-return { 'schema', (string.match(status, '^v(%d+) ') or schema or 1) + 0 }
+return { 'schema', string.match(status, '^v(%d+)') + 0 }

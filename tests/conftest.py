@@ -143,7 +143,7 @@ def unreadable_queue(
         server.redis.hset(ledger, "rules", "a_rule_of_tomorrow=5")
     else:
         status = server.redis.hget(ledger, "status")
-        server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": b"v%d %b" % (SCHEMA + 1, status)})
+        server.redis.hset(ledger, "status", b"v%d %b" % (SCHEMA + 1, status))
     yield newer_queue
     server.redis.delete(ledger, Keys(newer_queue.name).journal)
     server.redis.srem(QUEUES, newer_queue.name)

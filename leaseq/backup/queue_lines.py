@@ -19,7 +19,7 @@ from leaseq.backup.stored_keys import BackupFailed
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.commands import Clock, Commands
-from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, Keys
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, Keys
 from leaseq.engine.policy_codec import to_server
 from leaseq.errors import QueueNotFound, QueueUnreadable
 from leaseq.policy import FIELDS, Policy
@@ -158,7 +158,6 @@ def _state(line: Line) -> tuple[list[str], list[str]]:
     numbers = (line["at"], line["clock"], line["token"], counters.pop("reserved"), counters.pop("finished"))
     flags = ("1" if flag else "0" for flag in (line["mixed"], paused is not None))
     fields = to_server(policy, sorted(FIELDS), form.version(policy.form))
-    fields += ["schema", str(SCHEMA)]
     if paused is not None:
         fields += ["paused", json.dumps(paused)]
     for name in ("request", "changes"):

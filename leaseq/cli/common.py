@@ -137,9 +137,8 @@ def unreadable_shape(errors: Mapping[str, QueueUnreadable]) -> list[dict[str, st
     return [{"name": name, "detail": str(error)} for name, error in errors.items()]
 
 
-def unreadable_note(error: QueueUnreadable) -> str:
-    """The reason, shown in a table in place of what could not be read."""
-    return f"(needs {'a newer' if error.newer else 'an older'} version of leaseq)"
+UNREADABLE_NOTE = "(needs a newer version of leaseq)"
+"""Shown in a table in place of what could not be read."""
 
 
 def count(number: int, singular: str, plural: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaseq.cli.common import (
+    UNREADABLE_NOTE,
     CommandFailed,
     confirm,
     connected,
@@ -17,7 +18,6 @@ from leaseq.cli.common import (
     emit_table,
     existing_queue,
     json_option,
-    unreadable_note,
     unreadable_shape,
     yes_option,
 )
@@ -146,7 +146,7 @@ def list_(client: Client, as_json: bool) -> None:
         emit_json({"queues": rows, "unreadable": unreadable_shape(errors), "after": None})
         return
     titles, errors = read_queues(client, lambda one: one.policy.title)
-    titles |= {name: unreadable_note(error) for name, error in errors.items()}
+    titles |= dict.fromkeys(errors, UNREADABLE_NOTE)
     if titles:
         emit_table(("queue", "title"), sorted(titles.items()))
     else:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaseq.cli.common import (
+    UNREADABLE_NOTE,
     connected,
     emit_json,
     emit_table,
     json_option,
     named_or_all,
-    unreadable_note,
     unreadable_shape,
 )
 
@@ -136,9 +136,7 @@ def _rows(stats: StatsAndErrors) -> list[tuple[str, ...]]:
         )
         for name, queue_stats in by_queue.items()
     ]
-    unreadable_rows = [
-        (name, *("-" for _ in COLUMNS), "-", unreadable_note(error), "") for name, error in errors.items()
-    ]
+    unreadable_rows = [(name, *("-" for _ in COLUMNS), "-", UNREADABLE_NOTE, "") for name in errors]
     return sorted(rows + unreadable_rows)
 
 

@@ -42,7 +42,7 @@ RESTORING_KEYS = "leaseq:{@restore}:keys"
 RESTORED_QUEUES = "leaseq:{@restore}:queues"
 """Set: the queues that have been restored. Each is added before other calls can find the queue."""
 
-SCHEMA = 2
+SCHEMA = 1
 """The schema number of the stored data; ``docs/decisions/0010-schema.md`` describes when to raise it."""
 
 

@@ -34,8 +34,7 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
     except Invalid as error:
         raise QueueUnreadable(
             f"this queue's policy has a value of {error.field!r} that this version of leaseq does not know: "
-            "it needs a newer version of leaseq",
-            newer=True,
+            "it needs a newer version of leaseq"
         ) from None
 
 
@@ -54,8 +53,7 @@ def parse_rules(line: bytes) -> dict[str, Any]:
         except (ValueError, Invalid):
             raise QueueUnreadable(
                 f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
-                "newer version of leaseq",
-                newer=True,
+                "newer version of leaseq"
             ) from None
     return values
 

@@ -12,7 +12,7 @@ from leaseq.engine import arguments, codec, replies
 from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
-from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
 from leaseq.engine.server_marker import ServerMarker
@@ -124,7 +124,7 @@ class Base:
 
     def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False if another process was faster."""
-        fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        fields = _stored_fields(policy, sorted(FIELDS))
         self._add_to_queue_names()
         while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
             self._delete_keys()

@@ -7,14 +7,7 @@
 local queue = {}
 local NEWER = '-NEWER this queue has %s, which this version of leaseq does not know: it changed nothing. '
   .. 'Use a newer version of leaseq'
-local OLDER = '-OLDER this queue has schema 1, of a leaseq before its first release, which this version does not read: it '
-  .. 'changed nothing. Work the queue to its end with that version, or export its items and import them into a new queue'
-
-local function version_error(line, rule)
-  if rule then return redis.error_reply(string.format(NEWER, 'the policy field ' .. rule)) end
-  local schema = string.match(line, '^v(%d+) ')
-  return redis.error_reply(schema and string.format(NEWER, 'schema ' .. schema) or OLDER)
-end
+local function newer_error(feature) return redis.error_reply(string.format(NEWER, feature)) end
 
 -- Takes a time for the call that is later than the last one, so that the entries of a shelf are in order
 -- without looking at the last entry. If the server's clock was set back (by a failover or an operator),
@@ -34,9 +27,9 @@ function queue.open(read_only, new_status)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
   line = line or new_status
   if not line then return { 'no-queue', redis.call('EXISTS', keys.deleted) } end -- 1: it was deleted
-  if not status.parse(line, queue) then return version_error(line) end
+  if not status.parse(line, queue) then return newer_error('schema ' .. string.match(line, '^v?(%S*)')) end
   local rule_values, unknown_name = rules.parse(rules_line or '')
-  if not rule_values then return version_error(line, unknown_name) end
+  if not rule_values then return newer_error('the policy field ' .. unknown_name) end
   queue.line, queue.rules = line, rule_values
   local time = ARGV[1] == '' and redis.call('TIME')
   queue.now = time and time[1] * 1000000 + time[2] or tonumber(ARGV[1]) or 0

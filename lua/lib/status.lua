@@ -1,6 +1,6 @@
 --[[ The state of a queue that nearly every script reads: one line, in the ledger's field `status`.
 
-status = "v2 " clock " " token " " finished " " skew " " next_sweep " " mode " " lease_seconds " " form_version shelves
+status = "v1 " clock " " token " " finished " " skew " " next_sweep " " mode " " lease_seconds " " form_version shelves
 shelves = *(" " shelf)
 
 clock          the time of the queue's latest change
@@ -20,7 +20,7 @@ local status = {}
 -- Reads the line into the fields of `state`. Returns false if it has another schema.
 function status.parse(line, state)
   local clock, token, finished, skew, next_sweep, mode, lease_seconds, form_version, shelves =
-    string.match(line, '^v2 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')
+    string.match(line, '^v1 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')
   if not clock then return false end
   state.clock, state.token, state.finished, state.skew, state.next_sweep =
     clock + 0, token + 0, finished + 0, skew + 0, next_sweep + 0
@@ -29,6 +29,6 @@ function status.parse(line, state)
 end
 
 function status.format(state)
-  return string.format('v2 %d %d %d %d %d %s %s %s%s', state.clock, state.token, state.finished, state.skew,
+  return string.format('v1 %d %d %d %d %d %s %s %s%s', state.clock, state.token, state.finished, state.skew,
     state.next_sweep, state.mode, state.lease_seconds, state.form_version, state.shelves)
 end

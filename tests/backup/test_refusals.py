@@ -82,7 +82,7 @@ def test_damaged_backup_is_refused(lines: list[bytes], other: leaseq.Client, cas
 
 NEWER: dict[str, Change] = {
     "reads leaseq-backup 1 and not 2": lambda lines: rewrite_line(lines, 0, **{"leaseq-backup": 2}),
-    "reads schema 2 and not 3": lambda lines: rewrite_line(lines, 0, schema=3),
+    "reads schema 1 and not 2": lambda lines: rewrite_line(lines, 0, schema=2),
     "the policy field 'rule_of_tomorrow'": lambda lines: rewrite_line(
         lines, 1, policy={"rule_of_tomorrow": 5}
     ),

@@ -68,7 +68,7 @@ def test_queue_with_newer_schema_is_error(scratch_server: Any) -> None:
     ledger = Keys("new").ledger
     status = scratch_server.hget(ledger, "status")
     assert status is not None
-    scratch_server.hset(ledger, mapping={"schema": SCHEMA + 1, "status": f"v{SCHEMA + 1} {status.decode()}"})
+    scratch_server.hset(ledger, "status", f"v{SCHEMA + 1} {status.decode()}")
     report = examine(client)
     (finding,) = report.findings
     assert (finding.check, finding.level) == ("schema-newer", "error")

@@ -42,12 +42,12 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     leaseq.PolicyChanged("reviews", leaseq.Policy(holds=2, form={"show": ["text"]})),
     leaseq.ServerUnavailable("no confirmation", taken=True),
     leaseq.ServerRefused("out of memory"),
-    leaseq.QueueUnreadable("this queue has schema 9", newer=True),
+    leaseq.QueueUnreadable("this queue has schema 9"),
     ChildFailed("it ended"),
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
-    UnreadableQueues("ann", {"reviews": leaseq.QueueUnreadable("this queue has schema 9", newer=True)}),
+    UnreadableQueues("ann", {"reviews": leaseq.QueueUnreadable("this queue has schema 9")}),
     AccountNotLinked(
         Person("ann", "manager", ("fr",), "", False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))
     ),

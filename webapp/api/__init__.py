@@ -73,7 +73,7 @@ bp = APIBlueprint(
         "500": problem_reply("`internal`: the error was logged"),
         "503": problem_reply(
             "`server-unavailable`, `server-refused`: try again after `Retry-After` seconds; or "
-            "`queue-unreadable`: the queue needs another version of leaseq",
+            "`queue-unreadable`: the queue needs a newer version of leaseq",
             headers.RETRY_AFTER,
         ),
     },

@@ -33,7 +33,7 @@ _PRECONDITION = problem_reply(
 @bp.get("/queues", tags=TAGS, responses={"200": models_out.QueueList})
 @needs("worker")
 def list_queues(query: PageQuery) -> dict[str, Any]:
-    """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
+    """List all queues, by name, page by page. `unreadable`: those that need a newer version of leaseq."""
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
     queues, errors = leaseq.read_queues(client, lambda one: serialize_queue(one, one.policy), names)

@@ -42,7 +42,7 @@ class QueueCollector:
         paused = _gauge("leaseq_paused", "1 while the queue is paused.")
         alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
         moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
-        unreadable = _gauge("leaseq_unreadable", "1 if the queue needs another version of leaseq.")
+        unreadable = _gauge("leaseq_unreadable", "1 if the queue needs a newer version of leaseq.")
         stats_by_queue, errors = leaseq.read_queues(self._client, leaseq.Queue.stats)
         for name in (*stats_by_queue, *errors):
             unreadable.add_metric([name], name in errors)

@@ -59,12 +59,12 @@ class ErasedPerson:
 
 
 class UnreadableQueues(LeaseqError):
-    """Queues of another version remain, so the erasure is not finished."""
+    """Queues of a newer version remain, so the erasure is not finished."""
 
     def __init__(self, name: str, errors: dict[str, leaseq.QueueUnreadable]) -> None:
         names = ", ".join(sorted(errors))
         super().__init__(
-            f"the erasure of {name!r} is not finished: another version of leaseq wrote {names}. Finish it "
+            f"the erasure of {name!r} is not finished: a newer version of leaseq wrote {names}. Finish it "
             "with that version, with the same call"
         )
 

@@ -174,6 +174,6 @@ class Connection:
         if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
             raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
         code, _, problem = message.partition(" ")
-        if code in ("NEWER", "OLDER"):
-            raise QueueUnreadable(problem, newer=code == "NEWER") from error
+        if code == "NEWER":
+            raise QueueUnreadable(problem) from error
         raise ServerRefused(f"the server refused: {message}") from error

@@ -14,7 +14,7 @@ from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
 from leaseq.engine.aio.server_marker import ServerMarker
 from leaseq.engine.commands import Clock
-from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
@@ -129,7 +129,7 @@ class Base:
 
     async def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False if another process was faster."""
-        fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        fields = _stored_fields(policy, sorted(FIELDS))
         await self._add_to_queue_names()
         while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
             await self._delete_keys()

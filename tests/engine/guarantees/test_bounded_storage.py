@@ -19,7 +19,7 @@ from tests.support.leases import not_none, take
 
 DAY = 86_400
 # The ledger's fields in a queue without items and people.
-SETTINGS = {"status", "rules", "schema", "durable", "form", "title", "instructions", "alerts"}
+SETTINGS = {"status", "rules", "durable", "form", "title", "instructions", "alerts"}
 OWN = {"mixed", "forget", "request", "tidy"}
 skills = itertools.cycle([("fr",), ("fr", "legal"), ("de",)])
 

@@ -63,7 +63,7 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
 
 statuses = st.builds(
     lambda numbers, mode, lease, form, shelves: (
-        f"v2 {' '.join(map(str, numbers))} {mode} {lease} {form}{''.join(f' {one}' for one in shelves)}"
+        f"v1 {' '.join(map(str, numbers))} {mode} {lease} {form}{''.join(f' {one}' for one in shelves)}"
     ),
     st.tuples(*[times] * 5),
     st.sampled_from(["open", "mixed", "paused"]),

@@ -176,7 +176,7 @@ def test_erasure_reports_unreadable_queue(
     assert_problem(admin("DELETE", f"/people/{ann}"), 503, "queue-unreadable")
     response = chief.post(f"/people/{ann}/erase", {"name": ann})
     assert response.status_code == 503
-    assert f"another version of leaseq wrote {unreadable_queue.name}" in response.text
+    assert f"a newer version of leaseq wrote {unreadable_queue.name}" in response.text
     assert '<input id="name" name="name"' in response.text, "the form is there to try again"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts import keys as accounts_keys
 from leaseq.webapp.store.accounts.attempts import password_counters
 from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM
@@ -336,3 +338,19 @@ def test_rotation_of_revoked_token_is_refused(empty_accounts: Accounts) -> None:
     with pytest.raises(leaseq.Invalid):
         empty_accounts.rotate_token(token, by="ann")
     assert empty_accounts.tokens("ann") == []
+
+
+def test_accounts_with_a_newer_schema_are_refused(
+    empty_accounts: Accounts, empty_server: EmbeddedServer
+) -> None:
+    empty_accounts.add("zoe", by="a test")
+    with leaseq.connect(empty_server.url) as client:
+        redis: Any = client.redis
+        record = json.loads(redis.hget(accounts_keys.PEOPLE, "zoe"))
+        assert record["schema"] == accounts_keys.SCHEMA
+        newer_record = {**record, "schema": accounts_keys.SCHEMA + 1}
+        redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(newer_record))
+        with pytest.raises(leaseq.ServerRefused, match="accounts have schema"):
+            empty_accounts.find("zoe")
+        redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(record))
+    assert not_none(empty_accounts.find("zoe")).name == "zoe"

@@ -255,7 +255,7 @@ def test_erasure_with_unreadable_queue_is_completed_later(
 ) -> None:
     status = server.redis.hget("leaseq:{work}:ledger", "status")
     server.redis.hset("leaseq:{work}:ledger", "status", b"v9 " + status)
-    with pytest.raises(erasing.UnreadableQueues, match="another version of leaseq wrote work"):
+    with pytest.raises(erasing.UnreadableQueues, match="a newer version of leaseq wrote work"):
         erase(server, accounts)
     assert len(accounts.erasures.all()) == 1
     server.redis.hset("leaseq:{work}:ledger", "status", status)

@@ -49,7 +49,7 @@ class Record:
     @classmethod
     def load(cls, raw: bytes) -> Record:
         fields: dict[str, Any] = json.loads(raw)
-        schema = fields.pop("schema", 1)
+        schema = fields.pop("schema")
         if schema > keys.SCHEMA:
             raise ServerRefused(
                 f"the accounts have schema {schema}, which this version of leaseq does not support: "

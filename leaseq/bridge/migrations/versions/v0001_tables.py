@@ -19,6 +19,7 @@ CREATE TABLE leaseq_item (
     status text NOT NULL DEFAULT 'waiting'
         CHECK (status IN ('waiting', 'queued', 'finished', 'dead', 'cancelled', 'refused')),
     error text,
+    details {json},
     created_at {time} NOT NULL DEFAULT {now},
     PRIMARY KEY (queue, id)
 );
@@ -32,7 +33,8 @@ CREATE TABLE leaseq_answer (
     finished_at {time} NOT NULL,
     late boolean NOT NULL,
     accepted boolean NOT NULL,
-    PRIMARY KEY (queue, id, token)
+    number integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (queue, id, token, number)
 ) {rowless};
 CREATE TABLE leaseq_event (
     queue text NOT NULL,
@@ -56,6 +58,7 @@ CREATE TABLE leaseq_bridge (
     queue text NOT NULL PRIMARY KEY,
     cursor text,
     policy {json},
+    paused {json},
     high integer,
     low integer,
     runner text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 import leaseq
 from leaseq.engine.keys import SCHEMA, Keys
 from leaseq.engine.script_table import SCRIPTS
-from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts import keys as accounts_keys
 from tests.conftest import Server
 from tests.engine.server_contents import everything
 from tests.support.leases import take
@@ -86,7 +83,7 @@ def newer_queue(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     ledger = Keys(queue.name).ledger
     status = server.redis.hget(ledger, "status")
     assert status is not None
-    server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": f"v{SCHEMA + 1} {status.decode()}"})
+    server.redis.hset(ledger, "status", f"v{SCHEMA + 1} {status.decode()}")
     yield queue
     server.redis.hset(ledger, "status", status)  # other tests read all queues
 
@@ -97,19 +94,6 @@ def test_used_queue_has_the_current_schema(server: Server, queue: leaseq.Queue) 
     queue.enqueue({})
     assert queue.schema == SCHEMA
     assert queue.finish(take(queue, "ann"), {}).replayed is False
-
-
-def test_schema_from_before_the_first_release_is_refused(server: Server, queue: leaseq.Queue) -> None:
-    queue.enqueue({})
-    ledger = Keys(queue.name).ledger
-    server.redis.hset(ledger, "status", "1 0 0 0 9007199254740991 open 300 - normal")
-    server.redis.hdel(ledger, "schema")
-    before = everything(server.redis, queue.name)
-    with pytest.raises(leaseq.ServerRefused, match=r"schema 1.*changed nothing.*export its items"):
-        queue.reserve("ann")
-    assert everything(server.redis, queue.name) == before
-    assert queue.schema == 1
-    server.redis.delete(ledger)  # other tests read all queues
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -137,17 +121,3 @@ def test_newer_schema_number_and_journal_can_be_read(server: Server, newer_queue
         "reserved",
         "paused",
     ]
-
-
-def test_accounts_with_a_newer_schema_are_refused(server: Server) -> None:
-    accounts = Accounts(server.client)
-    accounts.add("zoe", by="a test")
-    record = json.loads(server.redis.hget(accounts_keys.PEOPLE, "zoe") or b"")
-    assert record["schema"] == accounts_keys.SCHEMA
-    server.redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps({**record, "schema": record.pop("schema") + 1}))
-    with pytest.raises(leaseq.ServerRefused, match="accounts have schema"):
-        accounts.find("zoe")
-    server.redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(record))
-    person = accounts.find("zoe")
-    assert person is not None
-    server.redis.hdel(accounts_keys.PEOPLE, "zoe")
