@@ -125,7 +125,7 @@ def _unconfirmed_error(wait: Wait, error: Exception) -> ServerUnavailable | Serv
     if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
         return ServerUnavailable(text, taken=True)
     return ServerRefused(
-        f"{text}. The policy's durable is {wait.durable!r}: docs/operator.md describes what that requires"
+        f"{text}. The policy's durable is {wait.durable!r}: docs/durability.md describes what that requires"
     )
 
 

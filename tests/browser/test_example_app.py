@@ -139,7 +139,7 @@ export const until = (lease: components["schemas"]["Lease"]) => lease.expires;
 @pytest.fixture(scope="module")
 def typescript_build(examples: Path, leaseq_url: str) -> None:
     """Build it with the docs' commands, and check that its types refuse what REST refuses."""
-    docs = (ROOT / "docs" / "rest.md").read_text()
+    docs = (ROOT / "docs" / "how-to" / "build-your-own-page.md").read_text()
     commands = re.findall(r"^npx (?:-p \S+ )?([^#\n]+)", docs, re.MULTILINE)
     assert len(commands) == 2
     config = examples / "typescript" / "tsconfig.json"

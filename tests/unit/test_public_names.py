@@ -1,4 +1,4 @@
-"""The public names are exactly those that docs/developer.md lists."""
+"""The public names are exactly those that docs/library.md lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import leaseq
 
-PAGE = (Path(__file__).parents[2] / "docs" / "developer.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text()
 SECTION = re.search(r"^## All public names\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
 
 

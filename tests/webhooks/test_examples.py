@@ -1,4 +1,4 @@
-"""The receivers of docs/webhooks.md, each run in its own server."""
+"""The receivers of docs/how-to/receive-webhooks.md, each run in its own server."""
 
 from __future__ import annotations
 
@@ -61,4 +61,4 @@ def test_example_receiver_accepts_only_signed_requests(hooks: Hooks, name: str, 
 def test_page_shows_the_examples_unchanged(name: str) -> None:
     code = (ROOT / "examples" / f"webhook_{name}.py").read_text()
     assert len(code.splitlines()) <= 22
-    assert f"```python\n{code}```" in (ROOT / "docs" / "webhooks.md").read_text()
+    assert f"```python\n{code}```" in (ROOT / "docs" / "how-to" / "receive-webhooks.md").read_text()

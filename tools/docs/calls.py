@@ -15,10 +15,11 @@ from tools.docs.types import markdown
 PAGE = """# Calls
 
 Every call of the library and of its modules `leaseq.transfer` and `leaseq.backup`, with its parameters and
-what it returns. [developer.md](developer.md) explains them in their order of use, [types.md](types.md) has
-the fields of what they return. What takes a `lease` also takes `id=`, `token=` and `person=` in its place. In
-`leaseq.aio` ([asyncio.md](asyncio.md)) the same calls are coroutines, and what returns an `Iterator` here is
-an asynchronous iterator. This page is made from the code.
+what it returns. [library.md](library.md) explains what they have in common, the
+[how-to](README.md#how-to) pages show them in use, and [types.md](types.md) has the fields of what they
+return. What takes a `lease` also takes `id=`, `token=` and `person=` in its place. In `leaseq.aio`
+([asyncio.md](asyncio.md)) the same calls are coroutines, and what returns an `Iterator` here is an
+asynchronous iterator. This page is made from the code.
 
 ## Functions
 

@@ -13,7 +13,7 @@ How a queue hands out its items. Each field has one name in Python (`queue.confi
 settings page. Fields that an update does not name keep their value. Where a table has *none*, that is `None`
 in Python, `null` in REST, `none` on the command line, and an empty field on the settings page; of `alerts`,
 it is an empty list, and `''` on the command line. The parts of a form are in
-[manager.md](manager.md#create-a-queue). In Python `alerts` is a tuple of texts, `bands` a tuple of two
+[forms.md](forms.md). In Python `alerts` is a tuple of texts, `bands` a tuple of two
 numbers, and `form` a dict; a policy that was read also has its `version`. This page is made from the code.
 
 {groups}

@@ -19,14 +19,14 @@ from leaseq import backup, events, models, policy, transfer, webhooks
 PAGE = """# Types
 
 The fields of what the library takes and returns. Times are aware `datetime`s in UTC. The types are frozen
-dataclasses, or named tuples where it says so. `Policy` has a page of its own, [policy.md](policy.md); what
-each call does is in [developer.md](developer.md). This page is made from the code.
+dataclasses, or named tuples where it says so. `Policy` has a page of its own, [policy.md](policy.md); the
+calls are in [calls.md](calls.md). This page is made from the code.
 
 {modules}
 
 ## Errors
 
-The attributes of the errors. [developer.md](developer.md#errors) says when each is raised.
+The attributes of the errors. [library.md](library.md#errors) says when each is raised.
 
 | error | is a | attributes |
 |---|---|---|

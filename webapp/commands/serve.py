@@ -56,7 +56,7 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
     """Serve the pages and the REST API, using a server that runs elsewhere.
 
     LEASEQ_SECRET_KEY is the key that signs sessions: 32 random characters or more, the same for
-    every web process. If systemd passes a socket (docs/deploy.md), --host and --port do not count.
+    every web process. If systemd passes a socket (docs/how-to/deploy.md), --host and --port do not count.
     """
     from leaseq.webapp.settings import load_settings
 

@@ -227,8 +227,8 @@ class _Startup:
             click.echo("The queue `demo` has 40 example messages.")
         if not self._host.startswith(LOOPBACK):
             click.echo(
-                "It is reachable from other machines, without TLS: read docs/operator.md before a team uses "
-                "it."
+                "It is reachable from other machines, without TLS: read docs/how-to/deploy.md before a team "
+                "uses it."
             )
         click.echo(f"The data is in {self._directory.path}. Ctrl-C stops it.")
 

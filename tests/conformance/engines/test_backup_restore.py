@@ -1,4 +1,4 @@
-"""A move from `leaseq up` to another server of each kind by backup and restore, as in docs/operator.md."""
+"""A move from `leaseq up` to a server of each kind, as in docs/how-to/back-up-and-restore.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of docs/deploy.md name only existing settings and options, and the nginx example works."""
+"""docs/how-to/deploy.md names only existing settings and options, and the nginx example works."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def setting_names() -> set[str]:
     return fields | {str(option.envvar) for option in serve.params if isinstance(option, click.Option)}
 
 
-@pytest.mark.parametrize("path", [*FILES, DOCS / "deploy.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, DOCS / "how-to/deploy.md"], ids=lambda path: path.name)
 def test_examples_name_only_existing_settings_and_options(path: Path) -> None:
     text = path.read_text()
     assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= setting_names()

@@ -111,10 +111,10 @@ def test_alert_rule_is_complete_and_valid(rule: dict[str, Any]) -> None:
         )
 
 
-def test_rule_names_are_unique_and_listed_in_operator_md() -> None:
+def test_rule_names_are_unique_and_listed_on_page() -> None:
     names = [rule["alert"] for rule in ALERTS]
     assert len(set(names)) == len(names)
-    page = (DOCS / "operator.md").read_text()
+    page = (DOCS / "how-to/monitor.md").read_text()
     assert [name for name in names if f"`{name}`" not in page] == []
     assert set(re.findall(r"`(Leaseq[A-Za-z]+)`", page)) == set(names)
 

@@ -1,4 +1,4 @@
-"""docs/rest.md names every call and error code, and the form example of docs/manager.md is valid."""
+"""docs/rest.md names every call and error code, and the form example of docs/forms.md is valid."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_rest_md_names_every_error_code() -> None:
     assert {"field", "errors", "answer_kept"} <= members <= set(Problem.model_fields)
 
 
-def test_form_example_of_manager_md_is_valid() -> None:
-    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "manager.md").read_text(), re.DOTALL)
+def test_form_example_of_forms_md_is_valid() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "forms.md").read_text(), re.DOTALL)
     example = json.loads(block)
     form.check_form(example)
     keys = {choice.key for field in fields_of(example) for choice in field.choices}

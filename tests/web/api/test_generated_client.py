@@ -191,7 +191,7 @@ def test_example_in_docs_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("TOKEN", manager.token)
-    (code,) = blocks("docs/rest.md", "python")
+    (code,) = blocks("docs/how-to/generate-a-client.md", "python")
     for placeholder, value in {
         "leaseq_client": client_module("client").__package__,
         "http://127.0.0.1:8000": server_url,
@@ -199,7 +199,7 @@ def test_example_in_docs_runs(
     }.items():
         code = code.replace(placeholder, value)
     queue.enqueue({"text": "Never came"}, id="r-1")
-    exec(compile(code, "docs/rest.md", "exec"), {})
+    exec(compile(code, "docs/how-to/generate-a-client.md", "exec"), {})
     assert f"r-1 {manager.name} " in capsys.readouterr().out
     assert (queue.stats().finished, queue.stats().inbound, queue.policy.lease_seconds) == (2, 0, 120)
 

@@ -1,0 +1,54 @@
+"""Each link of a page leads to a file and a heading that exist, and docs/README.md leads to every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def links(page: Path) -> list[tuple[Path, str]]:
+    """The file and the heading of each link that does not leave the repository."""
+    targets = [target for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if "://" not in target]
+    parts = [target.partition("#") for target in targets]
+    return [((page.parent / path).resolve() if path else page, heading) for path, _, heading in parts]
+
+
+def anchors(page: Path) -> set[str]:
+    """The addresses that GitHub gives to the headings of a page."""
+    headings = (heading.lower() for heading in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_existing_files_and_headings(page: Path) -> None:
+    assert [str(path) for path, _ in links(page) if not path.exists()] == []
+    with_heading = [(path, heading) for path, heading in links(page) if heading and path.suffix == ".md"]
+    assert [link for link in with_heading if link[1] not in anchors(link[0])] == []
+
+
+def test_index_leads_to_every_page() -> None:
+    indexes = [DOCS / "README.md", DOCS / "decisions" / "README.md"]
+    listed = {path for index in indexes for path, _ in links(index)}
+    assert {page for page in DOCS.rglob("*.md") if page not in indexes} - listed == set()
+
+
+def test_code_names_only_existing_pages() -> None:
+    folders = ("leaseq", "webapp", "lua", "tests", "tools", "benchmarks", "examples", "docs")
+    sources = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    code = [path for path in sources if path.suffix in {".py", ".lua", ".html", ".js", ".yml", ".conf"}]
+    names = {
+        (str(path.relative_to(ROOT)), name)
+        for path in code
+        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text())
+    }
+    assert {(path, name) for path, name in names if not (ROOT / name).exists()} == set()
