@@ -162,12 +162,6 @@ def test_every_key_of_a_queue_is_explained() -> None:
         assert f"`{getattr(Keys('reviews'), name)}`" in page
 
 
-def test_dev_commands_in_readme_exist() -> None:
-    usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
-    for command in re.findall(r"\./dev (\w+)", (ROOT / "README.md").read_text()):
-        assert f"./dev {command}" in usage
-
-
 def test_types_page_has_all_fields() -> None:
     for module in (leaseq, transfer, backup, webhooks):
         for record in types.records(module):
