@@ -1,4 +1,4 @@
-"""Each link of a page leads to a file and a heading that exist, and docs/README.md leads to every page."""
+"""Links lead to files and headings that exist, docs/README.md leads to every page, and tables are whole."""
 
 from __future__ import annotations
 
@@ -52,3 +52,11 @@ def test_code_names_only_existing_pages() -> None:
         for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text())
     }
     assert {(path, name) for path, name in names if not (ROOT / name).exists()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_rows_of_a_table_have_a_cell_for_each_column(page: Path) -> None:
+    for table in re.findall(r"(?:^ *\|.*\n)+", prose(page), re.MULTILINE):
+        rows = table.splitlines()
+        counts = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
+        assert [row for row, count in zip(rows, counts, strict=True) if count != counts[0]] == []
