@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Ending,
         Enqueued,
         EnqueuedMany,
+        Erased,
         Failed,
         Filter,
         Finished,
@@ -53,12 +54,12 @@ if TYPE_CHECKING:
         Outcome,
         OutcomeRow,
         Page,
+        PersonItem,
         State,
         Stats,
         WaitingRow,
         WhyNothing,
     )
-    from leaseq.persons import Erased, PersonItem
     from leaseq.policy import Durable, Policy, PolicyChanges
     from leaseq.queue import Queue, queues, read_queues
     from leaseq.worker import Worker, WorkerStats
@@ -133,7 +134,7 @@ __all__ = [
 
 # Each name is imported on first use: redis-py and the schema validator take 0.3 s to import, and neither
 # `leaseq --help` nor a program that only catches errors needs them.
-_SOURCE_MODULES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
+_SOURCE_MODULES = ("errors", "models", "events", "policy", "engine.client", "queue", "worker")
 
 __version__: str  # of the installed package
 

@@ -1,14 +1,11 @@
-"""The library's data types: frozen, typed, free of I/O.
-
-Times are aware ``datetime`` objects in UTC, durations are seconds.
-"""
+"""What the library returns: items, leases, figures."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
@@ -362,3 +359,33 @@ class WhyNothing:
     free_at: datetime | None = None  # when the first held or scheduled item may become available
     detail: str | None = None  # the reason given for a pause
     ineligibility: Ineligibility | None = field(default=None, compare=False)  # only for not-eligible: why
+
+
+Relation: TypeAlias = Literal["answered", "barred", "put-off"]
+"""How an item relates to a person: they gave an answer that counts, never get it again, or get it only if
+nothing else waits for them."""
+
+SIGNS: Final[dict[str, Relation]] = {"=": "answered", "-": "barred", "~": "put-off"}
+
+
+@dataclass(frozen=True, slots=True)
+class PersonItem:
+    """What an item stores about one person. ``grants``: their past and present leases of it, oldest first."""
+
+    id: str
+    state: State
+    grants: tuple[Grant, ...]
+    answers: tuple[Answer, ...]  # their answers that count
+    late_answers: tuple[Answer, ...]  # their answers that don't count
+    relation: Relation | None  # barred: they never get it again; put-off: only if nothing else waits for them
+    assigned: bool  # it was assigned to them at some time
+    has_draft: bool  # whether they have a draft of an answer
+    draft: Json  # that draft, or None
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What `Queue.erase_person` did."""
+
+    items: int  # items that named the person
+    leases: int  # leases of the person that it ended

@@ -1,11 +1,85 @@
-"""Checks of names that people read: invisible characters, and names that look alike."""
+"""Names: their characters, names that look alike, and suggestions for a misspelt one."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 
-from leaseq.lookalikes import LOOKALIKES
+LOOKALIKES = {
+    "A": "ΑАᎪᗅꓮ𐊠𖽀",
+    "B": "ΒВᏴᗷꓐꞴ𐊂𐊡𐌁",
+    "C": "СᏟⲤꓚ𐊢𐌂𐐕𐔜𑣩𑣲🝌",
+    "D": "Ꭰᗞᗪꓓ",
+    "E": "ΕЕᎬ⋿ⴹꓰ𐊆𑢦𑢮",
+    "F": "ϜᖴꓝꞘ𐊇𐊥𐔥𑢢𑣂𝈓",
+    "G": "ԌᏀᏳꓖ",
+    "H": "ΗНᎻᕼⲎꓧ𐋏",
+    "J": "ͿЈᎫᒍꓙꞲ",
+    "K": "ΚКᏦᛕⲔꓗ𐔘",
+    "L": "ᏞᒪⳐꓡ𐐛𐔦𑢣𑢲𖼖𝈪",
+    "M": "ΜϺМᎷᗰᛖⲘꓟ𐊰𐌑",
+    "N": "ΝⲚꓠ𐔓",
+    "O": "ΟОՕ০ଠ୦ዐⲞⵔ〇ꓳ𐊒𐊫𐐄𐓂𐔖𑓐𑢵𑣠",
+    "P": "ΡРᏢᑭⲢꓑ𐊕",
+    "Q": "ⵕ",
+    "R": "ƦᎡᏒᖇꓣ𐒴𖼵𝈖",
+    "S": "ЅՏᏕᏚꓢ𐊖𐐠𖼺",
+    "T": "ΤТᎢ⊤⟙Ⲧꓔ𐊗𐊱𐌕𑢼𖼊🝨",
+    "U": "Սሀᑌ∪⋃ꓴ𐓎𑢸𖽂",
+    "V": "Ѵ۷Ꮩᐯⴸꓦꛟ𐔝𑢠𖼈𝈍",
+    "W": "ԜᎳᏔꓪ𑣦𑣯",
+    "X": "ΧХ᙭ᚷ╳ⲬⵝꓫꞳ𐊐𐊴𐌗𐌢𐔧𑣬",
+    "Y": "ΥУҮᎩᎽⲨꓬ𐊲𑢤𖽃",
+    "Z": "ΖᏃꓜ𐋵𑢩𑣥",
+    "a": "ɑαа⍺",
+    "b": "ƄЬᏏᑲᖯ",
+    "c": "сᴄⲥꮯ𐐽",
+    "d": "ԁᏧᑯꓒ",
+    "e": "еҽ℮ꬲ",
+    "f": "քẝꞙꬵ",
+    "g": "ƍɡցᶃ",
+    "h": "һհᏂ",
+    "i": "ıɩɪιіӏᎥ⍳ꙇꭵ𑣃",
+    "j": "ϳј",
+    "l": "ƖǀΙІӀ۱ᛁ∣⏽Ⲓⵏꓲ𐊊𐌉𐌠𖼨",
+    "n": "ոռ",
+    "o": "οσоօ۵०੦૦௦ం౦ಂ೦ംഠ൦ං๐໐ဝ၀ჿᴏᴑⲟꬽ𐐬𐓪𑣈𑣗",
+    "p": "ρр⍴ⲣ",
+    "q": "ԛգզ",
+    "r": "гᴦⲅꭇꭈꮁ",
+    "s": "ƽѕꜱꮪ𐑈𑣁",
+    "u": "ʋυսᴜꞟꭎꭒ𐓶𑣘",
+    "v": "νѵᴠ∨⋁ꮩ𑜆𑣀",
+    "w": "ɯѡԝաᴡꮃ𑜊𑜎𑜏",
+    "x": "×хᕁᕽ᙮⤫⤬⨯",
+    "y": "ɣʏγуүყᶌỿꭚ𑣜",
+    "z": "ᴢꮓ𑣄",
+    "2": "ƧϨᒿꙄꛯꝚ",
+    "3": "ƷȜЗӠⳌꝪꞫ𑣊𖼻𝈆",
+    "4": "Ꮞ𑢯",
+    "5": "Ƽ𑢻",
+    "6": "бᏮⳒ𑣕",
+    "7": "𐓒𑣆𝈒",
+    "8": "Ȣȣ৪੪ଃ𐌚",
+    "9": "৭੧୨൭ⳊꝮ𑢬𑣌𑣖",
+    "-": "˗‐‒–⁃−➖Ⲻ",
+    ".": "۰ꓸ꘎𝅭",
+    "'": "ʹʻʼʽʾˈˊˋ˴՚՝ᑊᛌ‘’‛′‵ꞌ𖽑𖽒",
+}
+
+
+def did_you_mean(name: str, known_names: Iterable[str], otherwise: str = "") -> str:
+    """A question that suggests the known name closest to ``name``; ``otherwise`` if none is close."""
+    matches = get_close_matches(name.lower(), sorted(known_names), n=1, cutoff=0.5)
+    return f"did you mean {matches[0]}?" if matches else otherwise
+
+
+def no_queue(name: str, known_names: Iterable[str]) -> str:
+    """The error text for a queue that does not exist, with a suggestion from the known names."""
+    suggestion = did_you_mean(name, known_names)
+    return f"there is no queue {name!r}" + (f"; {suggestion}" if suggestion else "")
+
 
 _LATIN_LOOKALIKES = {ord(other): letter for letter, others in LOOKALIKES.items() for other in others}
 _SAME_IN_ASCII = str.maketrans("I1|0", "lllO")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from leaseq.errors import Invalid
 from leaseq.models import Json
+from leaseq.names import did_you_mean
 from leaseq.policy_fields import (
     N_,
     Alerts,
@@ -23,7 +24,6 @@ from leaseq.policy_fields import (
     Text,
     fields_of,
 )
-from leaseq.suggestions import did_you_mean
 from leaseq.validation import MAX_PRIORITY
 
 WEEK: Final = 604_800

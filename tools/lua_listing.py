@@ -6,8 +6,7 @@ import os
 import signal
 import sys
 
-from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import Script
+from leaseq.engine.scripts import SCRIPTS, Script
 
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 

@@ -14,8 +14,8 @@ from werkzeug.routing import MapAdapter
 
 import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
+from leaseq.webapp.api.description.openapi import share_problems, show_roles
 from leaseq.webapp.api.negotiation import init_negotiation
-from leaseq.webapp.api.openapi import share_problems, show_roles
 from leaseq.webapp.api.packed_body import init_packed_bodies
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
@@ -29,26 +29,20 @@ from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.audit_log import init_audit_log
-from leaseq.webapp.security.authorization import init_authorization
+from leaseq.webapp.security.authorization import SessionCookie, init_authorization
 from leaseq.webapp.security.headers import init_headers
 from leaseq.webapp.security.rate_limits import init_rate_limits
-from leaseq.webapp.security.session_cookie import SessionCookie
-from leaseq.webapp.serving.access_log import init_access_log
-from leaseq.webapp.serving.cors import Cors
-from leaseq.webapp.serving.hosts import init_hosts
-from leaseq.webapp.serving.http_metrics import HttpMetrics
-from leaseq.webapp.serving.json_request import StrictRequest
+from leaseq.webapp.serving.bodies import StrictRequest
+from leaseq.webapp.serving.capacity import RequestSlots, Waits
+from leaseq.webapp.serving.hosts import Cors, Proxies, UndeclaredProxies, init_hosts
 from leaseq.webapp.serving.load_shedding import init_load_shedding
-from leaseq.webapp.serving.proxy import Proxies, UndeclaredProxies
-from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.logs import HttpMetrics, init_access_log
+from leaseq.webapp.serving.problem import init_unreadable
 from leaseq.webapp.serving.time_slices import SlicedJson
-from leaseq.webapp.serving.unreadable import init_unreadable
-from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
-from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.base import reader_of
-from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls

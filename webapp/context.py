@@ -11,15 +11,13 @@ from flask import Flask, current_app, g, request
 
 import leaseq
 from leaseq import validation, webhooks
-from leaseq.suggestions import no_queue
+from leaseq.names import no_queue
 from leaseq.webapp.realtime import LiveUpdates
-from leaseq.webapp.serving.http_metrics import HttpMetrics
-from leaseq.webapp.serving.request_slots import RequestSlots
-from leaseq.webapp.serving.waits import Waits
+from leaseq.webapp.serving.capacity import RequestSlots, Waits
+from leaseq.webapp.serving.logs import HttpMetrics
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
-from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls

@@ -18,11 +18,11 @@ from leaseq.webapp.context import state
 from leaseq.webapp.rendering.refusals import problem_in_words
 from leaseq.webapp.security.authorization import in_api, makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
-from leaseq.webapp.serving.logging import REQUEST_ID
+from leaseq.webapp.serving.logs import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
+from leaseq.webapp.store.person_data import UnreadableQueues
 from leaseq.webapp.typed import resendable_fields, typed_fields
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""What people wrote about items that nobody has reserved or finished since: rows of the dashboard."""
+"""Reports of a person about an item, and notes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,24 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
-from leaseq.webapp.notes import end_reason
 from leaseq.webapp.store.threads import Question
+
+
+def end_reason(item: leaseq.Item) -> leaseq.Grant | None:
+    """The latest grant whose holder reported a problem, or gave the item back with a note."""
+    return next((one for one in reversed(item.history) if one.reason and _has_remark(one)), None)
+
+
+def last_note(item: leaseq.Item) -> leaseq.Grant | None:
+    """The latest grant with a text for the next person: the note with which its holder gave the item back, or
+    a manager's reason for reopening it."""
+    endings = ("abandoned", "reopened")
+    return next((one for one in reversed(item.history) if one.reason and one.how in endings), None)
+
+
+def _has_remark(grant: leaseq.Grant) -> bool:
+    return grant.how in ("abandoned", "failed")
+
 
 _OUTCOMES: tuple[leaseq.LeaseOutcome, ...] = ("failed", "abandoned")
 _RETURNED = ("dead", "scheduled")

@@ -19,8 +19,7 @@ from benchmarks.engine import floor
 from benchmarks.engine.environment import RESULT, Bench, Figure, open_bench, require_lease
 from leaseq import Lease, Queue
 from leaseq.engine.keys import Keys
-from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.scripts import SCRIPTS, BoundScript, pack
 
 _ROUNDS = 9
 _TURN = 250  # cycles

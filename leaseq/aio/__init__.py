@@ -14,16 +14,12 @@ from typing import TypeVar
 
 from leaseq.engine.aio.client import Client, check_client, connect, connection_of
 from leaseq.errors import QueueUnreadable
-from leaseq.queue.aio import listing
-from leaseq.queue.aio.admin import Admin
+from leaseq.queue.aio import lifecycle
+from leaseq.queue.aio.admin import Admin, Following, Late
 from leaseq.queue.aio.consumer import Consumer
-from leaseq.queue.aio.deleting import Deleting
-from leaseq.queue.aio.erasing import Erasing
-from leaseq.queue.aio.following import Following
 from leaseq.queue.aio.inspection import Inspection
-from leaseq.queue.aio.late_answers import Late
+from leaseq.queue.aio.lifecycle import Deleting, Erasing, Restoring
 from leaseq.queue.aio.producer import Producer
-from leaseq.queue.aio.restoring import Restoring
 
 __all__ = ["Client", "Queue", "connect", "queues", "read_queues"]
 
@@ -47,7 +43,7 @@ class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, D
 
 async def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted: see `leaseq.queues`."""
-    return await listing.names(connection_of(check_client(client)))
+    return await lifecycle.names(connection_of(check_client(client)))
 
 
 async def read_queues(

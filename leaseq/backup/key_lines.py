@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from leaseq.backup.file import Line, Writer
-from leaseq.backup.same_server import require_same_server
-from leaseq.backup.stored_keys import BackupFailed, Registry, StoredKeys, registry
+from leaseq.backup.stored_keys import BackupFailed, Registry, StoredKeys, registry, require_same_server
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.keys import NO_QUEUES
 from leaseq.engine.transport import Command

@@ -14,13 +14,12 @@ from typing import Any
 
 from leaseq import form
 from leaseq.backup.file import Line, RestoreRefused, Writer
-from leaseq.backup.same_server import require_same_server
-from leaseq.backup.stored_keys import BackupFailed
+from leaseq.backup.stored_keys import BackupFailed, require_same_server
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
+from leaseq.engine.codec import to_server
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, Keys
-from leaseq.engine.policy_codec import to_server
 from leaseq.errors import QueueNotFound, QueueUnreadable
 from leaseq.policy import FIELDS, Policy
 from leaseq.queue import Queue

@@ -1,13 +1,16 @@
-"""The keys in a backup that don't belong to queues. The web app lists its own, through an entry point."""
+"""The keys that a backup holds, and whether a server is the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Final, Literal
 
+from leaseq.engine.client import Client, connection_of
+from leaseq.engine.connection import ServerMarker
 from leaseq.engine.keys import (
     RESTORED_QUEUES,
     RESTORING,
@@ -109,3 +112,15 @@ def registry() -> Registry:
                 raise
             missing_package = package
     return Registry(kinds, missing_package)
+
+
+@contextmanager
+def require_same_server(client: Client, key: str) -> Iterator[None]:
+    """Raise BackupFailed at the end if another server process has the key by then."""
+    marker = ServerMarker(connection_of(client), key)
+    marker.load()
+    yield
+    if not marker.is_present():
+        raise BackupFailed(
+            "the server was restarted or replaced during the backup, which may lack items: run it again"
+        )

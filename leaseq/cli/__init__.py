@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from leaseq.cli.group import CommandGroup
+from leaseq.cli.common import CommandGroup
 
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from leaseq.cli.common import CommandFailed, connected, count, emit_json, json_option
-from leaseq.cli.signals import stopped_by_signals
+from leaseq.cli.common import CommandFailed, connected, count, emit_json, json_option, stopped_by_signals
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import CommandFailed, connected, emit_json, json_option, named_or_all
-from leaseq.cli.signals import stopped_by_signals
+from leaseq.cli.common import (
+    CommandFailed,
+    connected,
+    emit_json,
+    json_option,
+    named_or_all,
+    stopped_by_signals,
+)
 
 if TYPE_CHECKING:
     from leaseq import Cleared, Client, Queue, QueueUnreadable

@@ -10,8 +10,7 @@ import click
 
 from leaseq import transfer
 from leaseq.cli.common import CommandMisused, connected, count, existing_queue
-from leaseq.cli.progress import Show, writing_bar
-from leaseq.cli.transfers import format_of, format_option, open_output
+from leaseq.cli.transfers import Show, format_of, format_option, open_output, writing_bar
 from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 

@@ -12,8 +12,7 @@ import click
 
 from leaseq import transfer
 from leaseq.cli.common import connected, count, emit_json, existing_queue, json_option
-from leaseq.cli.progress import Echo, Show, reading_bar
-from leaseq.cli.transfers import format_of, format_option, open_input, open_output
+from leaseq.cli.transfers import Echo, Show, format_of, format_option, open_input, open_output, reading_bar
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue

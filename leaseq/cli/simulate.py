@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import connected, emit_json, existing_queue, json_option
-from leaseq.cli.signals import stopped_by_signals
+from leaseq.cli.common import connected, emit_json, existing_queue, json_option, stopped_by_signals
 
 if TYPE_CHECKING:
     from leaseq import Client

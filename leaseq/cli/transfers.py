@@ -1,9 +1,13 @@
-"""Helpers for commands that read or write files: files and their formats."""
+"""What import and export share: files, formats, progress."""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from collections.abc import Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -11,6 +15,84 @@ from typing import BinaryIO, cast
 import click
 
 from leaseq import transfer
+
+Echo = Callable[[str], None]
+Show = Callable[[int], None]
+
+
+@contextmanager
+def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
+    """Show how much of a file was read. Yields a function that prints above the bar, and one that advances
+    it."""
+    if not sys.stderr.isatty():
+        yield lambda text: click.echo(text, err=True), _show_nothing
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    size = _size(stream)
+    columns = (TextColumn("{task.fields[rows]:,} rows"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=size, rows=0)
+
+        def show(rows: int) -> None:
+            progress.update(task, rows=rows, completed=stream.tell() if size is not None else 0)
+
+        def echo(text: str) -> None:
+            progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        yield echo, show
+
+
+@contextmanager
+def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
+    """Show how many ``noun`` were written; ``total`` is their number at the beginning."""
+    if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
+        yield _show_nothing
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(f"{{task.completed:,.0f}} {noun}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda number: progress.update(task, completed=number)
+
+
+@contextmanager
+def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
+    """Show in one line how many items were finished and failed, and the current rate."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    samples: deque[tuple[float, int]] = deque(maxlen=20)  # samples of the last ten seconds
+
+    def line() -> Text:
+        finished, failed = count()
+        samples.append((time.monotonic(), finished + failed))
+        (first_time, first_count), (last_time, last_count) = samples[0], samples[-1]
+        pace = (last_count - first_count) / (last_time - first_time) if last_time > first_time else 0
+        return Text(f"{finished:,} finished, {failed:,} failed, {pace:.1f} per second")
+
+    with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=2, transient=True):
+        yield
+
+
+def _show_nothing(_: int) -> None:
+    """Do nothing: there is no terminal to show it on."""
+
+
+def _size(stream: BinaryIO) -> int | None:
+    try:
+        status = os.fstat(stream.fileno())
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
 
 format_option = click.option(
     "--format",

@@ -15,8 +15,8 @@ from leaseq.cli.common import (
     emit_table,
     existing_queue,
     json_option,
+    stopped_by_signals,
 )
-from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
     from leaseq import Client

@@ -10,9 +10,8 @@ from typing import Final
 
 from leaseq import Client, ServerRefused, ServerUnavailable
 from leaseq.doctor import exposure, memory, names, persistence, policies, proxies, replication, rights, server
-from leaseq.doctor.checks import Check, Finding, Group
-from leaseq.doctor.server_info import Node
-from leaseq.doctor.topology import Topology, topology_of
+from leaseq.doctor.checks import Check, Finding, Group, Node
+from leaseq.doctor.replication import Topology, topology_of
 from leaseq.engine.keys import SCHEMA
 from leaseq.engine.transport import FAILURES
 from leaseq.engine.urls import without_password

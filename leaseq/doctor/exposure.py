@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from redis import exceptions as rx
 
-from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node, send_command
+from leaseq.doctor.checks import Check, Finding, Node, send_command
 from leaseq.engine.keys import QUEUES
 
 NO_PASSWORD = Check(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node
+from leaseq.doctor.checks import Check, Finding, Node
 
 EVICTION = Check(
     "eviction",

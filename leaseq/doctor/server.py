@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 
 from redis import exceptions as rx
 
-from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node, send_command
+from leaseq.doctor.checks import Check, Finding, Node, send_command
 
 TOO_OLD = Check(
     "too-old",

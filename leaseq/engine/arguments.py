@@ -1,18 +1,115 @@
-"""Checks the arguments of a queue's methods, and encodes them for the scripts."""
+"""The arguments of scripts: ids, digests, and their checks."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import TypedDict, get_args
 from urllib.parse import unquote
 
 from leaseq import validation
-from leaseq.engine import codec, digest, ids
+from leaseq.engine import codec
 from leaseq.errors import Invalid
 from leaseq.models import Filter, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
+
+
+def with_digests(rows: Sequence[str]) -> list[str]:
+    """Rows of an enqueue (id, head, payload, …) with each payload's digest before its head."""
+    new_rows = list(rows)
+    for place in range(1, len(new_rows), 3):
+        new_rows[place] = digest(new_rows[place + 1]) + new_rows[place]
+    return new_rows
+
+
+def digest(text: str) -> str:
+    """The digest of a payload given as JSON: 32 hexadecimal digits."""
+    value = json.loads(text, parse_float=_number)
+    canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+
+def digest_of_rows(rows: Sequence[str]) -> str:
+    """The digest of all rows of an enqueue (id, head, payload, …): 32 hexadecimal digits."""
+    parts = [digest(part) if place % 3 == 2 else part for place, part in enumerate(rows)]
+    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def _number(text: str) -> float | int:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+_RANDOM_BITS = 46
+_ID_BITS = 90
+_DIGITS = "0123456789abcdefghijklmnopqrstuv"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+
+
+class _ItemIdGenerator:
+    """Creates item ids that sort by time; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last_id = 0
+
+    def __call__(self, count: int) -> list[str]:
+        """``count`` new ids in ascending order."""
+        candidate = int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS - 1)
+        with self._lock:
+            # In the same millisecond, or if the clock stepped back, continue counting.
+            is_later = candidate >> _RANDOM_BITS > self._last_id >> _RANDOM_BITS
+            first = candidate if is_later else self._last_id + 1 + secrets.randbits(8)
+            self._last_id = first + count - 1
+        return _encode_ids(first, count)
+
+
+def _encode_ids(first: int, count: int) -> list[str]:
+    ids: list[str] = []
+    stop = first + count
+    while first < stop:
+        high = first >> 20  # the part shared by up to a million ids
+        prefix = "".join(_PAIRS[high >> shift & 1023] for shift in range(60, -1, -10))
+        until = min(stop, high + 1 << 20)
+        ids += [prefix + _PAIRS[n >> 10 & 1023] + _PAIRS[n & 1023] for n in range(first, until)]
+        first = until
+    return ids
+
+
+def derived_id(queue: str, request: str, place: int) -> str:
+    """The id of the item at ``place`` (from 0) in this request: the same in every process."""
+    digest = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
+    derived_bit = 1 << _ID_BITS - 1  # never set in an id made from the time
+    return _encode_ids(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
+
+
+class _RequestIds:
+    """The random prefix and the counter of this process's request ids; a forked child gets new ones."""
+
+    name: str
+    calls: Iterator[int]  # next() is atomic across threads
+
+
+def _name_process() -> None:
+    _RequestIds.name = secrets.token_hex(6)
+    _RequestIds.calls = itertools.count()
+
+
+def request_id() -> str:
+    """A new request id."""
+    return f"{_RequestIds.name}{next(_RequestIds.calls):x}"
+
+
+_name_process()
+os.register_at_fork(after_in_child=_name_process)
+item_ids = _ItemIdGenerator()
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -82,7 +179,7 @@ def author(person: str | None) -> str:
 
 def request(value: object) -> str:
     if value is None:
-        return ids.request_id()
+        return request_id()
     if not isinstance(value, str) or not _REQUEST.match(value):
         raise Invalid("request_id", "1 to 128 printable ASCII characters without spaces")
     return value
@@ -91,7 +188,7 @@ def request(value: object) -> str:
 def numbered_request(request: str, chunk: int, rows: Sequence[str]) -> str:
     """A caller's request id in the form that the server stores: with a chunk's number, and a digest of the
     chunk."""
-    return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
+    return f"{request}\a{chunk}\a{digest_of_rows(rows)}"
 
 
 def new_row(new_item: NewItem, id: str) -> list[str]:

@@ -13,9 +13,15 @@ from redis.retry import Retry
 
 from leaseq.discovery import server_url_from_environment
 from leaseq.engine.connection import Connection
-from leaseq.engine.sentinel import SentinelClient, SentinelConnection, SentinelTLSConnection
 from leaseq.engine.transport import Command
-from leaseq.engine.urls import Classes, redis_of, without_password
+from leaseq.engine.urls import (
+    Classes,
+    SentinelClient,
+    SentinelConnection,
+    SentinelTLSConnection,
+    redis_of,
+    without_password,
+)
 from leaseq.errors import Invalid
 
 _CLASSES = Classes(

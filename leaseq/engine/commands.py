@@ -13,8 +13,7 @@ from leaseq.engine.connection import Connection
 from leaseq.engine.durability import MAX_MILLISECONDS, Wait, check_fsync_again, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
-from leaseq.engine.script_table import SCRIPTS, is_confirmed
-from leaseq.engine.scripts import BoundScript
+from leaseq.engine.scripts import SCRIPTS, BoundScript, is_confirmed
 from leaseq.errors import QueueNotFound
 from leaseq.models import LeaseKey
 from leaseq.policy import Durable

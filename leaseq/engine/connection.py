@@ -1,27 +1,70 @@
-"""The connection to the server: runs scripts, sends a lost call once more, translates errors.
-
-The item's state or a request id makes every script idempotent, so a call whose reply was lost is sent
-once more, but only once: redis-py's own retries are off.
-"""
+"""The connection of a client, the marker of its server, and what a closed one says."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha1
 from typing import Any, NoReturn
 
 from redis import exceptions as rx
+from redis.exceptions import NoScriptError
 
-from leaseq.engine.closed_transport import ClosedTransport, refuse
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
-from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import BoundScript, Script
+from leaseq.engine.scripts import BoundScript, Script, message_of
 from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
 from leaseq.engine.urls import without_password
-from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
+from leaseq.errors import Invalid, QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
+
+
+def refuse() -> NoReturn:
+    """Raise the error of every call on a closed client."""
+    raise Invalid("client", "an open client; this one was closed: connect again")
+
+
+class ClosedTransport:
+    """Replaces a client's transport when it is closed, so that an open client needs no check. Only waits that
+    the close ended can still use it, to leave the queue's waiting list."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.timeout = transport.timeout
+
+    def send(
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        if bound.script.name != "leave_line":
+            refuse()
+        return self._transport.send(bound, args, wait, loading=loading)
+
+    def load(self, bound: BoundScript) -> None:
+        self._transport.load(bound)
+
+    def reset(self) -> None:
+        self._transport.reset()
+
+    def drop_idle(self) -> None:
+        self._transport.drop_idle()
+
+    def ask(self, _key: str, /, *_words: str) -> NoReturn:
+        refuse()
+
+    def scan(self, _key: str, /, _cursor: int, _pattern: str, _count: int) -> NoReturn:
+        refuse()
+
+    def ask_all(self, _commands: Sequence[Command]) -> NoReturn:
+        refuse()
+
+    def replicas(self, _key: str, /) -> NoReturn:
+        refuse()
+
+    def close(self) -> None:
+        self._transport.close()
+
 
 _UNAVAILABLE_ERRORS = (
     rx.ConnectionError,
@@ -187,3 +230,38 @@ class Connection:
 def _is_broken_link(error: Exception) -> bool:
     is_broken = isinstance(error, _BROKEN_LINK_ERRORS) or str(error).startswith("NOREPLICAS")
     return is_broken and not isinstance(error, rx.AuthenticationError)
+
+
+class ServerMarker:
+    """A script that returns ``text``. It is loaded, before a scan, into the server that has ``key``."""
+
+    def __init__(self, connection: Connection, key: str, text: str = "") -> None:
+        self._connection, self._key = connection, key
+        self.text = text
+
+    def load(self) -> None:
+        for text in reversed(self._connection.markers):
+            if self._is_loaded(text):
+                self.text = text
+                return
+        self.text = secrets.token_hex(8)
+        with self._connection.translating():
+            self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.text))
+        self._connection.markers.append(self.text)
+
+    def is_present(self) -> bool:
+        """Whether the key is still in the same server process as at `load`."""
+        return self._is_loaded(self.text)
+
+    def _is_loaded(self, text: str) -> bool:
+        sha = sha1(_script(text).encode(), usedforsecurity=False).hexdigest()
+        with self._connection.translating():
+            try:
+                self._connection.ask(self._key, "EVALSHA", sha, "1", self._key)
+            except NoScriptError:
+                return False
+        return True
+
+
+def _script(text: str) -> str:
+    return f"return '{text}'"

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from redis import exceptions as rx
 
-from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.scripts import BoundScript, message_of, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 

@@ -1,9 +1,10 @@
-"""The moves: Lua scripts under ``lua/``, joined with their includes and called with EVALSHA."""
+"""The scripts in lua/: joined with their includes, called by EVALSHA, their errors with file and line."""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha1
@@ -13,10 +14,187 @@ from typing import Any, Final, cast
 
 from hiredis import pack_command
 
+from leaseq.engine.codec import rule_defaults, text_defaults
 from leaseq.engine.keys import Keys
-from leaseq.engine.lua_functions import arrange_functions
-from leaseq.engine.lua_source import GLOBALS, LuaSource
-from leaseq.engine.policy_codec import rule_defaults, text_defaults
+
+_log = logging.getLogger("leaseq.engine")
+
+
+def message_of(error: Exception, script: Script | None) -> str:
+    """The text of an error; ``script`` is the one that was run or loaded. If the text names a line of the
+    script, the error is inside the script, and is logged: call this once per error."""
+    message = str(error)
+    if script is None or not (places := script.places(message)):
+        return message
+    readable_message = script.readable(message)
+    # The script stopped at the last place; the message may begin with the line of a function's caller.
+    _log.error("script %s failed at %s: %s", script.name, places[-1], readable_message)
+    return readable_message
+
+
+Line = tuple[str, int, str]
+"""A file, a line number in it, and the line."""
+
+_FUNCTION = re.compile(r"(?:local )?function ([\w.]+)\(")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A top-level function with its name, or any other single line, without a name."""
+
+    name: str | None
+    stage: int  # the number of blocks of includes in the script up to here
+    lines: list[Line]
+
+    def names(self) -> set[str]:
+        """The names that it may use: each word, and each word with its field, as in ``grants.parse``."""
+        words = {name for _, _, text in self.lines for name in _NAME.findall(text)}
+        return words | {name.partition(".")[0] for name in words}
+
+
+def arrange_functions(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines without the top-level functions that nothing uses. A function that is first used after
+    a later block of includes is moved to the start of that block, so that it is not created if the script
+    returns before it.
+
+    A top-level function begins at the start of a line, and ends with that line or at the next ``end`` at the
+    start of a line.
+    """
+    parts = list(_parts(lines))
+    unused_parts = [part for part in parts if part.name is not None]
+    used_names, kept_parts = set[str](), list[_Part]()
+    for stage in range(parts[-1].stage + 1):
+        reached_parts = [part for part in parts if part.name is None and part.stage == stage]
+        block = []
+        while reached_parts:
+            block += reached_parts
+            used_names = used_names.union(*(part.names() for part in reached_parts))
+            reached_parts = [part for part in unused_parts if part.name in used_names and part.stage <= stage]
+            unused_parts = [part for part in unused_parts if part not in reached_parts]
+        kept_parts += sorted(block, key=parts.index)
+    return [line for part in kept_parts for line in part.lines]
+
+
+def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
+    script, previous_file, stage = None, None, 0
+    lines = iter(lines)
+    for file, number, text in lines:
+        script = script or file
+        stage += previous_file == script != file
+        previous_file = file
+        match = _FUNCTION.match(text)
+        part = _Part(match[1] if match else None, stage, [(file, number, text)])
+        if match and not text.endswith(" end"):
+            for line in lines:
+                part.lines.append(line)
+                if line[2] == "end":
+                    break
+        yield part
+
+
+_TOKEN = re.compile(
+    r"""---[ ]@(?P<directive>\w+ (?:[ ]\w+)?)   # a line for the loader
+      | --\[\[ .*? \]\] | --[^\n]*             # a comment
+      | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" | \[\[ .*? \]\]
+      | ^\#![^\n]* | \d[\w.]* | \.\.\.?
+      | [.:]\s*[A-Za-z_]\w*                    # a field of a table
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<mark>[{}(),=]=?)""",
+    re.VERBOSE | re.DOTALL,
+)
+_KEYWORDS = frozenset(
+    """and break do else elseif end false for function if in local nil not or repeat return then true until
+    while""".split()  # noqa: SIM905 - one per line, they would fill a screen
+)
+_OPEN, _CLOSE = frozenset({"function", "if", "do", "repeat"}), frozenset({"end", "until"})
+GLOBALS = frozenset(
+    """KEYS ARGV redis cjson string table math error ipairs next pairs select setmetatable tonumber type
+    unpack""".split()  # noqa: SIM905
+)
+"""The globals that a script may use: Lua's own, and the server's."""
+
+
+@dataclass(frozen=True)
+class LuaSource:
+    """One Lua file, parsed."""
+
+    text: str
+
+    @cached_property
+    def code(self) -> list[tuple[int, str]]:
+        """The lines with their numbers, from 1, without comments and empty lines."""
+        lines, comment = [], False
+        for number, line in enumerate(self.text.splitlines(), 1):
+            comment = comment or line.startswith("--[[")
+            if not comment and line.strip() and not re.match(r" *--(?!- @)", line):
+                lines.append((number, line))
+            comment = comment and "]]" not in line
+        return lines
+
+    @cached_property
+    def _tokens(self) -> list[re.Match[str]]:
+        return [token for token in _TOKEN.finditer(self.text) if token.lastgroup]
+
+    @cached_property
+    def includes(self) -> list[tuple[str, int]]:
+        """The name of each include, and the number of blocks and functions around it."""
+        depth, includes = 0, []
+        for token in self._tokens:
+            word = token["name"]
+            depth += (word in _OPEN) - (word in _CLOSE)
+            if (directive := token["directive"]) and directive.startswith("include "):
+                includes.append((directive.removeprefix("include "), depth))
+        return includes
+
+    @cached_property
+    def declared_names(self) -> frozenset[str]:
+        """All declared names: locals, parameters, loop variables."""
+        return frozenset(name for name, _ in self._declarations)
+
+    @cached_property
+    def exported_names(self) -> frozenset[str]:
+        """The names declared at top level, for the files that include this one."""
+        return frozenset(name for name, depth in self._declarations if depth == 0)
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """All names that are read or set, without the keys in table constructors."""
+        names, braces, tokens = set(), 0, self._tokens
+        for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+            braces += (token["mark"] == "{") - (token["mark"] == "}")
+            opens = before is not None and before["mark"] in ("{", ",")
+            is_key = braces and opens and after is not None and after["mark"] == "="
+            if token["name"] and not is_key:
+                names.add(token["name"])
+        return frozenset(names - _KEYWORDS)
+
+    @cached_property
+    def _declarations(self) -> list[tuple[str, int]]:
+        depth, tokens, declarations = 0, self._tokens, list[tuple[str, int]]()
+        for at, token in enumerate(tokens):
+            word = token["name"]
+            if word == "local" and tokens[at + 1]["name"] == "function":
+                declarations.append((tokens[at + 2]["name"], depth))
+            elif word in ("local", "for"):
+                declarations += ((name, depth + (word == "for")) for name in _names(tokens, at + 1))
+            depth += (word in _OPEN) - (word in _CLOSE)
+            if word == "function":
+                opening = next(i for i in range(at, len(tokens)) if tokens[i]["mark"] == "(")
+                declarations += ((name, depth) for name in _names(tokens, opening + 1))
+        return declarations
+
+
+def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
+    """The comma-separated names that begin at this token."""
+    names = []
+    while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
+        names.append(tokens[at]["name"])
+        if at + 1 == len(tokens) or tokens[at + 1]["mark"] != ",":
+            break
+        at += 2
+    return names
+
 
 pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
 """Encodes a command for the server. hiredis's annotations allow only tuples of one word, hence the cast."""
@@ -198,3 +376,87 @@ def _read_files(folder: Traversable) -> dict[str, str]:
 # In a checkout, `leaseq/lua` links to the folder next to the package. All files are read at once, so that a
 # process keeps its scripts if another version is installed while it runs.
 _FILES: Final = _read_files(files("leaseq") / "lua")
+
+_ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
+_ALL = (*_ROW, "finished", "journal", "history")
+_MANAGER = (*_ALL, "late", "drafts")
+_READ = (*_ROW, "finished", "history", "late")
+
+_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "enqueue": ("ledger", "items", "inbound", "scheduled", "journal"),
+    "reserve": ("ledger", "items", "inbound", "reserved", "journal"),
+    "leave_line": _ALL,
+    "renew": (*_ALL, "drafts", "late"),
+    "save_draft": (*_ROW, "finished", "history", "drafts", "late"),
+    "finish": ("ledger", "reserved", "journal", "finished"),
+    "undo_finish": (*_ALL, "drafts", "late"),
+    "take_back": (*_ALL, "drafts", "late"),
+    "abandon": (*_ALL, "late"),
+    "fail": (*_ALL, "late"),
+    "clear": (*_ROW, "finished", "journal"),
+    "check_alerts": ("ledger", "inbound", "reserved", "dead", "journal"),
+    "revive": _MANAGER,
+    "release": _MANAGER,
+    "assign": _MANAGER,
+    "unassign": _MANAGER,
+    "unassign_person": _MANAGER,
+    "change": _MANAGER,
+    "remove": _MANAGER,
+    "adopt": _MANAGER,
+    "reopen": _MANAGER,
+    "correct": _MANAGER,
+    "restore": _MANAGER,
+    "pause": ("ledger", "journal"),
+    "resume": ("ledger", "journal"),
+    "configure": ("ledger", "journal"),
+    "delete": ("ledger",),
+    "delete_keys": ("ledger",),
+    "erase_person": _MANAGER,
+    "policy": ("ledger",),
+    "schema": ("ledger",),
+    "confirm": ("ledger",),
+    "get": _READ,
+    "items": _READ,
+    "late_items": _READ,
+    "person_items": _READ,
+    "mine": ("ledger", "items", "drafts"),
+    "why_nothing": ("ledger", "items", "inbound", "reserved", "scheduled"),
+    "waiting_rows": ("ledger", "inbound"),
+    "stats": ("ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
+    "journal": ("ledger", "journal"),
+    "history": ("journal",),
+    "follow": ("ledger", "journal"),
+    "unfollow": ("ledger", "journal"),
+    "outcomes": _READ,
+    "dump": ("ledger",),
+    "dump_items": (*_READ, "drafts"),
+    "load": ("ledger",),
+    "load_items": _MANAGER,
+}
+
+
+class _Scripts(Mapping[str, Script]):
+    """Joins each script at its first use: a program calls few of them, and joining all takes 0.1 s."""
+
+    def __getitem__(self, name: str) -> Script:
+        return load(name, *_KEYS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KEYS)
+
+    def __len__(self) -> int:
+        return len(_KEYS)
+
+
+SCRIPTS: Final = _Scripts()
+
+# Scripts whose writes may be lost: the clear job runs again anyway, a place in the waiting list is not a
+# promise, a follower that is set back reads again, a queue whose deletion began no longer exists, and an
+# interrupted restore starts again.
+_UNCONFIRMED_SCRIPTS = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
+_UNCONFIRMED_SCRIPTS |= {"load", "load_items"}
+
+
+def is_confirmed(name: str) -> bool:
+    """Whether the script's writes are confirmed according to the policy's ``durable``."""
+    return name not in _UNCONFIRMED_SCRIPTS and SCRIPTS[name].writes

@@ -1,8 +1,4 @@
-"""Sends a script call to the server, through redis-py's pool, or to the node of the key's slot in a cluster.
-
-A call is sent as one packed command, without redis-py's command layer, in half the time of ``evalsha``
-(``docs/benchmarks.md``).
-"""
+"""How commands reach the server: one, a Cluster, or Sentinel's, and how long they may be silent."""
 
 from __future__ import annotations
 
@@ -22,8 +18,28 @@ from redis.cluster import RedisCluster
 from leaseq.engine import durability
 from leaseq.engine.durability import Wait, exchange
 from leaseq.engine.scripts import BoundScript, pack
-from leaseq.engine.silence import read_reply
 from leaseq.errors import ServerRefused, ServerUnavailable
+
+SILENCE = 0.5  # seconds of silence after which others are asked whether the server was replaced
+CHECK_SECONDS = 0.2  # seconds until they are asked again: a silence that long is seldom just a slow answer
+
+
+def read_reply(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
+    """Return what ``read`` returns; raise ConnectionError if the server stops answering and another took its
+    place. So a call leaves a server that hangs, or is cut off from its replicas, before the timeout is
+    over."""
+    until, pause = monotonic() + timeout, SILENCE
+    while True:
+        seconds_left = max(until - monotonic(), 0.001)
+        try:
+            return read(timeout=min(pause, seconds_left))
+        except rx.TimeoutError:
+            if seconds_left <= pause:
+                raise
+            if is_replaced():
+                raise rx.ConnectionError("another server took the place of this one") from None
+            pause = CHECK_SECONDS
+
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
 _MIGRATION_SECONDS = 2.0  # seconds for which a call waits for a slot that is being migrated

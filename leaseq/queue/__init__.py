@@ -7,16 +7,12 @@ from typing import TypeVar
 
 from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.errors import QueueUnreadable
-from leaseq.queue import listing
-from leaseq.queue.admin import Admin
+from leaseq.queue import lifecycle
+from leaseq.queue.admin import Admin, Following, Late
 from leaseq.queue.consumer import Consumer
-from leaseq.queue.deleting import Deleting
-from leaseq.queue.erasing import Erasing
-from leaseq.queue.following import Following
 from leaseq.queue.inspection import Inspection
-from leaseq.queue.late_answers import Late
+from leaseq.queue.lifecycle import Deleting, Erasing, Restoring
 from leaseq.queue.producer import Producer
-from leaseq.queue.restoring import Restoring
 
 __all__ = ["Queue", "queues", "read_queues"]
 
@@ -37,7 +33,7 @@ def queues(client: Client) -> list[str]:
     be lost with it, but not their queues. `configure` adds a name again, and so does each process that knew
     it when it next lists the queues, as the clear job and the pages do.
     """
-    return listing.names(connection_of(check_client(client)))
+    return lifecycle.names(connection_of(check_client(client)))
 
 
 def read_queues(

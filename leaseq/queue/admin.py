@@ -1,16 +1,205 @@
-"""The queue's methods for managers and the clear job."""
+"""What managers do with a queue: its policy, its items, late answers, followers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal, Unpack
+from urllib.parse import quote, unquote
 
 from leaseq import validation
-from leaseq.engine import arguments, ids
-from leaseq.errors import Invalid, ItemNotFound
-from leaseq.models import STATES, Cleared, Filter, Item, ItemChanges, Json, State
+from leaseq.engine import arguments, codec, replies
+from leaseq.engine.connection import ServerMarker
+from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
+from leaseq.models import (
+    STATES,
+    Cleared,
+    Filter,
+    GivenAnswer,
+    GivenAnswerRow,
+    Item,
+    ItemChanges,
+    Json,
+    Outcome,
+    OutcomeRow,
+    Page,
+    State,
+)
+from leaseq.queue.base import Base
 from leaseq.queue.inspection import Inspection
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+_BATCH = 250  # items per call
+_ENTRY_END = 999_999_999  # after the last event of any entry
+
+
+class Following(Base):
+    def follow(self, name: str, *, read: str | None = None, keep: int | None = None) -> str:
+        """The position in the journal from which the follower of this name continues: a cursor for the
+        ``after`` of `journal`.
+
+        Entries that a follower has not read are kept: the journal is not trimmed past its position, up to
+        four million entries, and finished and dead items are not deleted. A new name begins with the oldest
+        event. ``read``: the cursor of the last event that the follower has processed.
+
+        The position never moves back, and is always between two journal entries. An entry has the events of
+        one call: if only some of them were read, all of them are returned again. So get the position once, at
+        the start, and then continue from the cursor of the last event: a call may have more events than a
+        page of `journal`. Pass cursors back as they are; don't compare them. ``keep``: keep only about this
+        many of the entries that all followers have read.
+        """
+        keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
+        entry, number = ("", 0) if read is None else arguments.event(read, "read")
+        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), keep_text)
+        return f"{reply.rest[0].decode()}.{_ENTRY_END}"
+
+    def unfollow(self, name: str) -> None:
+        """Remove a follower: nothing is kept for it from then on."""
+        self._commands.unfollow(_follower(name))
+
+    def outcomes(self, ids: Iterable[str]) -> list[Outcome | None]:
+        """The state and the answers of many items; None for each that doesn't exist."""
+        return [row and codec.outcome(row) for row in self.outcome_rows(ids)]
+
+    def outcome_rows(self, ids: Iterable[str]) -> list[OutcomeRow | None]:
+        """Like `outcomes`, but payloads and results are JSON texts, exactly as the server has them: for
+        programs that store them."""
+        item_ids = [validation.item_id(id, "ids") for id in ids]
+        rows: list[OutcomeRow | None] = []
+        while len(rows) < len(item_ids):
+            batch = item_ids[len(rows) : len(rows) + _BATCH]
+            reply = self._commands.outcomes(batch)
+            rows += [
+                parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
+            ]
+        return rows
+
+    def remove_read(
+        self, id: str, answers: Iterable[GivenAnswer | GivenAnswerRow], *, by: str | None = None
+    ) -> bool:
+        """Delete an item, unless it has an answer that was given after all of ``answers``. Returns whether
+        the item is gone.
+
+        For programs that keep the answers elsewhere and pass those that they have stored: an answer that
+        somebody gives in the meantime is not deleted.
+        """
+        times = (codec.microseconds(one.finished_at) for one in answers)
+        condition = ("unread", str(max(times, default=0)))
+        try:
+            reply = self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+        except (ItemNotFound, QueueNotFound):
+            return True
+        return reply.code != replies.UNREAD
+
+
+def _follower(name: object) -> str:
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise Invalid("name", "1 to 64 of a-z, 0-9, - and _, beginning with a letter")
+    return name
+
+
+_STEP = 20  # items per call, about
+_FIRST = "0"  # HSCAN's cursor at its beginning, which it returns at its end
+
+
+@dataclass(frozen=True, slots=True)
+class LateCursor:
+    """Where a page begins. The server decides how many items a step returns, so some may be left over."""
+
+    marker: str = ""  # of the server whose HSCAN returned the step; '': none yet
+    step: str | None = _FIRST  # HSCAN's cursor for the next step; None: there is none
+    past_id: str = ""  # skip items up to this id: they were on earlier pages
+    remaining_ids: tuple[str, ...] = ()  # ids left over from the previous step
+
+    _TEXT = re.compile(r"([0-9a-f]{16})/([0-9]{1,19}|end)/([^/]*)/([^/]*)")
+
+    @classmethod
+    def read(cls, cursor: object) -> LateCursor:
+        if cursor is None:
+            return cls()
+        match = cls._TEXT.fullmatch(cursor) if isinstance(cursor, str) else None
+        if match is None:
+            raise Invalid("after", "a cursor from an earlier page of late answers")
+        marker, step, past_id, id_list = match.groups()
+        ids = tuple(unquote(id) for id in id_list.split(",") if id)
+        return cls(marker, None if step == "end" else step, unquote(past_id), ids)
+
+    def text(self) -> str:
+        ids = ",".join(quote(id, safe="") for id in self.remaining_ids)
+        return f"{self.marker}/{self.step or 'end'}/{quote(self.past_id, safe='')}/{ids}"
+
+
+class Late(Base):
+    def late_items(self, since: datetime | None = None) -> Iterator[Item]:
+        """Each item that has late answers, in any state and in no particular order; ``since``: only items
+        with a late answer at or after this time."""
+        since_text = arguments.time_bound(since, "since")
+        return self._late_items(since_text)
+
+    def _late_items(self, since: str) -> Iterator[Item]:
+        step, seen_ids = _FIRST, set[str]()  # a step may repeat items of an earlier one
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        marker.load()
+        while True:
+            next_step, *rows = self._commands.late_items(step, _STEP, since).rest
+            for name, parts in rows:
+                id = name.decode()
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    yield codec.item(id, parts)
+            step = next_step.decode()
+            if step == _FIRST:
+                if marker.is_present():
+                    return
+                marker.load()  # and start over: a cursor of one server means nothing to another
+
+    def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
+        """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
+        reordered its items in between; one that has late answers throughout is on at least one page."""
+        max_items = validation.integer(limit, "limit", 1, 1_000)
+        place = LateCursor.read(after)
+        marker = ServerMarker(self._connection, self._keys.ledger, place.marker)
+        if not place.marker or not marker.is_present():
+            marker.load()
+            place = LateCursor(marker.text, past_id=place.past_id)
+        page_items: dict[str, Item] = {}
+        for id in place.remaining_ids[:max_items]:
+            item = self._late_item(id)
+            if item is not None:
+                page_items[id] = item
+        place = replace(place, remaining_ids=place.remaining_ids[max_items:])
+        while place.step is not None and not place.remaining_ids and len(page_items) < max_items:
+            items, place = self._late_step(place, place.step, max_items - len(page_items))
+            for item in items:
+                page_items[item.id] = item
+        if place.step is None and not place.remaining_ids:
+            if marker.is_present():
+                return Page(tuple(page_items.values()), None, len(page_items))
+            place = replace(place, step=_FIRST)  # another server: the next page starts over
+        return Page(tuple(page_items.values()), place.text(), len(page_items))
+
+    def _late_step(self, place: LateCursor, step: str, max_items: int) -> tuple[list[Item], LateCursor]:
+        """The first items of a step, and where to continue: after the last of them if the step has all that
+        there are, otherwise with those left over from the step."""
+        next_step, *rows = self._commands.late_items(step, min(max_items, _STEP), "").rest
+        entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
+        items = [codec.item(id, item) for id, item in entries[:max_items]]
+        ids = tuple(id for id, _ in entries[max_items:])
+        has_more = next_step.decode() != _FIRST
+        if ids and step == _FIRST and not has_more:
+            return items, replace(place, past_id=items[-1].id)
+        return items, replace(place, step=next_step.decode() if has_more else None, remaining_ids=ids)
+
+    def _late_item(self, id: str) -> Item | None:
+        try:
+            item = codec.item(id, self._commands.get(validation.item_id(id)).rest[0])
+        except (ItemNotFound, Invalid):
+            return None
+        return item if item.late_answers else None
+
 
 _MOVES = 40  # items moved by one call: about a millisecond of the server's time
 _LOOK = 250  # items read by one call
@@ -152,11 +341,11 @@ class Admin(Inspection):
             count += int(reply.rest[0])
             has_more = bool(reply.rest[1])
         where = Filter(person=assignee, outcome="assigned")
-        ids: set[str] = set()  # with several answers, an item is listed once for each assignment
+        assigned: set[str] = set()  # with several answers, an item is listed once for each assignment
         for state in _LATER_STATES:
             for item in self._walk(state, _LOOK, where):
-                ids.add(item.id)
-        for id in ids:
+                assigned.add(item.id)
+        for id in assigned:
             with suppress(ItemNotFound):
                 self._commands.unassign(id, author, assignee)
                 count += 1
@@ -180,7 +369,9 @@ class Admin(Inspection):
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
         """
         fields = arguments.changes(changes)
-        reply = self._commands.change(validation.item_id(id), arguments.author(by), ids.request_id(), fields)
+        reply = self._commands.change(
+            validation.item_id(id), arguments.author(by), arguments.request_id(), fields
+        )
         return self._item(reply, id)
 
     def remove(self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None) -> None:
@@ -199,7 +390,9 @@ class Admin(Inspection):
         nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
         for, or replaces that assignment's answer, which becomes a late answer."""
         number = validation.integer(token, "token", 1, 2**53)
-        reply = self._commands.adopt(validation.item_id(id), number, arguments.author(by), ids.request_id())
+        reply = self._commands.adopt(
+            validation.item_id(id), number, arguments.author(by), arguments.request_id()
+        )
         return self._item(reply, id)
 
     def reopen(

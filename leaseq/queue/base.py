@@ -10,12 +10,12 @@ from typing import Unpack
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.client import Client, check_client, connection_of
+from leaseq.engine.codec import from_server, to_server
 from leaseq.engine.commands import Clock, Commands
+from leaseq.engine.connection import ServerMarker
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
-from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
-from leaseq.engine.server_marker import ServerMarker
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges

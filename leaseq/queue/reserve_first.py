@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Sequence
 
 from leaseq import validation
-from leaseq.engine import ids
+from leaseq.engine import arguments
 from leaseq.engine.notifications import Attempt, Listener, NoItemYet, Waiter, wait_for
 from leaseq.errors import LeaseqError
 from leaseq.models import Lease
@@ -61,7 +61,7 @@ def reserve_first(
     lease.
     """
     person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
-    request = ids.request_id()
+    request = arguments.request_id()
     places, wake_event = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()
     attempts: list[Attempt] = [place.attempt for place in places]
     listener = places[0].listener

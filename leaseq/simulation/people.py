@@ -19,9 +19,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from leaseq import validation
-from leaseq.conditions import only_asked
 from leaseq.errors import Invalid, LeaseLost, LeaseqError
-from leaseq.form import check_result
+from leaseq.form import check_result, only_asked
 from leaseq.models import Json
 from leaseq.simulation.fake_values import value_for
 

@@ -14,25 +14,40 @@ Everything streams: memory does not grow with the number of rows.
 """
 
 from leaseq.models import NewItem
-from leaseq.transfer.answers_since import BEGINNING, AnswersSince
-from leaseq.transfer.cells import cell, unguarded
-from leaseq.transfer.column_mapping import DATES, ColumnMapping, Dates, date_orders
-from leaseq.transfer.delimited import splits
-from leaseq.transfer.delimiters import DELIMITERS
+from leaseq.transfer.delimited import DELIMITERS, QUOTES, Quotes, splits
 from leaseq.transfer.encodings import decoded, gzipped, unpacked, without_gz
-from leaseq.transfer.files import whole_file
-from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, TABLES, TEXT_TABLES, Format, foreign, format_of
-from leaseq.transfer.importing import CheckResult, ImportResult, check, import_items
-from leaseq.transfer.quotes import QUOTES, Quotes
+from leaseq.transfer.formats import (
+    CONTENT_TYPES,
+    FORMATS,
+    TABLES,
+    TEXT_TABLES,
+    Format,
+    answer_shape,
+    foreign,
+    format_of,
+    in_zone,
+    item_shape,
+    period_of,
+    rfc3339,
+    time_of,
+)
+from leaseq.transfer.importing import CheckResult, ImportResult, Rejects, check, import_items
 from leaseq.transfer.reading import Rows, array_values, read
-from leaseq.transfer.rejects import Rejects
-from leaseq.transfer.rows import BadRow, FileItem, Remedy, from_envelope, utc_time
-from leaseq.transfer.shapes import answer_shape, item_shape
-from leaseq.transfer.sheets import SheetRows, first_rows
+from leaseq.transfer.rows import (
+    DATES,
+    BadRow,
+    ColumnMapping,
+    Dates,
+    FileItem,
+    Remedy,
+    date_orders,
+    from_envelope,
+    utc_time,
+)
 from leaseq.transfer.tables import TableSummary, column_letter
-from leaseq.transfer.times import in_zone, period_of, rfc3339, time_of
-from leaseq.transfer.values import CellChoice, is_id, kind_of
-from leaseq.transfer.writing import encode, encode_items, write
+from leaseq.transfer.values import CellChoice, cell, is_id, kind_of, unguarded
+from leaseq.transfer.workbooks import SheetRows, first_rows
+from leaseq.transfer.writing import BEGINNING, AnswersSince, encode, encode_items, whole_file, write
 
 __all__ = [
     "BEGINNING",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from leaseq.checkpoints import checkpoint
-from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG
+from leaseq.transfer.encodings import BOM, MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.rows import BadRow
 
 CHUNK = 65_536

@@ -1,18 +1,217 @@
-"""The records of a CSV or TSV file, as in RFC 4180, with its delimiter and its quoting detected."""
+"""CSV and TSV: the separator, the quotes, the records."""
 
 from __future__ import annotations
 
 import csv
+import re
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import BinaryIO
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import BinaryIO, Literal, TypeAlias, get_args
 
-from leaseq.transfer.delimiters import NAMES, count_of, splits_of
+from leaseq.checkpoints import with_checkpoints
+from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG, Line, lines
 from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
-from leaseq.transfer.lines import MAX_ROW_BYTES, TOO_LONG
-from leaseq.transfer.quotes import QuoteMode, Quotes
-from leaseq.transfer.record_lines import RecordLines, RecordTooLong
 from leaseq.transfer.rows import BadRow, Remedy, Row
+
+
+class RecordTooLong(Exception):
+    """The record is longer than a row may be."""
+
+
+class RecordLines:
+    """Iterates over the lines for ``csv.reader``, and notes the current record's lines and errors."""
+
+    def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
+        self.quotes = QuoteMode(quotes)
+        self._lines: Iterator[Line] = lines(stream)
+        self._next: Line | None = None  # already taken from _lines
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a record."""
+        self.first = 0  # the record's first line
+        self.last = 0
+        self.not_utf8 = 0  # the first line of the record that is not UTF-8
+        self.nul = 0  # the first line of the record with a NUL byte
+        self._size = 0
+        self._quotes = 0
+        self._parts: list[bytes] = []
+
+    def __iter__(self) -> RecordLines:
+        return self
+
+    def separator(self) -> str | None:
+        """Skip a first line such as ``sep=;``, and return the delimiter that it names; None if there is no
+        such line."""
+        line = next(self._lines, None)
+        delimiter = separator_of(line.data) if line else None
+        if line and delimiter is None:
+            self._lines = chain([line], self._lines)
+        return delimiter
+
+    def skip_to(self, number: int) -> None:
+        """Skip the lines before this one."""
+        for line in self._lines:
+            if line.number >= number:
+                self._lines = chain([line], self._lines)
+                return
+
+    def header(self) -> bytes:
+        """The header's lines, without the blank ones before it; they are read again as a record."""
+        header_lines: list[Line] = []
+        quotes = size = 0
+        for line in self._lines:
+            header_lines.append(line)
+            quotes, size = quotes + line.quotes, size + len(line.data)
+            is_open = quotes % 2 and self.quotes.quotes == "double"
+            if line.too_long or size > MAX_ROW_BYTES or (not is_open and line.data.strip(b"\r\n")):
+                break
+        self._lines = chain(header_lines, self._lines)
+        return b"".join(line.data for line in header_lines).lstrip(b"\r\n")
+
+    def detect_quotes(self, delimiter: str) -> None:
+        """From here on, decide before each record whether it is ``is_quoted``."""
+        if self.quotes.quotes == "auto":
+            self._lines = detect_quotes(self._lines, delimiter, self.quotes)
+
+    def is_quoted(self) -> bool:
+        """Whether quotes enclose fields in the next record."""
+        if self._next is None:
+            self._next = next(self._lines, None)
+        return self.quotes.quotes == "double"
+
+    def span(self) -> tuple[int, int] | None:
+        """The record's first and last line; None if it has only one."""
+        return (self.first, self.last) if self.last > self.first else None
+
+    def raw(self) -> bytes:
+        """The record as it is in the file; empty if it is too long."""
+        return b"".join(self._parts)
+
+    def __next__(self) -> str:
+        line = self._next_line()
+        self._size += len(line.data)
+        if line.too_long or self._size > MAX_ROW_BYTES:
+            self._parts.clear()
+            raise RecordTooLong
+        self._parts.append(line.data)
+        if b"\0" in line.data:
+            self.nul = self.nul or line.number
+        try:
+            return line.data.decode()
+        except UnicodeDecodeError:
+            self.not_utf8 = self.not_utf8 or line.number
+            return line.data.decode(errors="replace")
+
+    def _next_line(self) -> Line:
+        line, self._next = self._next or next(self._lines), None
+        self.first = self.first or line.number
+        self.last = line.number
+        self._quotes += line.quotes
+        return line
+
+    def skip_record(self) -> None:
+        """Skip to the line that closes the record's open quote."""
+        while self._quotes % 2:
+            try:
+                self._next_line()
+            except StopIteration:
+                return
+
+
+Quotes: TypeAlias = Literal["auto", "double", "none"]
+QUOTES: tuple[Quotes, ...] = get_args(Quotes)
+
+_CLOSED = re.compile(rb'"(?:[^"]|"")*+"')
+
+
+@dataclass(slots=True)
+class QuoteMode:
+    """How quotes are read. ``auto``: no field has begun with one yet, so both ways give the same result."""
+
+    quotes: Quotes
+    unquoted: int = 0
+    open_quote_line: int | None = None
+
+
+def detect_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
+    """Yield the same lines; sets ``mode`` before the first line with a field that begins with a quote.
+
+    To decide, it reads lines ahead from there into a temporary file, up to the first quote that is left open
+    or the end of the file. If no field begins with a quote, nothing is read ahead.
+    """
+    mark = delimiter.encode()
+    for first in lines:
+        if _in_quotes(first, mark):
+            break
+        yield first
+    else:
+        return
+    too_long_numbers: set[int] = set()
+    with tempfile.TemporaryFile() as spool:
+        mode.quotes = "double"
+        for line in chain([first], lines):
+            spool.write(line.data or b"\n")
+            if line.too_long:
+                too_long_numbers.add(line.number)
+            fields = _in_quotes(line, mark)
+            mode.unquoted += len(fields)
+            if not all(map(_CLOSED.fullmatch, fields)):
+                mode.quotes, mode.unquoted, mode.open_quote_line = "none", 0, line.number
+                break
+        spool.seek(0)
+        for number, data in enumerate(with_checkpoints(spool), first.number):
+            is_too_long = number in too_long_numbers
+            yield Line(
+                number,
+                b"" if is_too_long else data,
+                0 if is_too_long else data.count(b'"'),
+                too_long=is_too_long,
+            )
+    yield from lines
+
+
+def _in_quotes(line: Line, mark: bytes) -> list[bytes]:
+    """The fields that begin with a quote, with the line split at every delimiter."""
+    if not line.quotes:
+        return []
+    text = line.data.removesuffix(b"\n").removesuffix(b"\r")
+    return [field for field in text.split(mark) if field.startswith(b'"')]
+
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+NAMES = {mark: name for name, mark in DELIMITERS.items()}
+
+_QUOTED = re.compile(rb'(?<![^,;|\t\r\n])"(?:[^"]|"")*"')  # a quote inside a cell is an ordinary character
+_SEP = re.compile(rb"sep=(.?)\r?\n?", re.IGNORECASE)
+
+
+def count_of(header: bytes, delimiter: str, *, quoted: bool = True) -> int:
+    """The number of delimiters in a header; if quotes enclose cells (``quoted``), of those outside quotes."""
+    return (_QUOTED.sub(b"", header) if quoted else header).count(delimiter.encode())
+
+
+def splits_of(header: bytes, format: str, *, quoted: bool = True) -> tuple[str, ...]:
+    """The possible delimiters of a table, from its header: several if it is ambiguous.
+
+    A header without its format's own delimiters has one column, unless it contains another delimiter: then
+    it may also be a table with that one.
+    """
+    delimiters = tuple(mark for mark in NAMES if count_of(header, mark, quoted=quoted))
+    if format == "tsv":
+        return ("\t",) if "\t" in delimiters else (*delimiters, "\t")
+    return tuple(mark for mark in delimiters if mark != "|") or (*delimiters, ",")
+
+
+def separator_of(line: bytes) -> str | None:
+    """The delimiter in a line such as ``sep=;``, which spreadsheets write before the header.
+
+    "" if the line names none, None if it is not such a line.
+    """
+    match = _SEP.fullmatch(line)
+    return match[1].decode("latin-1") if match else None
 
 
 def splits(

@@ -12,18 +12,14 @@ from leaseq.checkpoints import checkpoint
 from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
-from leaseq.transfer.column_mapping import ColumnMapping
-from leaseq.transfer.delimited import Delimited
-from leaseq.transfer.delimiters import NAMES
-from leaseq.transfer.encodings import decoded, rejoined
+from leaseq.transfer.delimited import NAMES, QUOTES, Delimited, Quotes
+from leaseq.transfer.encodings import BOM, MAX_ROW_BYTES, TOO_LONG, check_binary, decoded, lines, rejoined
 from leaseq.transfer.formats import FORMATS, TABLES, TEXT_TABLES
-from leaseq.transfer.lines import BOM, MAX_ROW_BYTES, TOO_LONG, check_binary, lines
-from leaseq.transfer.quotes import QUOTES, Quotes
-from leaseq.transfer.rejects import original_row
-from leaseq.transfer.rows import BadRow, FileItem, Remedy, Row, from_export, from_row
-from leaseq.transfer.sheets import Sheet, SheetRows
+from leaseq.transfer.importing import original_row
+from leaseq.transfer.rows import BadRow, ColumnMapping, FileItem, Remedy, Row, from_export, from_row
 from leaseq.transfer.tables import Source, Table, TableSummary
 from leaseq.transfer.values import DETECTED, CellChoice
+from leaseq.transfer.workbooks import Sheet, SheetRows
 
 _NEW_ITEM_FIELDS = tuple(field.name for field in fields(NewItem))
 

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any, Protocol
 
 from leaseq.models import Json
-from leaseq.transfer.quotes import QuoteMode, Quotes
-from leaseq.transfer.rejects import REJECTED
+from leaseq.transfer.delimited import QuoteMode, Quotes
+from leaseq.transfer.importing import REJECTED
 from leaseq.transfer.rows import BadRow, Remedy, Row
 from leaseq.transfer.values import DETECTED, CellChoice, ColumnKinds, text_of, with_values
 

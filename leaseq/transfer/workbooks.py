@@ -1,21 +1,250 @@
-"""Writes an xlsx workbook of one sheet, row by row in constant memory.
-
-The libraries for this make the file only when all rows are known, in one step that takes seconds, and cut a
-text that is too long: docs/decisions/0034-workbooks.md. This writes the few parts that a workbook needs with
-`zipfile`. Text is written as text, so no cell is a formula, and ``007`` stays as it is.
-"""
+"""xlsx workbooks, read and written."""
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import re
+import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from functools import partial
+from typing import IO, Any, BinaryIO
+from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import escape
 
+from leaseq.checkpoints import checkpoint, run_beside
 from leaseq.errors import Invalid
 from leaseq.models import Json
+from leaseq.transfer.delimited import QuoteMode
+from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG
+from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
+from leaseq.transfer.rows import BadRow, Row
+
+MAX_BYTES = 104_857_600
+MAX_UNPACKED = 1_073_741_824
+MAX_PART = 134_217_728  # of each part but the sheets: these are kept in memory
+MAX_EXPANSION = 200  # real sheets unpack to 5 to 30 times their size
+_FREE_BYTES = 16_777_216
+_CHUNK = 65_536
+_PIECE_BYTES = 2_000_000  # of the first rows that are kept in memory
+_BATCH_SIZE = 20_000  # of the rows that are read at once: characters, cells, and _ROW_SIZE for each row
+_ROW_SIZE = 20
+_MAX_NAME = 100  # a spreadsheet allows 31 characters
+_FAULTS = (
+    zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError,
+    OverflowError, NotImplementedError, RuntimeError,
+)  # fmt: skip  # what openpyxl and zipfile raise for a file that is damaged, or of another kind
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRows:
+    """The rows of a workbook's first sheet, each as its cells: text, numbers and booleans. Dates are text
+    as in ISO 8601, a formula is the value that was stored with it, and an empty cell is empty text."""
+
+    name: str
+    sheets: int  # of the workbook
+    rows: Iterable[list[Json]]
+    is_whole: bool = True  # whether these are all rows
+
+
+class Sheet:
+    """The records of a workbook's first sheet, read once from beginning to end."""
+
+    is_text = False
+    header = b""
+    delimiter = None
+    separation = ""
+    blank_lines = 0
+
+    def __init__(self, stream: BinaryIO | SheetRows, header_line: int | None = None) -> None:
+        """Rows before ``header_line`` are skipped."""
+        self._stream = stream
+        self._first_line = header_line or 1
+        self.quotes = QuoteMode("auto")
+        self.sheet: str | None = None
+        self.sheets = 0
+
+    def records(self) -> Iterator[Row | BadRow]:
+        """Yield each row as a list of cells, each at least as long as the first that is not empty. Raises
+        Invalid if the workbook can't be read."""
+        stream = self._stream
+        with nullcontext(stream) if isinstance(stream, SheetRows) else opened(stream) as sheet:
+            self.sheet, self.sheets = sheet.name, sheet.sheets
+            width = 0
+            for line, cells in enumerate(sheet.rows, 1):
+                checkpoint()
+                if line < self._first_line:
+                    continue
+                if len(cells) > MAX_COLUMNS:
+                    yield BadRow(line, columns_fault(len(cells)))
+                    continue
+                if _size(cells) > MAX_ROW_BYTES:
+                    yield BadRow(line, TOO_LONG, too_large=True)
+                    continue
+                width = width or len(cells)
+                yield Row(line, [*cells, *[""] * (width - len(cells))])
+
+
+def first_rows(stream: BinaryIO, count: int) -> SheetRows:
+    """The first rows of a workbook's first sheet, kept in memory. Raises Invalid if it can't be read."""
+    rows: list[list[Json]] = []
+    size = 0
+    with opened(stream) as sheet:
+        for cells in sheet.rows:
+            checkpoint()
+            size += _size(cells)
+            if len(rows) >= count or size > _PIECE_BYTES:
+                return replace(sheet, rows=rows, is_whole=False)
+            rows.append(cells)
+        return replace(sheet, rows=rows)
+
+
+@contextmanager
+def opened(stream: BinaryIO) -> Iterator[SheetRows]:
+    """The first sheet of a workbook, of those that are not hidden. Raises Invalid if it can't be read; so
+    does reading its rows."""
+    with tempfile.TemporaryFile() as file:
+        _copy(stream, file)
+        workbook = run_beside(partial(_loaded, file))
+        with closing(workbook):
+            with _faults_refused():
+                sheets = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+                sheet = (sheets or workbook.worksheets)[0]
+                sheet.reset_dimensions()  # programs write wrong ones
+            yield SheetRows(sheet.title[:_MAX_NAME], len(sheets) or 1, _rows(sheet))
+
+
+def _loaded(file: IO[bytes]) -> Any:
+    """openpyxl's workbook, with all parts but the sheets read."""
+    try:
+        import openpyxl  # noqa: PLC0415  # an extra, and slow to import
+    except ImportError:
+        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
+        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
+    _check_sizes(file)
+    with _faults_refused():
+        return openpyxl.load_workbook(file, read_only=True, data_only=True)
+
+
+def _rows(sheet: Any) -> Iterator[list[Json]]:
+    rows = _rows_of(sheet)
+    while batch := run_beside(partial(_next_rows, rows)):
+        yield from batch
+
+
+def _next_rows(rows: Iterator[list[Json]]) -> list[list[Json]]:
+    """The next rows, as many as are read at once; none at the end."""
+    batch, size = list[list[Json]](), 0
+    for cells in rows:
+        batch.append(cells)
+        size += _ROW_SIZE + len(cells) + _size(cells)
+        if size >= _BATCH_SIZE:
+            break
+    return batch
+
+
+def _rows_of(sheet: Any) -> Iterator[list[Json]]:
+    with _faults_refused():
+        for number, row in enumerate(sheet.iter_rows(), 1):
+            if number > MAX_ROWS:
+                raise _refusal(f"at most {MAX_ROWS:,} rows in a sheet")
+            cells = [_value_of(cell) for cell in row]
+            while cells and cells[-1] == "":
+                cells.pop()
+            yield cells
+
+
+@contextmanager
+def _faults_refused() -> Iterator[None]:
+    try:
+        yield
+    except Invalid:
+        raise
+    except _FAULTS as error:
+        raise _damaged(error) from None
+
+
+def _size(cells: list[Json]) -> int:
+    return sum(len(cell) for cell in cells if isinstance(cell, str))
+
+
+def _copy(stream: BinaryIO, file: IO[bytes]) -> None:
+    """Copy the stream, since a ZIP file is read from its end."""
+    size = 0
+    while piece := stream.read(_CHUNK):
+        checkpoint()
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise _refusal(f"at most {MAX_BYTES:,} bytes of xlsx")
+        file.write(piece)
+
+
+def _check_sizes(file: IO[bytes]) -> None:
+    """Refuse a workbook that unpacks to too much. A part can't be longer than the archive says it is."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            parts = archive.infolist()
+    except _FAULTS as error:
+        raise _damaged(error) from None
+    total = sum(part.file_size for part in parts)
+    is_too_large = total > MAX_UNPACKED or any(
+        part.file_size > (MAX_UNPACKED if _is_sheet(part) else MAX_PART)
+        or part.file_size > _FREE_BYTES + MAX_EXPANSION * part.compress_size
+        for part in parts
+    )
+    if is_too_large:
+        raise _refusal(
+            f"a workbook that unpacks to at most {MAX_UNPACKED:,} bytes and {MAX_EXPANSION} times its size"
+        )
+
+
+def _is_sheet(part: zipfile.ZipInfo) -> bool:
+    return part.filename.startswith("xl/worksheets/")
+
+
+def _value_of(cell: Any) -> Json:
+    value = cell.value
+    match value:
+        case None:
+            return ""
+        case bool() | int():
+            return value
+        case float() if math.isfinite(value):
+            return int(value) if value.is_integer() and abs(value) < 1e21 else value
+        case datetime():
+            return _moment(value, cell.number_format)
+        case date() | time():
+            return value.isoformat()
+    return unescaped(value) if isinstance(value, str) else str(value)
+
+
+def _moment(value: datetime, number_format: str) -> str:
+    from openpyxl.styles.numbers import is_datetime  # noqa: PLC0415
+
+    return value.date().isoformat() if is_datetime(number_format) == "date" else value.isoformat()
+
+
+def _refusal(limit: str) -> Invalid:
+    return Invalid(
+        "file", limit, f"file: {limit}; this one exceeds it: save the sheet as CSV, and import that"
+    )
+
+
+def _damaged(error: Exception) -> Invalid:
+    limit = "an xlsx workbook that is whole and has no password"
+    return Invalid(
+        "file",
+        limit,
+        f"file: {limit}; this one can't be read ({type(error).__name__}: {str(error)[:100]}): open it in a "
+        "spreadsheet program, save it as xlsx or CSV (UTF-8), and import that",
+    )
+
 
 # Limits of the format.
 MAX_TEXT = 32_767  # characters of a cell, in UTF-16

@@ -10,14 +10,12 @@ a deliverer works on that queue.
 
 from __future__ import annotations
 
-from leaseq.webhooks.addresses import Networks, networks
-from leaseq.webhooks.deliverer import Deliverer
-from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try
+from leaseq.webhooks.deliverer import Deliverer, run
+from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try, forget_person, notify_person_removed
 from leaseq.webhooks.endpoints import Endpoint, EndpointNotFound, Endpoints, NewSecret
 from leaseq.webhooks.events import DEFAULT_TYPES, TYPES, emit
 from leaseq.webhooks.feeder import Feeder
-from leaseq.webhooks.persons import forget_person, notify_person_removed
-from leaseq.webhooks.runner import run
+from leaseq.webhooks.sending import Networks, networks
 
 __all__ = [
     "DEFAULT_TYPES",

@@ -1,8 +1,4 @@
-"""The deliveries: items in one of leaseq's own queues, which provides leases, back-off and dead items.
-
-An item's payload is the body that is sent, and the endpoint is the skill that it requires, so a backlog for
-one endpoint never delays another.
-"""
+"""The deliveries: a queue of their own, and the persons named in them."""
 
 from __future__ import annotations
 
@@ -17,12 +13,12 @@ from time import monotonic
 from typing import Any, Literal
 
 from leaseq.engine.client import Client
+from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOKS
 from leaseq.errors import Invalid, ItemNotFound, QueueExists
 from leaseq.models import STATES, Filter, Grant, Item, NewItem, State
 from leaseq.queue import Queue
-from leaseq.webhooks.bodies import Body, body
-from leaseq.webhooks.endpoints import Clock, Endpoint
-from leaseq.webhooks.events import TEST
+from leaseq.webhooks.endpoints import Clock, Endpoint, Endpoints
+from leaseq.webhooks.events import TEST, Body, body, delivery_id, read_events
 from leaseq.webhooks.sending import Response
 
 QUEUE = "leaseq-webhooks"
@@ -274,3 +270,35 @@ def _try(grant: Grant, item: Item) -> Try:
 
 def _latest_at(delivery: Delivery) -> datetime:
     return delivery.tries[-1].at if delivery.tries else delivery.created_at
+
+
+_REMOVED = "person.removed"
+
+
+def notify_person_removed(client: Client, name: str, *, by: str, request_id: str) -> None:
+    """Send ``person.removed`` to the endpoints that subscribe to it, so that receivers can also erase the
+    person. The name is only in these deliveries. If repeated with the same id, it is sent once."""
+    now = datetime.now(UTC)
+    receivers = [one for one in Endpoints(client).all() if one.wants(_REMOVED, None, now)]
+    if receivers:
+        content = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
+        deliveries = Deliveries(client)
+        deliveries.make_queue()
+        deliveries.add((delivery_id(one.id, _REMOVED, request_id), one.id, content) for one in receivers)
+
+
+def forget_person(client: Client, name: str, to: str) -> None:
+    """Delete the stream's events about a person, sent or not, and replace the name with ``to`` in the
+    endpoints that the person added. Deliveries that already exist keep the name."""
+    after = ""
+    while events := read_events(client, after):
+        after = events[-1].id
+        if ids := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
+            client.ask(("XDEL", WEBHOOK_EVENTS, *ids))
+    for endpoint in Endpoints(client).all():
+        if endpoint.created_by == name:
+            (text,) = client.ask(("HGET", WEBHOOKS, endpoint.id))
+            if text is not None:
+                definition = {**json.loads(text), "created_by": to}
+                client.ask(("HSET", WEBHOOKS, endpoint.id, json.dumps(definition)))
+            Endpoints(client).disable(endpoint.id, "the person who added it was erased")

@@ -1,4 +1,4 @@
-"""The endpoints: URLs that webhooks are sent to, with their secrets and their state."""
+"""The endpoints: where events are sent, by whom they were made, and their end with a queue."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, TypeAlias
 
 from leaseq import validation
 from leaseq.engine.client import Client, check_client
 from leaseq.engine.keys import WEBHOOK_STATE, WEBHOOKS
 from leaseq.errors import Invalid, LeaseqError
-from leaseq.webhooks.addresses import NO_NETWORKS, Networks, refuse_url
 from leaseq.webhooks.events import DEFAULT_TYPES, checked_types, emit, matches
+from leaseq.webhooks.sending import NO_NETWORKS, Networks, refuse_url
 
 MAX_ENDPOINTS = 100
 MAX_QUEUES = 100  # named by one endpoint
@@ -268,3 +269,41 @@ def _as_microseconds(at: datetime) -> int:
 
 def _time(microseconds: int) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=microseconds)
+
+
+GROUP = "leaseq.webhook_makers"
+Question: TypeAlias = Callable[[Client, str, str, str | None], str | None]
+"""Why this person may not see a webhook of this type and queue; None if they may."""
+
+
+def questions() -> Sequence[Question]:
+    """What is asked before each delivery. Raises LeaseqError if that can't be asked in this process."""
+    try:
+        loaded = [entry.load() for entry in entry_points(group=GROUP)]
+    except ImportError as error:
+        raise _cannot_ask(str(error)) from error
+    if not loaded:
+        raise _cannot_ask(f"no package with the entry point {GROUP}")
+    return loaded
+
+
+def why_not_sent(
+    questions: Sequence[Question], client: Client, endpoint: Endpoint, content: Any
+) -> str | None:
+    """Why the person who added the endpoint, or enabled it last, may not see this webhook; None if they
+    may."""
+    queue = content["data"].get("queue")
+    answers = (ask(client, endpoint.created_by, content["type"], queue) for ask in questions)
+    return next((reason for reason in answers if reason), None)
+
+
+def _cannot_ask(reason: str) -> LeaseqError:
+    return LeaseqError(
+        "nothing is sent, since nobody can say whether those who added the webhooks may still see it: "
+        f"expected an installed leaseq with its accounts, got {reason}; install leaseq again"
+    )
+
+
+def forget_queue(client: Client, queue: str) -> None:
+    """Remove a queue from the endpoints' lists; disable an endpoint whose only queue it is."""
+    Endpoints(client).forget_queue(queue)

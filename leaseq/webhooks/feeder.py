@@ -17,10 +17,19 @@ from leaseq.errors import QueueNotFound, QueueUnreadable
 from leaseq.events import Event
 from leaseq.models import Outcome
 from leaseq.queue import Queue, queues
-from leaseq.webhooks.bodies import Body, body, data_of, delivery_id, event_key, type_of
 from leaseq.webhooks.deliveries import QUEUE, Deliveries
 from leaseq.webhooks.endpoints import Clock, Endpoint, Endpoints
-from leaseq.webhooks.events import TYPES, matches, read_events
+from leaseq.webhooks.events import (
+    TYPES,
+    Body,
+    body,
+    data_of,
+    delivery_id,
+    event_key,
+    matches,
+    read_events,
+    type_of,
+)
 
 FOLLOWER = "webhooks"
 """The follower's name in the queues' journals."""

@@ -19,10 +19,8 @@ from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.handlers import Handlers, checked_handlers
 from leaseq.worker.heartbeat import Renewer
-from leaseq.worker.outcomes import OutcomeSender, WorkerStats
-from leaseq.worker.retry import Retry
-from leaseq.worker.source import Source
-from leaseq.worker.taker import Taker
+from leaseq.worker.outcomes import OutcomeSender, Retry, WorkerStats
+from leaseq.worker.source import Source, Taker
 from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
 _POLL = 1.0  # seconds between two polls for messages in the thread of run()

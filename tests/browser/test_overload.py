@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from leaseq.webapp import create_app
 from leaseq.webapp.serving import load_shedding
-from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.capacity import RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.browser.conftest import SECRET, check_accessibility, sign_in
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from leaseq.cli.signals import stopped_by_signals
+from leaseq.cli.common import stopped_by_signals
 from tests.support.waiting import TIMEOUT
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from leaseq.doctor.acl import CLIENT, LIBRARY, METRICS, PAGES, SCRIPTS
+from leaseq.doctor.rights import CLIENT, LIBRARY, METRICS, PAGES, SCRIPTS
 
 ROOT = Path(__file__).parents[2]
 METHOD_COMMANDS = {

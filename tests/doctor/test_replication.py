@@ -16,7 +16,7 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allow_rules
+from leaseq.doctor.rights import SENTINEL, SENTINEL_DOCTOR, allow_rules
 from leaseq.engine.keys import SCHEMA
 from tests.conformance.topology.sentinels import SentinelService
 from tests.conformance.topology.servers import cluster, port_of, running, service_url
@@ -124,7 +124,7 @@ def test_sentinels_below_quorum_are_error() -> None:
 
 def test_remote_sentinel_without_password_and_tls_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with single_node(quorum=1) as (url, _):
-        monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
+        monkeypatch.setattr("leaseq.doctor.checks.addresses_of", lambda _: ["192.0.2.1"])
         report = report_of(url)
         checks = {finding.check for finding in report.findings if finding.where.startswith("sentinel")}
         assert checks == {"no-password", "no-tls"}

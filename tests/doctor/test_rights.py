@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from leaseq.doctor.acl import DOCTOR, LIBRARY, PAGES, rules
-from leaseq.doctor.rights import TEST_COMMANDS
+from leaseq.doctor.rights import DOCTOR, LIBRARY, PAGES, TEST_COMMANDS, rules
 from tests.doctor.reports import findings_of, report_of, url_of
 from tests.support.leases import not_none
 

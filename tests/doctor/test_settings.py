@@ -129,7 +129,7 @@ def test_reachable_server_with_password_has_only_plain_port_finding(scratch_serv
 
 def test_remote_server_without_tls_is_error(tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """The name resolves to this machine for redis-py, and to another one for the doctor."""
-    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
+    monkeypatch.setattr("leaseq.doctor.checks.addresses_of", lambda _: ["192.0.2.1"])
     findings = findings_of(url_of(tcp_server).replace("127.0.0.1", "localhost"))
     assert list(findings) == ["no-tls"]
     assert_says(findings["no-tls"], "error: is used without TLS at localhost.*rediss://")
@@ -143,7 +143,7 @@ def test_unresolvable_host_is_treated_as_remote(
     def fail(_: str) -> list[str]:
         raise socket.gaierror(-3, "Temporary failure in name resolution")
 
-    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", fail)
+    monkeypatch.setattr("leaseq.doctor.checks.addresses_of", fail)
     assert list(findings_of(url_of(tcp_server).replace("127.0.0.1", "localhost"))) == ["no-tls"]
 
 

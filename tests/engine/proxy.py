@@ -6,7 +6,7 @@ import socket
 from collections import Counter
 from pathlib import Path
 
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from tests.support.relay import Relay, receive_from_both
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from tests.support.relay import Relay, receive_from_both
 
 _SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")

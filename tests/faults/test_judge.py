@@ -10,8 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.engine import commands
-from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import Script
+from leaseq.engine.scripts import SCRIPTS, Script
 from tests.conftest import Server
 from tests.faults.history import Call, Grant, History, Recorder
 from tests.faults.judge import find_faults

@@ -48,7 +48,6 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
         policy_fields,
         leaseq.validation,
         simulation,
-        leaseq.suggestions,
         transfer,
         webhooks,
     )

@@ -86,7 +86,7 @@ def test_installed_library_works_without_web_extra(
     module_path, finished_count, flask = code_run.stdout.split()
     assert Path(module_path).is_relative_to(tmp_path)
     assert (finished_count, flask) == ("1", "False")
-    code = "from leaseq.webhooks import makers; print(len(makers.questions()))"
+    code = "from leaseq.webhooks import endpoints; print(len(endpoints.questions()))"
     assert run(command.with_name("python"), "-c", code, cwd=tmp_path).stdout == "1\n"
     up_run = run(command, "up", cwd=tmp_path, ok=False)
     assert (up_run.returncode, up_run.stdout) == (1, "")

@@ -16,7 +16,7 @@ from itertools import combinations
 import redis
 
 import leaseq
-from leaseq.doctor import acl
+from leaseq.doctor import rights
 from leaseq.server.embedded import EmbeddedServer
 from tests.conformance.topology.servers import (
     PRIMARIES,
@@ -33,13 +33,13 @@ from tests.support.waiting import eventually
 
 REDIS = shutil.which("redis-server")
 PASSWORD = "pw"
-USERS = {"library": (acl.LIBRARY,), "pages": (acl.LIBRARY, acl.PAGES)}
+USERS = {"library": (rights.LIBRARY,), "pages": (rights.LIBRARY, rights.PAGES)}
 
 
 def make_users(node: redis.Redis, *extra: tuple[str, ...], newer: bool = True) -> None:
     """``extra``: commands that they need on this kind of server. ``newer``: it has the newest commands."""
     for user, needs in USERS.items():
-        rules = acl.rules(*needs, *extra, password=PASSWORD, newer=newer)
+        rules = rights.rules(*needs, *extra, password=PASSWORD, newer=newer)
         node.execute_command("ACL", "SETUSER", user, *rules)
 
 
@@ -115,7 +115,7 @@ def cluster() -> Iterator[Engine]:
             eventually(partial(_knows, replica, name))
             replica.execute_command("CLUSTER", "REPLICATE", name)
         for node in nodes:
-            make_users(node, acl.CLUSTER)
+            make_users(node, rights.CLUSTER)
             eventually(partial(_is_whole, node))
         for primary in primaries:
             eventually(lambda primary=primary: online(primary) == 1)  # type: ignore[misc]

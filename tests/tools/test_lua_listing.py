@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 
 ROOT = Path(leaseq.__file__).parents[1]
 PRINT_COMMAND = (sys.executable, "-m", "tools.lua_listing")

@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq import transfer
 from leaseq.models import GivenAnswer
-from leaseq.transfer import answers_since
+from leaseq.transfer import writing
 from tests.support.leases import take
 
 THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
@@ -60,7 +60,7 @@ def test_each_answer_is_exported_once_in_order_of_finishing(export: Exporter, qu
 def test_answers_with_equal_times_are_exported_exactly_once(
     export: Exporter, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(answers_since, "_PAGE", size)
+    monkeypatch.setattr(writing, "_PAGE", size)
     for token, id in enumerate(["m", "z", "k"], 1):
         restore_answer(queue, id, token, THEN)
     assert export(2) == [("k", 3), ("m", 1)]

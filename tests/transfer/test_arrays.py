@@ -10,7 +10,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.transfer.arrays import CHUNK
-from leaseq.transfer.lines import MAX_ROW_BYTES
+from leaseq.transfer.encodings import MAX_ROW_BYTES
 from tests.transfer.reads import bad_rows, payloads, read
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.transfer.lines import MAX_ROW_BYTES
+from leaseq.transfer.encodings import MAX_ROW_BYTES
 from leaseq.transfer.rows import REMEDIES
 from tests.transfer.reads import bad_rows, payloads, read
 

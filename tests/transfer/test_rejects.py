@@ -9,7 +9,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.transfer import BadRow, ColumnMapping
-from leaseq.transfer.lines import MAX_ROW_BYTES
+from leaseq.transfer.encodings import MAX_ROW_BYTES
 from tests.transfer.reads import bad_rows, payloads, read
 
 BY_ID = ColumnMapping(id="id")

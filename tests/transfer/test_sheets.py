@@ -14,7 +14,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.transfer import BadRow, NewItem, sheets
+from leaseq.transfer import BadRow, NewItem, workbooks
 from tests.transfer.reads import summary
 from tests.transfer.test_workbooks import answer
 
@@ -32,7 +32,7 @@ def workbook(*rows: list[Any]) -> bytes:
 
 
 def cells(data: bytes) -> list[object]:
-    rows = sheets.Sheet(io.BytesIO(data)).records()
+    rows = workbooks.Sheet(io.BytesIO(data)).records()
     return [row.value for row in rows]
 
 
@@ -69,7 +69,7 @@ def test_export_reads_back() -> None:
 
 def refused(data: bytes) -> None:
     with pytest.raises(Invalid) as caught:
-        list(sheets.Sheet(io.BytesIO(data)).records())
+        list(workbooks.Sheet(io.BytesIO(data)).records())
     assert caught.value.field == "file"
 
 
@@ -88,7 +88,7 @@ def test_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.Monkey
     data = workbook(["a"], ["b"])
     for limit in ("MAX_BYTES", "MAX_UNPACKED", "MAX_PART", "MAX_ROWS"):
         with monkeypatch.context() as patch:
-            patch.setattr(sheets, limit, 1)
+            patch.setattr(workbooks, limit, 1)
             refused(data)
     assert cells(data) == [["a"], ["b"]]
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.conditions import is_asked, only_asked
-from leaseq.form import check_form, check_result
+from leaseq.form import check_form, check_result, is_asked, only_asked
 from leaseq.simulation.people import answer_to
 
 ASK = {

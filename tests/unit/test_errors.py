@@ -25,8 +25,8 @@ from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
-from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
+from leaseq.webapp.store.person_data import UnreadableQueues
 from leaseq.webhooks import EndpointNotFound
 from tests.support.leases import not_none
 

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.engine.ids import item_ids, request_id
+from leaseq.engine.arguments import item_ids, request_id
 from leaseq.errors import Invalid
 from tests.conftest import Server
 

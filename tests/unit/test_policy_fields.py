@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 import pytest
 
 import leaseq
-from leaseq.engine.policy_codec import parse_rules, rule_defaults
+from leaseq.engine.codec import parse_rules, rule_defaults
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS
 from tests.support.policy_values import OTHER_VALUES

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leaseq.engine import replies
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 
 ROOT = Path(__file__).parents[2]
 SUCCESS_CODES = {

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from leaseq import Invalid, webhooks
-from leaseq.webhooks.addresses import is_public
-from leaseq.webhooks.sending import post
+from leaseq.webhooks.sending import is_public, post
 from tests.support.receiver import Receiver
 from tests.webhooks.conftest import LOOPBACK, Hooks
 

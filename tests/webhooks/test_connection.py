@@ -15,8 +15,7 @@ import pytest
 
 from leaseq import Invalid, webhooks
 from leaseq.webhooks import sending
-from leaseq.webhooks.addresses import resolve, target_of
-from leaseq.webhooks.sending import Response, post
+from leaseq.webhooks.sending import Response, post, resolve, target_of
 from tests.support.receiver import Receiver
 from tests.support.waiting import TIMEOUT
 from tests.webhooks.conftest import LOOPBACK, Hooks
@@ -47,7 +46,7 @@ def test_host_is_resolved_once_and_only_checked_address_is_connected(
     addresses: list[Any] = []
     monkeypatch.setattr(socket, "getaddrinfo", resolver)
     monkeypatch.setattr(sending, "is_public", lambda _: True, raising=False)
-    monkeypatch.setattr("leaseq.webhooks.addresses.is_public", lambda address: str(address) == "203.0.113.9")
+    monkeypatch.setattr("leaseq.webhooks.sending.is_public", lambda address: str(address) == "203.0.113.9")
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
 
     class RefusingSocket(socket.socket):
@@ -151,7 +150,7 @@ def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     release = Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: release.wait(60) and [])
-    monkeypatch.setattr("leaseq.webhooks.addresses._RESOLVE_SECONDS", 0.05)
+    monkeypatch.setattr("leaseq.webhooks.sending._RESOLVE_SECONDS", 0.05)
     with pytest.raises(OSError, match=r"'slow.example' was not resolved within 0.05 s"):
         resolve(target_of("https://slow.example/"))
     release.set()

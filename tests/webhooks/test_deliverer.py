@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from leaseq import webhooks
-from leaseq.webhooks.deliverer import Slots
-from leaseq.webhooks.runner import send_round
+from leaseq.webhooks.deliverer import Slots, send_round
 from tests.conftest import Server
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver, forget_webhooks, sending

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from leaseq.webhooks.runner import HourlyPurge
+from leaseq.webhooks.deliverer import HourlyPurge
 from tests.support.receiver import Receiver
 from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 
@@ -23,7 +23,7 @@ def test_old_failed_deliveries_are_purged_hourly(
     hooks.deliver(hook.endpoint)
     HourlyPurge(hooks.deliverer)()
     assert len(hooks.log(hook.endpoint)) == 2
-    monkeypatch.setattr("leaseq.webhooks.runner._PURGE_SECONDS", -1.0)
+    monkeypatch.setattr("leaseq.webhooks.deliverer._PURGE_SECONDS", -1.0)
     HourlyPurge(hooks.deliverer)()
     assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered"]
 

@@ -47,7 +47,7 @@ Start = Callable[..., WorkerThread]
 @pytest.fixture(autouse=True)
 def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limit waits to 0.1 s, after which a worker notices that it was stopped."""
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.1)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 0.1)
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ import pytest
 import leaseq
 from leaseq.queue.reserve_first import reserve_first
 from leaseq.worker.handlers import QueueHandlers
-from leaseq.worker.retry import Retry
-from leaseq.worker.source import Source
-from leaseq.worker.taker import Taker
+from leaseq.worker.outcomes import Retry
+from leaseq.worker.source import Source, Taker
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.waiting import TIMEOUT, eventually
@@ -51,7 +50,7 @@ def test_lease_from_lost_reply_of_multi_queue_wait_is_handled(
             raise leaseq.ServerUnavailable("the reply was lost")
         return lease
 
-    monkeypatch.setattr("leaseq.worker.taker.reserve_first", lose_reply)
+    monkeypatch.setattr("leaseq.worker.source.reserve_first", lose_reply)
     handle.go_on.set()
     start(handlers_of(queues, handle))
     eventually(lambda: queues["low"].stats().waiting == 1, "it waits")
@@ -80,7 +79,7 @@ def test_worker_waits_in_all_queues_at_once(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     """The worker is woken; its next attempt without that would come after the end of the test."""
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 10 * TIMEOUT)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * TIMEOUT, 10 * TIMEOUT))
     calls = threading.Semaphore(0)
     thread = start(handlers_of(queues, lambda _: calls.release()), order=order)
@@ -98,7 +97,7 @@ def test_waiting_thread_moves_to_a_queue_with_a_freed_slot(
 ) -> None:
     """One person may hold one item of the first queue, so one of four threads waits there. If that thread
     gets an item of another queue, a thread that already waits elsewhere takes its place."""
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 10 * TIMEOUT)
     at_work, go_on = threading.Semaphore(0), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
@@ -160,7 +159,7 @@ def test_stopped_worker_reserves_from_no_further_queue(
     server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last_name: str
 ) -> None:
     wait_calls: list[Any] = []
-    monkeypatch.setattr("leaseq.worker.taker.reserve_first", lambda *args: wait_calls.append(args))
+    monkeypatch.setattr("leaseq.worker.source.reserve_first", lambda *args: wait_calls.append(args))
     stop = threading.Event()
     all_queues = {**queues, last_name: StoppingQueue(server.client, queues[last_name].name, stop)}
     sources = [
@@ -219,7 +218,7 @@ def test_paused_queue_does_not_block_other_queues(queues: Queues, start: Start) 
 def test_worker_continues_after_deletion_of_a_queue_during_wait(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 10 * TIMEOUT)
     ids: list[str] = []
     start(handlers_of(queues, lambda lease: ids.append(lease.id)))
     eventually(lambda: in_line(server, queues["low"]) == 1, "it waits in all")

@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from leaseq.worker.retry import Retry
+from leaseq.worker.outcomes import Retry
 from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
@@ -45,7 +45,7 @@ def test_worker_waits_for_server_and_loses_nothing(
 
 def test_call_is_given_up_after_repeated_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server refuses a call if it has no memory, or the worker's user lacks the right, for instance."""
-    monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
+    monkeypatch.setattr("leaseq.worker.outcomes._RETRY", (0.001, 0.001))
     errors = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
 
     def call() -> None:
@@ -74,7 +74,7 @@ def test_worker_can_be_stopped_while_server_is_unavailable(
 def test_worker_can_be_stopped_after_server_ends_during_multi_queue_wait(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 0.5)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 0.5)
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         client = leaseq.connect(server.url)
         queues = [leaseq.Queue(client, f"{queue_name}.{name}") for name in ("high", "low")]

@@ -75,7 +75,7 @@ def test_worker_ends_when_grace_time_is_over(
 def test_stop_ends_wait_for_items_immediately(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taker._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.worker.source._WAIT", 10 * TIMEOUT)
     queue.configure()
     thread = start(lambda _: None, grace=10 * TIMEOUT)
     eventually(lambda: in_line(server, queue) == 1, "it waits")

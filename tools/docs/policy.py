@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaseq.cli.policy import flags_and_settings
+from leaseq.cli.queues import flags_and_settings
 from leaseq.policy import FIELDS, GROUPS
 from leaseq.policy_fields import Field
 

@@ -197,7 +197,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "two queues make one id of a request",
-        "leaseq/engine/ids.py",
+        "leaseq/engine/arguments.py",
         """
 _right = derived_id
 
@@ -209,7 +209,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     ),
     Fault(
         "all items of a request have one id",
-        "leaseq/engine/ids.py",
+        "leaseq/engine/arguments.py",
         """
 _right = derived_id
 
@@ -233,7 +233,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     ),
     Fault(
         "equal payloads with another order of keys are different",
-        "leaseq/engine/digest.py",
+        "leaseq/engine/arguments.py",
         """
 def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
@@ -242,7 +242,7 @@ def digest(text: str) -> str:
     ),
     Fault(
         "a number followed by a formula is a number",
-        "leaseq/transfer/cells.py",
+        "leaseq/transfer/values.py",
         """
 class _Begins:
     fullmatch = _NUMBER.match
@@ -254,7 +254,7 @@ _NUMBER = _Begins()
     ),
     Fault(
         "a sign after a pipe is no formula",
-        "leaseq/transfer/cells.py",
+        "leaseq/transfer/values.py",
         '_SPLIT = re.compile(_SPLIT.pattern.replace("|", "", 1))\n',
         ("test_spreadsheet_formula_in_a_cell_gets_an_apostrophe",),
     ),

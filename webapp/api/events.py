@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Response, request
 
-from leaseq.webapp.api import bp
-from leaseq.webapp.api.headers import LAST_EVENT_ID
-from leaseq.webapp.api.models_in import EventsQuery, QueuePath
-from leaseq.webapp.api.models_out import Event, Stats
+from leaseq.webapp.api.blueprint import bp
+from leaseq.webapp.api.description.headers import LAST_EVENT_ID
+from leaseq.webapp.api.models.requests import EventsQuery, QueuePath
+from leaseq.webapp.api.models.responses import Event, Stats
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message

@@ -18,7 +18,7 @@ from flask.blueprints import Blueprint
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
 from leaseq.webapp.security.audit_log import skip_log
-from leaseq.webapp.serving.json_request import strict_request
+from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 

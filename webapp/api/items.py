@@ -1,4 +1,4 @@
-"""REST calls for items: read, change, move."""
+"""Items over REST: one, many, by search."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Response, request
+from pydantic import Field
+from typing_extensions import TypeAliasType
 from werkzeug.exceptions import Forbidden
 
 import leaseq
-from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.models_in import (
+from leaseq import Invalid, LeaseqError, Queue, transfer
+from leaseq.webapp.api.blueprint import bp
+from leaseq.webapp.api.models import responses
+from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, list_response
+from leaseq.webapp.api.models.requests import (
+    MAX_IDS,
+    MOMENT,
+    MOMENT_TEXT,
+    PERSON,
     PLACE,
     AssignRequest,
+    BulkRequest,
     CorrectRequest,
     DueQuery,
     EmptyRequest,
@@ -24,11 +34,14 @@ from leaseq.webapp.api.models_in import (
     QueuePath,
     RemoveQuery,
     ReopenRequest,
+    State,
     TokenRequest,
 )
-from leaseq.webapp.api.pagination import list_response
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.security.audit_log import detail_changes
+from leaseq.webapp.errors import problem_of
+from leaseq.webapp.search.criteria import ANY, search_among
+from leaseq.webapp.search.matching import LONGEST
+from leaseq.webapp.security.audit_log import detail_changes, log_change, skip_log
 from leaseq.webapp.security.authorization import may_manage, needs
 from leaseq.webapp.security.queue_access import worker_name
 from leaseq.webapp.serving.problem import Problem
@@ -36,22 +49,22 @@ from leaseq.webapp.serving.problem import Problem
 TAGS: list[Any] = [{"name": "items"}]
 
 
-@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": models_out.ItemList})
+@bp.get("/queues/<q>/items", tags=TAGS, responses={"200": responses.ItemList})
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """List the items in one state, in order, page by page."""
     page = page_or_problem(
         lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after)
     )
-    return list_response("items", [models_out.Item.from_record(item) for item in page.items], page.after)
+    return list_response("items", [responses.Item.from_record(item) for item in page.items], page.after)
 
 
-@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
+@bp.get("/queues/<q>/due", tags=TAGS, responses={"200": responses.ItemList})
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
     page = page_or_problem(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
-    return list_response("items", [models_out.Item.from_record(item) for item in page.items], page.after)
+    return list_response("items", [responses.Item.from_record(item) for item in page.items], page.after)
 
 
 def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
@@ -65,7 +78,7 @@ def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
         raise
 
 
-@bp.get("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": models_out.Item})
+@bp.get("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": responses.Item})
 @needs("worker")
 def get_item(path: ItemPath) -> dict[str, Any]:
     """Read one item, with its answers and history.
@@ -74,7 +87,7 @@ def get_item(path: ItemPath) -> dict[str, Any]:
     """
     queue = existing_queue(path.q)
     item = queue.get(path.id) if may_manage(queue.name) else _read_own_item(queue, path.id)
-    return models_out.Item.from_record(item)
+    return responses.Item.from_record(item)
 
 
 def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
@@ -94,7 +107,7 @@ def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     )
 
 
-@bp.patch("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": models_out.Item})
+@bp.patch("/queues/<q>/items/<item:id>", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     """Change an item that is inbound, scheduled or dead; fields that are left out keep their values.
@@ -105,7 +118,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     changes = body.sent_fields()
     item = existing_queue(path.q).change(path.id, by=person().name, **changes)
     detail_changes(changes)
-    return models_out.Item.from_record(item)
+    return responses.Item.from_record(item)
 
 
 @bp.delete("/queues/<q>/items/<item:id>", tags=TAGS, responses={"204": None})
@@ -120,47 +133,47 @@ def remove(path: ItemPath, query: RemoveQuery) -> Response:
     return Response(status=204)
 
 
-@bp.post("/queues/<q>/items/<item:id>/revive", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/revive", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return a dead item to the queue, with its full number of attempts."""
-    return models_out.Item.from_record(existing_queue(path.q).revive(path.id, by=person().name))
+    return responses.Item.from_record(existing_queue(path.q).revive(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<item:id>/release", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/release", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End the lease of an item, so that somebody else can get it."""
-    return models_out.Item.from_record(existing_queue(path.q).release(path.id, by=person().name))
+    return responses.Item.from_record(existing_queue(path.q).release(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<item:id>/assign", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/assign", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     queue = existing_queue(path.q)
     assignee = worker_name(queue.name, body.person)
-    return models_out.Item.from_record(queue.assign(path.id, assignee, by=person().name))
+    return responses.Item.from_record(queue.assign(path.id, assignee, by=person().name))
 
 
-@bp.delete("/queues/<q>/items/<item:id>/assignment", tags=TAGS, responses={"200": models_out.Item})
+@bp.delete("/queues/<q>/items/<item:id>/assignment", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def unassign(path: ItemPath) -> dict[str, Any]:
     """Let anybody have an item again that is assigned to somebody. The person who holds it keeps it.
 
     If it waits, it goes to the front of its priority. An item that is assigned to nobody is not changed.
     """
-    return models_out.Item.from_record(existing_queue(path.q).unassign(path.id, by=person().name))
+    return responses.Item.from_record(existing_queue(path.q).unassign(path.id, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<item:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/adopt", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
-    return models_out.Item.from_record(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
+    return responses.Item.from_record(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
 
 
-@bp.post("/queues/<q>/items/<item:id>/reopen", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/reopen", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     """Take back the answer of this token: the item is inbound again, at the front of its priority.
@@ -170,12 +183,123 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     queue = existing_queue(path.q)
     assignee = None if body.to is None else worker_name(queue.name, body.to, "to")
     item = queue.reopen(path.id, body.token, to=assignee, reason=body.reason, by=person().name)
-    return models_out.Item.from_record(item)
+    return responses.Item.from_record(item)
 
 
-@bp.post("/queues/<q>/items/<item:id>/correct", tags=TAGS, responses={"200": models_out.Item})
+@bp.post("/queues/<q>/items/<item:id>/correct", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
     """Replace the answer of this token with yours. The replaced one is kept as a late answer."""
     item = existing_queue(path.q).correct(path.id, body.token, body.result, by=person().name)
-    return models_out.Item.from_record(item)
+    return responses.Item.from_record(item)
+
+
+SCAN_LIMIT = 10_000  # entries that one search scans, if it compares no text
+AnyState = TypeAliasType("AnyState", State)
+
+
+class SearchQuery(Query):
+    find: str = Field(
+        "",
+        description="Words in the id, the payload or an answer, and conditions on their fields: `refund "
+        "rating<=2`",
+        max_length=LONGEST,
+    )
+    state: AnyState | None = Field(None, description="Only items in this state; by default in any")
+    person: str | None = Field(None, description="Only items that this person held", json_schema_extra=PERSON)
+    since: str | None = Field(
+        None,
+        alias="from",
+        description="In their state since" + MOMENT_TEXT,
+        json_schema_extra=MOMENT,
+    )
+    until: str | None = Field(
+        None,
+        alias="to",
+        description="In their state before this; a day is included as a whole" + MOMENT_TEXT,
+        json_schema_extra=MOMENT,
+    )
+    after: str | None = Field(None, description=AFTER, min_length=1)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class FoundItems(responses.ItemList):
+    compared: int = Field(description="How many entries this call compared; `after` continues after them")
+
+
+@bp.get("/queues/<q>/search", tags=TAGS, responses={"200": FoundItems})
+@needs("manager")
+def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
+    """Find items of any state, or of one, by words, fields, person and time.
+
+    A call compares a limited number of entries, so a page may be short, or empty, although there are more:
+    continue with `after` until it is null.
+    """
+    queue = existing_queue(path.q)
+    since, until = transfer.period_of(query.since, query.until)
+    criteria = leaseq.Filter(person=query.person, since=since, until=until)
+    search = search_among(query.find, query.state or ANY, criteria, queue.policy.form)
+    page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=SCAN_LIMIT, after=query.after))
+    items = [responses.Item.from_record(item) for item in page.items]
+    return list_response("items", items, page.after, compared=page.scanned)
+
+
+_LOG_KINDS = {
+    "release": "released",
+    "assign": "assigned",
+    "unassign": "unassigned",
+    "revive": "revived",
+    "remove": "removed",
+}
+
+
+@bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": responses.BulkResult})
+@needs("manager")
+def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
+    """Release, assign, unassign, revive or remove up to 1,000 items, named by their ids.
+
+    Each item is changed separately. With `unless`, items that somebody has finished are not removed.
+    `refused` lists the items that were not changed, with the `code` and `detail` that the call for the
+    single item would have had.
+    """
+    queue = existing_queue(path.q)
+    if not 1 <= len(body.ids) <= MAX_IDS:
+        raise Invalid("ids", f"1 to {MAX_IDS:,} ids")
+    if (body.action == "assign") != (body.person is not None):
+        raise Invalid("person", "a name for assign, and none for the other actions")
+    if "unless" in body.model_fields_set and body.action != "remove":
+        raise Invalid("unless", "only for remove")
+    assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
+    count, refusals = 0, []
+    try:
+        for id in dict.fromkeys(body.ids):
+            try:
+                _do(queue, body, id, assignee)
+                count += 1
+            except (Invalid, LeaseqError) as error:
+                problem = problem_of(error)
+                if problem.status >= 500:
+                    raise
+                refusals.append({"id": id, "code": problem.code, "detail": problem.detail})
+    finally:  # also if the server fails halfway
+        if count:
+            detail = f"{count} → {assignee}" if assignee else f"{count}"
+            log_change(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)
+        else:
+            skip_log()
+    return {"done": count, "refused": refusals}
+
+
+def _do(queue: Queue, body: BulkRequest, id: str, assignee: str) -> None:
+    by = person().name
+    if body.action == "release":
+        queue.release(id, by=by)
+    elif body.action == "assign":
+        queue.assign(id, assignee, by=by)
+    elif body.action == "unassign":
+        queue.unassign(id, by=by)
+    elif body.action == "revive":
+        queue.revive(id, by=by)
+    else:
+        queue.remove(id, unless=body.unless, by=by)
+        state().threads.forget(queue.name, id)

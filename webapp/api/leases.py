@@ -10,10 +10,12 @@ from flask import Response, request
 from werkzeug.exceptions import Unauthorized
 
 from leaseq import Lease, LeaseLost, Queue, QueueNotFound, validation
-from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.headers import RETRY_AFTER
+from leaseq.webapp.api.blueprint import bp
+from leaseq.webapp.api.description.headers import RETRY_AFTER
 from leaseq.webapp.api.idempotency import request_id
-from leaseq.webapp.api.models_in import (
+from leaseq.webapp.api.models import responses
+from leaseq.webapp.api.models.base import LeasesQuery, list_response, page_of
+from leaseq.webapp.api.models.requests import (
     LONGEST_WAIT,
     AbandonRequest,
     DraftRequest,
@@ -24,10 +26,9 @@ from leaseq.webapp.api.models_in import (
     ReserveRequest,
     TokenRequest,
 )
-from leaseq.webapp.api.pagination import LeasesQuery, list_response, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import is_still_known, needs
-from leaseq.webapp.store.day_figures import How
+from leaseq.webapp.store.activity import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {
@@ -43,7 +44,7 @@ ASK_AGAIN_SECONDS = 5
 LONGEST_PAUSE = 60
 
 
-@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": models_out.Lease, "204": NOTHING_NOW})
+@bp.post("/queues/<q>/reserve", tags=TAGS, responses={"200": responses.Lease, "204": NOTHING_NOW})
 @needs("worker")
 def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     """Reserve one item that nobody else has.
@@ -66,7 +67,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     if lease is not None and wait:
         state().breaks.end(caller.name)
     if lease is not None:
-        return models_out.Lease.from_record(lease)
+        return responses.Lease.from_record(lease)
     explanation = queue.why_nothing(caller.name, caller.skills)
     response = Response(status=204)
     response.headers["Retry-After"] = "0" if wait else str(_wait(explanation.free_at))
@@ -120,7 +121,7 @@ def _wait(free_at: datetime | None) -> int:
     return min(max(math.ceil(seconds), 1), LONGEST_PAUSE)
 
 
-@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": models_out.LeaseList})
+@bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": responses.LeaseList})
 @needs("worker")
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """List the leases that the caller holds, oldest first, page by page."""
@@ -128,10 +129,10 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     leases, cursor = page_of(
         existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
     )
-    return list_response("leases", [models_out.Lease.from_record(lease) for lease in leases], cursor)
+    return list_response("leases", [responses.Lease.from_record(lease) for lease in leases], cursor)
 
 
-@bp.post("/queues/<q>/items/<item:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
+@bp.post("/queues/<q>/items/<item:id>/finish", tags=TAGS, responses={"200": responses.Finished})
 @needs("worker")
 def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     """Finish the item with its result.
@@ -150,10 +151,10 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "finished", body.token, result.held_seconds)
-    return models_out.Finished.from_record(result)
+    return responses.Finished.from_record(result)
 
 
-@bp.post("/queues/<q>/items/<item:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
+@bp.post("/queues/<q>/items/<item:id>/undo", tags=TAGS, responses={"200": responses.Lease})
 @needs("worker")
 def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Undo a finish, an abandon or a fail, at most 15 seconds after it.
@@ -178,14 +179,14 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     state().activity.subtract(
         name, path.q, _ACTIVITY_BY_ENDING.get(ending, "finished"), id=path.id, token=body.token
     )
-    return models_out.Lease.from_record(lease)
+    return responses.Lease.from_record(lease)
 
 
 _ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
 """The outcomes in a person's activity, by how the lease ended."""
 
 
-@bp.post("/queues/<q>/items/<item:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
+@bp.post("/queues/<q>/items/<item:id>/abandon", tags=TAGS, responses={"200": responses.Abandoned})
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
@@ -201,10 +202,10 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "gave_back", body.token)
-    return models_out.Abandoned.from_record(result)
+    return responses.Abandoned.from_record(result)
 
 
-@bp.post("/queues/<q>/items/<item:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
+@bp.post("/queues/<q>/items/<item:id>/fail", tags=TAGS, responses={"200": responses.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later until no attempts are left.
@@ -223,7 +224,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "broken", body.token)
-    return models_out.Failed.from_record(result)
+    return responses.Failed.from_record(result)
 
 
 def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) -> None:
@@ -232,7 +233,7 @@ def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) ->
     state().activity.record(person().name, path.q, outcome, id=path.id, token=token, held_ms=held_ms)
 
 
-@bp.post("/queues/<q>/items/<item:id>/renew", tags=TAGS, responses={"200": models_out.Lease})
+@bp.post("/queues/<q>/items/<item:id>/renew", tags=TAGS, responses={"200": responses.Lease})
 @needs("worker")
 def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Extend the lease to the full lease time from now.
@@ -242,7 +243,7 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     lease = lease_queue(path.q).renew(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
-    return models_out.Lease.from_record(lease)
+    return responses.Lease.from_record(lease)
 
 
 @bp.put("/queues/<q>/items/<item:id>/draft", tags=TAGS, responses={"204": None})

@@ -14,7 +14,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
-from leaseq.suggestions import did_you_mean
+from leaseq.names import did_you_mean
 from leaseq.transfer import CONTENT_TYPES, Format
 from leaseq.webapp.security.authorization import in_api
 from leaseq.webapp.serving.problem import Problem

@@ -13,8 +13,8 @@ from werkzeug.wsgi import get_input_stream
 
 from leaseq import Invalid
 from leaseq.webapp.security.authorization import in_api
+from leaseq.webapp.serving.capacity import PIECE
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.serving.slow_clients import PIECE
 
 MAX_EXPANSION = 100
 """A body unpacks to at most this many times its size, beyond ``FREE_BYTES``. Files of rows unpack to 3 to 20

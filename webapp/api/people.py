@@ -1,4 +1,4 @@
-"""REST calls for people, to synchronize them with another directory."""
+"""People over REST, their invitations, and the audit log."""
 
 from __future__ import annotations
 
@@ -6,19 +6,34 @@ from typing import Any
 
 from flask import Response, url_for
 
-from leaseq.webapp.api import bp
-from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonExport, PersonList
-from leaseq.webapp.api.headers import ERASED_AS, UNASSIGNED
+from leaseq import Invalid, validation
+from leaseq.webapp.api.blueprint import bp
+from leaseq.webapp.api.description.headers import ERASED_AS, UNASSIGNED
 from leaseq.webapp.api.idempotency import withhold_answer
-from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
-from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
+from leaseq.webapp.api.models.accounts import (
+    Invitation,
+    InvitationList,
+    InvitationPath,
+    InvitationRequest,
+    LogEntry,
+    LogEntryList,
+    LogQuery,
+    NewInvitation,
+    PasswordLink,
+    Person,
+    PersonChanges,
+    PersonExport,
+    PersonList,
+)
+from leaseq.webapp.api.models.base import PageQuery, list_response, page_of
+from leaseq.webapp.api.models.requests import EmptyRequest, PersonPath
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.rendering.download import download
+from leaseq.webapp.rendering.downloads import download
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.erasing import erase
-from leaseq.webapp.serving.json_request import JSON
-from leaseq.webapp.store.person_changes import PersonChange, change_person
-from leaseq.webapp.store.person_export import person_document
+from leaseq.webapp.serving.bodies import JSON
+from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.store.person_data import PersonChange, change_person, person_document
 
 TAGS: list[Any] = [{"name": "people"}]
 
@@ -122,3 +137,48 @@ def reset_factor(path: PersonPath) -> tuple[str, int]:
     if accounts().turn_off_factor(name, by=person().name):
         accounts().end_sessions(name, by=person().name)
     return "", 204
+
+
+@bp.get("/invitations", tags=TAGS, responses={"200": InvitationList})
+@needs("admin")
+def list_invitations(query: PageQuery) -> dict[str, Any]:
+    """List the invitations that may still be used, by id. The links themselves are not stored."""
+    page, after = page_of(accounts().invitations(), lambda one: one.id, query.after, query.limit)
+    return list_response("invitations", [Invitation.from_record(one) for one in page], after)
+
+
+@bp.post("/invitations", tags=TAGS, responses={"201": NewInvitation})
+@needs("admin")
+def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
+    """Invite somebody with a link that works once. The link is in this response only."""
+    withhold_answer()
+    fields = {name: getattr(body, name) for name in body.model_fields_set}
+    token = accounts().invite(by=person().name, **fields)
+    invitation = accounts().invitation(token)
+    if invitation is None:
+        raise Problem(404, "not-found", "the invitation has been revoked")
+    link = url_for("auth.welcome", token=token, _external=True)
+    return {**Invitation.from_record(invitation), "link": link}, 201
+
+
+@bp.delete("/invitations/<invitation>", tags=TAGS, responses={"204": None})
+@needs("admin")
+def revoke_invitation(path: InvitationPath) -> tuple[str, int]:
+    """Revoke an invitation that has not been used yet."""
+    try:
+        accounts().revoke_invitation(path.invitation, by=person().name)
+    except Invalid:
+        raise Problem(404, "not-found", f"there is no open invitation {path.invitation!r}") from None
+    return "", 204
+
+
+@bp.get("/log", tags=TAGS, responses={"200": LogEntryList})
+@needs("admin")
+def list_log(query: LogQuery) -> dict[str, Any]:
+    """List who changed what and who signed in, latest first.
+
+    The log keeps the latest 50,000 changes and the latest 50,000 sign-ins.
+    """
+    person = None if query.person is None else validation.person_name(query.person)
+    page = accounts().log.page(after=query.after, limit=query.limit, person=person, kind=query.kind)
+    return list_response("entries", [LogEntry.from_record(one) for one in page.entries], page.after)

@@ -1,4 +1,4 @@
-"""REST calls for queues: list, read, create, configure."""
+"""Queues over REST: their policy, their figures, who may work on them."""
 
 from __future__ import annotations
 
@@ -6,23 +6,107 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, request
+from pydantic import Field
 
 import leaseq
 from leaseq.form import check_form
-from leaseq.webapp.api import bp, models_out, problem_reply
-from leaseq.webapp.api.headers import TAGS_PATTERN
-from leaseq.webapp.api.models_in import QueuePath
-from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
-from leaseq.webapp.api.policy import PolicyChanges
-from leaseq.webapp.api.serializers import serialize_queue
+from leaseq.transfer import BEGINNING, CONTENT_TYPES, AnswersSince, period_of
+from leaseq.webapp.api.blueprint import bp, problem_reply
+from leaseq.webapp.api.description.headers import TAGS_PATTERN, UNASSIGNED, UNMATCHED
+from leaseq.webapp.api.models import responses
+from leaseq.webapp.api.models.base import LateQuery, PageQuery, list_response, page_of
+from leaseq.webapp.api.models.requests import (
+    PERSON,
+    SKILLS,
+    AnswersQuery,
+    Body,
+    EmptyRequest,
+    JournalQuery,
+    NewAnswersQuery,
+    PauseRequest,
+    QueuePath,
+    RemoveRequest,
+    ReviveRequest,
+)
+from leaseq.webapp.api.models.responses import PolicyChanges, serialize_queue
+from leaseq.webapp.api.negotiation import accepted_format
 from leaseq.webapp.context import accounts, existing_queue, person, queue_names, state
 from leaseq.webapp.reachability import count_unreachable, unreachable_rows
+from leaseq.webapp.rendering.downloads import streamed_answers
+from leaseq.webapp.rendering.filters import unused_answers
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.deleting import delete_queue
+from leaseq.webapp.security.queue_access import change_access, unmatched_names
 from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.store.accounts.model import MAX_TEAM
+from leaseq.webapp.store.queue_access import MAX_PEOPLE, MAX_TEAMS, Access, Group, group_of
 
 TAGS: list[Any] = [{"name": "queues"}]
+
+
+class AccessGroup(Body):
+    """The people who are named, have one of the skills, or are in one of the teams."""
+
+    people: list[str] = Field(
+        [],
+        description="Names",
+        json_schema_extra={"items": {"type": "string", **PERSON}, "maxItems": MAX_PEOPLE},
+    )
+    skills: list[str] = Field([], description="Everybody who has one of them", json_schema_extra=SKILLS)
+    teams: list[str] = Field(
+        [],
+        description="Everybody who is in one of them",
+        json_schema_extra={
+            "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEAM},
+            "maxItems": MAX_TEAMS,
+        },
+    )
+
+
+class QueueAccess(Body):
+    """Who may use a queue. Admins always may, and everybody who may manage it may also work on it."""
+
+    work: AccessGroup | None = Field(..., description="Who may work on it; null: everybody")
+    manage: AccessGroup | None = Field(..., description="Who may manage it; null: every manager")
+
+
+@bp.get("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
+@needs("manager")
+def get_access(path: QueuePath) -> dict[str, Any]:
+    """Read who may work on a queue, and who may manage it."""
+    return _serialize(state().access.get(existing_queue(path.q).name))
+
+
+@bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
+@needs("manager")
+def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Set who may work on a queue, and who may manage it. You must still be allowed to manage it.
+
+    Anybody may have what was assigned to people who may no longer work on it: `X-Leaseq-Unassigned` says how
+    many items. Teams and skills that match nobody are accepted: `X-Leaseq-Unmatched` says how many.
+    """
+    queue = existing_queue(path.q).name
+    access = Access(_group("work", body.work), _group("manage", body.manage))
+    change = change_access(queue, lambda _: access)
+    headers = {UNASSIGNED: change.unassigned, UNMATCHED: len(unmatched_names(change.access))}
+    return _serialize(change.access), 200, {name: str(count) for name, count in headers.items()}
+
+
+def _group(name: str, group: AccessGroup | None) -> Group | None:
+    return group_of(name, group.people, group.skills, group.teams) if group else None
+
+
+def _serialize(access: Access) -> dict[str, Any]:
+    return {"work": _serialize_group(access.work), "manage": _serialize_group(access.manage)}
+
+
+def _serialize_group(group: Group | None) -> dict[str, list[str]] | None:
+    if group is None:
+        return None
+    return {"people": list(group.people), "skills": list(group.skills), "teams": list(group.teams)}
+
+
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
 _PRECONDITION = problem_reply(
     "`policy-changed`: the policy is not the one that `If-Match` names; `queue-exists`: the queue exists, "
@@ -30,7 +114,7 @@ _PRECONDITION = problem_reply(
 )
 
 
-@bp.get("/queues", tags=TAGS, responses={"200": models_out.QueueList})
+@bp.get("/queues", tags=TAGS, responses={"200": responses.QueueList})
 @needs("worker")
 def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need a newer version of leaseq."""
@@ -41,7 +125,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     return list_response("queues", list(queues.values()), after, unreadable=entries)
 
 
-@bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
+@bp.get("/queues/<q>", tags=TAGS, responses={"200": responses.Queue})
 @needs("worker")
 def get_queue(path: QueuePath) -> QueueResponse:
     """Read a queue: its policy, its form and its counts. `ETag` identifies the policy, for `If-Match`."""
@@ -51,7 +135,7 @@ def get_queue(path: QueuePath) -> QueueResponse:
 @bp.put(
     "/queues/<q>",
     tags=TAGS,
-    responses={"200": models_out.Queue, "201": models_out.Queue, "412": _PRECONDITION},
+    responses={"200": responses.Queue, "201": responses.Queue, "412": _PRECONDITION},
 )
 @needs("manager", makes_queue=True)
 def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
@@ -116,11 +200,140 @@ def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:
     return serialize_queue(queue, policy), status, {"ETag": f'"{policy.version}"'}
 
 
-@bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
+@bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": responses.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
     """Read the counts of the five states, how many waiting items nobody can take, and the counters since the
     queue was created."""
     queue = existing_queue(path.q)
     rows = unreachable_rows(queue, state().access.get(queue.name), accounts().people)
-    return models_out.Stats.from_record(replace(queue.stats(), unreachable=count_unreachable(rows)))
+    return responses.Stats.from_record(replace(queue.stats(), unreachable=count_unreachable(rows)))
+
+
+MANAGE_TAGS: list[Any] = [{"name": "manage"}]
+_ANSWERS = {
+    "description": "One answer per line, in the order in which they were finished; late answers are marked",
+    "content": {
+        "application/x-ndjson": {"schema": {"type": "string"}},
+        "application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}}},
+        "text/csv": {"schema": {"type": "string"}},
+        "text/tab-separated-values": {"schema": {"type": "string"}},
+        CONTENT_TYPES["xlsx"]: {"schema": {"type": "string", "format": "binary"}},
+    },
+}
+
+
+@bp.post("/queues/<q>/clear", tags=MANAGE_TAGS, responses={"200": responses.Cleared})
+@needs("manager")
+def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Return items whose lease expired, and release items that are due.
+
+    It deletes only finished and dead items that the policy no longer keeps.
+    """
+    return responses.Cleared.from_record(existing_queue(path.q).clear())
+
+
+MAX_MOVED = 1_000
+
+
+@bp.post("/queues/<q>/revive", tags=MANAGE_TAGS, responses={"200": responses.Revived})
+@needs("manager")
+def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
+    """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
+    count = existing_queue(path.q).revive_all(
+        error=body.error, person=body.person, limit=MAX_MOVED, by=person().name
+    )
+    return {"revived": count, "more": count == MAX_MOVED}
+
+
+@bp.post("/queues/<q>/remove", tags=MANAGE_TAGS, responses={"200": responses.Removed})
+@needs("manager")
+def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
+    """Delete the items in one state: all, or those that match the filter, at most 1,000 per call.
+
+    They are deleted with their answers, history and threads. People who hold one lose the lease.
+    """
+    removed_ids: list[str] = []
+    try:
+        existing_queue(path.q).remove_all(
+            body.state,
+            error=body.error,
+            person=body.person,
+            limit=MAX_MOVED,
+            by=person().name,
+            on_removed=removed_ids.append,
+        )
+    finally:
+        for id in removed_ids:
+            state().threads.forget(path.q, id)
+    return {"removed": len(removed_ids), "more": len(removed_ids) == MAX_MOVED}
+
+
+@bp.post("/queues/<q>/pause", tags=MANAGE_TAGS, responses={"200": responses.PauseState})
+@needs("manager")
+def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
+    """Pause the queue: no item can be reserved, but held items can be finished."""
+    existing_queue(path.q).pause(body.reason, by=person().name)
+    return {"paused": body.reason or ""}
+
+
+@bp.post("/queues/<q>/resume", tags=MANAGE_TAGS, responses={"200": responses.PauseState})
+@needs("manager")
+def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """End a pause."""
+    existing_queue(path.q).resume(by=person().name)
+    return {"paused": None}
+
+
+@bp.get("/queues/<q>/journal", tags=MANAGE_TAGS, responses={"200": responses.EventList})
+@needs("manager")
+def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
+    """List the queue's events, in order. Pass `after` back to continue from there."""
+    events = existing_queue(path.q).journal(after=query.after, limit=query.limit)
+    after = events[-1].cursor if events else query.after
+    answer = list_response("events", [responses.Event.from_record(event) for event in events], after)
+    if not events:
+        g.next_page = None
+    return answer
+
+
+@bp.get("/queues/<q>/answers", tags=MANAGE_TAGS, responses={"200": _ANSWERS})
+@needs("manager")
+def answers(path: QueuePath, query: AnswersQuery) -> Response:
+    """Stream all answers, or only those of a person, of a period, late or in time.
+
+    `with_late` adds the late answers that were kept, but not accepted.
+    """
+    since, until = period_of(query.since, query.until)
+    format = accepted_format(query.format, ("jsonl", "json", "csv", "tsv", "xlsx"))
+    criteria = {**query.model_dump(), "since": since, "until": until, "format": format}
+    return streamed_answers(existing_queue(path.q), **criteria)
+
+
+@bp.get("/queues/<q>/answers/new", tags=MANAGE_TAGS, responses={"200": responses.NewAnswerList})
+@needs("manager")
+def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
+    """List the answers accepted since an earlier call, in the order of acceptance, each once.
+
+    Store `after`, and pass it to the next call to get newer answers. While `more` is true, call again
+    immediately.
+    """
+    after = BEGINNING if query.after is None else query.after
+    answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
+    entries = [responses.Answer.from_record(one) for one in answers]
+    page = list_response("answers", entries, answers.cursor, more=answers.more)
+    if not answers.more:
+        g.next_page = None
+    return page
+
+
+@bp.get("/queues/<q>/late", tags=MANAGE_TAGS, responses={"200": responses.AnswerList})
+@needs("manager")
+def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
+    """List the late answers that were not used: `adopt` makes one its item's answer.
+
+    They are in no order; one may be on two pages, and a page may be empty although `after` names a next page.
+    """
+    page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
+    late_answers = [responses.Answer.from_record(one) for item in page.items for one in unused_answers(item)]
+    return list_response("answers", late_answers, page.after)

@@ -9,8 +9,9 @@ from flask import g
 from werkzeug.exceptions import Forbidden
 
 from leaseq import Invalid
-from leaseq.webapp.api import bp
-from leaseq.webapp.api.account_models import (
+from leaseq.webapp.api.blueprint import bp
+from leaseq.webapp.api.idempotency import withhold_answer
+from leaseq.webapp.api.models.accounts import (
     CallerToken,
     Me,
     NewToken,
@@ -20,12 +21,10 @@ from leaseq.webapp.api.account_models import (
     TokenPath,
     TokensQuery,
 )
-from leaseq.webapp.api.idempotency import withhold_answer
-from leaseq.webapp.api.models_in import EmptyRequest
-from leaseq.webapp.api.pagination import list_response, page_of
+from leaseq.webapp.api.models.base import list_response, page_of
+from leaseq.webapp.api.models.requests import EmptyRequest
 from leaseq.webapp.context import accounts, named_queue, person
-from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.token_scopes import may_grant
+from leaseq.webapp.security.authorization import may_grant, needs
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import ApiToken, Scope, at_least
 

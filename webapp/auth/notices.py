@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from leaseq.webapp.rendering.filters import clock
-from leaseq.webapp.store.accounts.sign_ins import AccountChange, SignInNotices
+from leaseq.webapp.store.accounts.sessions import AccountChange, SignInNotices
 
 _CHANGE, _FAILED = "account-change", "failed-sign-ins"  # categories of flashed messages
 _DETAIL = 50

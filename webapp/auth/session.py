@@ -20,10 +20,10 @@ from leaseq.webapp.auth.notices import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor, disabled_text, extend_session
-from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.accounts.attempts import TooManyTries, password_counters
+from leaseq.webapp.store.accounts.sessions import TooManyTries, password_counters
 
 bp = Blueprint("auth", __name__)
 bp.add_app_template_global(flashed_texts)

@@ -15,7 +15,7 @@ from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.webapp.store.erasing import ErasedPerson
+    from leaseq.webapp.store.person_data import ErasedPerson
 
 
 @click.group()
@@ -36,7 +36,7 @@ def export(client: Client, name: str, path: Path | None) -> None:
     for each item what they had, answered or typed. It does not contain the events of the queues' journals,
     but how far back each journal goes.
     """
-    from leaseq.webapp.store.person_export import person_document
+    from leaseq.webapp.store.person_data import person_document
 
     accounts = accounts_of(client)
     if accounts.find(name) is None:
@@ -66,7 +66,7 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
     random name replaces theirs in items, threads and the managers' log, so that answers and counts stay
     right. The same command finishes an interrupted erasure.
     """
-    from leaseq.webapp.store.erasing import erase_person
+    from leaseq.webapp.store.person_data import erase_person
 
     accounts = accounts_of(client)
     erasure = accounts.erasures.find(name)
@@ -84,7 +84,7 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
 
 def _plan_text(client: Client, name: str, has_account: bool) -> str:
     from leaseq import Queue, read_queues
-    from leaseq.webapp.store.erasing import of_people
+    from leaseq.webapp.store.person_data import of_people
 
     def read_counts(queue: Queue) -> tuple[int, int]:
         return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))

@@ -9,13 +9,41 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from flask_babel import get_locale
+from flask_babel import lazy_gettext as _
 
 from leaseq import Json
 from leaseq.form import Conditions, conditions_of
-from leaseq.webapp.forms.choices import MANY, Choice, json_text, labels_and_texts
-from leaseq.webapp.forms.limits import Limits, limits_of
-from leaseq.webapp.forms.schema import Schema, members, resolve
-from leaseq.webapp.forms.shortcuts import Shortcuts
+from leaseq.webapp.forms.choices import MANY, Choice, Shortcuts, json_text, labels_and_texts
+from leaseq.webapp.forms.schema import Limits, Schema, limits_of, members, resolve
+
+SHOWN_KINDS = {
+    "text": _("Text"),
+    "markdown": _("Markdown"),
+    "image": _("Picture"),
+    "audio": _("Sound"),
+    "video": _("Video"),
+    "link": _("Link"),
+    "table": _("Table"),
+    "json": _("JSON"),
+}
+"""Labels by the kind in ``show``: the kinds of `leaseq.form.KINDS`."""
+
+QUESTION_KINDS = {
+    "choice": _("One of several options"),
+    "choices": _("Any of several options"),
+    "ranking": _("Options in an order"),
+    "boolean": _("Yes or no"),
+    "text": _("Short text"),
+    "long-text": _("Long text"),
+    "lines": _("Several lines, each a text"),
+    "integer": _("Whole number"),
+    "number": _("Number"),
+    "date": _("Date"),
+    "time": _("Time"),
+    "date-time": _("Date and time"),
+    "other": _("Other, by JSON"),
+}
+"""Labels by the kinds in static/manage/form-model.js."""
 
 Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
 

@@ -15,8 +15,8 @@ from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
 from leaseq.form import KINDS, PARTS, check_form, check_result, conditions_of
+from leaseq.webapp.forms.choices import is_same_value
 from leaseq.webapp.forms.fields import Field, fields_of
-from leaseq.webapp.forms.shortcuts import is_same_value
 
 _NAMED = 5  # options that a warning names
 _CHECKED = 300  # options of a question that are checked, at most

@@ -14,7 +14,7 @@ from leaseq import Invalid, Json, validation
 from leaseq.form import is_asked
 from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
-from leaseq.webapp.forms.limits import problem
+from leaseq.webapp.forms.schema import problem
 from leaseq.webapp.numbers import number_text, read_number
 from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
 

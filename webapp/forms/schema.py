@@ -1,14 +1,19 @@
-"""Resolves the JSON Schema of one value: follows references, separates null, lists choices."""
+"""A form's schema, read from text, and its limits for a page."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flask_babel import gettext as _
+from flask_babel import ngettext
 
-from leaseq import Json
+from leaseq import Invalid, Json
+from leaseq.form import check_result
+from leaseq.webapp.numbers import shown_number
 
 SCALE = 11  # values, at most, of a range shown as buttons, such as 0 to 10
 _DEEPEST = 16
@@ -105,3 +110,139 @@ def label(value: Json) -> str:
     if value == "":
         return str(_("(empty)"))
     return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The constraints of a schema that pages show and check."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None  # more than this
+    below: float | None = None
+    step: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    format: str | None = None
+
+
+_WORDS = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "above": "exclusiveMinimum",
+    "below": "exclusiveMaximum",
+    "step": "multipleOf",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+}
+
+
+def limits_of(schema: Mapping[str, Any]) -> Limits:
+    numbers = {name: schema.get(word) for name, word in _WORDS.items()}
+    limits: dict[str, Any] = {
+        name: value
+        for name, value in numbers.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    return Limits(**limits, format=schema["format"] if isinstance(schema.get("format"), str) else None)
+
+
+def limits_text(limits: Limits) -> str:
+    """A number's range, as shown next to its field; '' if there is none."""
+    least, most, above, below = (
+        None if limit is None else shown_number(limit)
+        for limit in (limits.minimum, limits.maximum, limits.above, limits.below)
+    )
+    text = ""
+    if least is not None and most is not None:
+        text = _("From %(least)s to %(most)s.", least=least, most=most)
+    elif least is not None:
+        text = _("%(least)s or more.", least=least)
+    elif most is not None:
+        text = _("%(most)s or less.", most=most)
+    if above is not None:
+        text += " " + _("More than %(above)s.", above=above)
+    if below is not None:
+        text += " " + _("Less than %(below)s.", below=below)
+    if limits.step is not None and limits.step != 1:
+        text += " " + _("In steps of %(step)s.", step=shown_number(limits.step))
+    return str(text).strip()
+
+
+def problem(limits: Limits, value: Json) -> str | None:
+    """What is wrong with a value, in plain words; None if it is within the limits."""
+    if isinstance(value, str):
+        return _text_problem(limits, value)
+    if isinstance(value, list):
+        return _list_problem(limits, value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number_problem(limits, value)
+    return None
+
+
+def _text_problem(limits: Limits, text: str) -> str | None:
+    if limits.max_length is not None and len(text) > limits.max_length:
+        excess = len(text) - limits.max_length
+        return str(
+            ngettext(
+                "At most %(most)s characters: this is %(num)s too long.",
+                "At most %(most)s characters: this is %(num)s too long.",
+                excess,
+                most=shown_number(limits.max_length),
+            )
+        )
+    if limits.min_length is not None and len(text) < limits.min_length:
+        minimum = limits.min_length
+        return str(ngettext("At least %(num)s character.", "At least %(num)s characters.", minimum))
+    if limits.format in _FORMATS and not _fits(limits.format, text):
+        return _FORMATS[limits.format]()
+    return None
+
+
+def _list_problem(limits: Limits, values: list[Json]) -> str | None:
+    if limits.min_items is not None and len(values) < limits.min_items:
+        minimum = limits.min_items
+        return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", minimum))
+    if limits.max_items is not None and len(values) > limits.max_items:
+        maximum = limits.max_items
+        return str(ngettext("At most %(num)s of these.", "At most %(num)s of these.", maximum))
+    return None
+
+
+def _number_problem(limits: Limits, number: float) -> str | None:
+    is_outside = (
+        (limits.minimum is not None and number < limits.minimum)
+        or (limits.maximum is not None and number > limits.maximum)
+        or (limits.above is not None and number <= limits.above)
+        or (limits.below is not None and number >= limits.below)
+    )
+    return limits_text(limits) if is_outside or not _is_step(limits.step, number) else None
+
+
+def _is_step(step: float | None, number: float) -> bool:
+    """Whether a number is a multiple of the step, as they are written: 0.3 is one of 0.1."""
+    return not step or Fraction(repr(number)) % Fraction(repr(step)) == 0
+
+
+_FORMATS = {
+    "date": lambda: str(_("A date, such as 2026-11-21.")),
+    "time": lambda: str(_("A time, such as 10:05.")),
+    "date-time": lambda: str(_("A date and time, such as 2026-11-21T10:05.")),
+    "email": lambda: str(_("An e-mail address, such as ann@example.org.")),
+    "uri": lambda: str(_("An address, such as https://example.org/page.")),
+}
+
+
+def _fits(format: str | None, text: str) -> bool:
+    try:
+        check_result(
+            {"ask": {"type": "object", "properties": {"x": {"type": "string", "format": format}}}},
+            {"x": text},
+        )
+    except Invalid:
+        return False
+    return True

@@ -1,9 +1,10 @@
-"""Form templates: each with its purpose, instructions and an example item."""
+"""New forms: from a template, or guessed from payloads."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from flask_babel import gettext as _
 
 from leaseq import Json
+from leaseq.form import prefilled
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +194,155 @@ _MAKERS: tuple[Callable[[], FormTemplate], ...] = (
     _compare,
     _check_record,
 )
+
+MAX_FIELDS = 40
+MAX_CHOICES = 12
+MAX_NAMES = 200
+MIN_VALUES = 10
+MIN_PER_CHOICE = 3  # values on average: mostly distinct values are no choice
+_LONGEST_CHOICE = 60
+_GUESS_WORD = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
+_FILES = {
+    "image": re.compile(r"\.(png|jpe?g|gif|webp|avif|svg)([?#]|$)", re.IGNORECASE),
+    "audio": re.compile(r"\.(mp3|wav|ogg|m4a|flac|opus)([?#]|$)", re.IGNORECASE),
+    "video": re.compile(r"\.(mp4|webm|mov|m4v)([?#]|$)", re.IGNORECASE),
+}
+_URL = re.compile(r"https?://\S+$")
+
+
+def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
+    """A form that shows the fields of these payloads and has a question for each guess in them; None if they
+    have no fields."""
+    values_by_field: dict[str, list[Json]] = {}
+    for payload in payloads:
+        if isinstance(payload, Mapping):
+            for name, value in payload.items():
+                if value not in (None, ""):
+                    values_by_field.setdefault(name, []).append(value)
+    questions = _questions(values_by_field)
+    entries = [
+        _entry(name, values)
+        for name, values in values_by_field.items()
+        if not _is_asked(name, values, questions)
+    ]
+    if not entries and not questions:
+        return None
+    form: dict[str, Any] = {"show": entries[:MAX_FIELDS]} if entries else {}
+    if questions:
+        keys = _keys(list(questions))
+        form["ask"] = {"type": "object", "properties": {keys[path]: questions[path] for path in questions}}
+        form["prefill"] = {keys[path]: path for path in questions}
+    return form
+
+
+def _is_asked(name: str, values: Iterable[Json], questions: Container[str]) -> bool:
+    """Whether the questions cover the whole field."""
+    return name in questions or all(
+        isinstance(value, Mapping) and all(f"{name}.{member}" in questions for member in value)
+        for value in values
+    )
+
+
+def _questions(values_by_field: Mapping[str, Sequence[Json]]) -> dict[str, dict[str, Any]]:
+    """The questions for guesses, by the path of the guess in the payload."""
+    guesses: dict[str, list[Json]] = {}
+    for name, values in values_by_field.items():
+        for value in values:
+            members = value.items() if isinstance(value, Mapping) else [("", value)]
+            for member, inner in members:
+                if inner not in (None, ""):
+                    guesses.setdefault(f"{name}.{member}" if member else name, []).append(inner)
+    questions = {path: _question(path, values) for path, values in guesses.items()}
+    return {path: schema for path, schema in questions.items() if schema is not None}
+
+
+def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
+    """A choice among the values of a guess, or yes or no; None if neither is plausible."""
+    steps = [_words(step) for step in path.split(".")]
+    if not any(map(_GUESS_WORD.match, steps)) and steps[-1].lower() != "label":
+        return None
+    title = _capital(_GUESS_WORD.sub("", steps[-1], count=1) or steps[-1])
+    if all(isinstance(value, bool) for value in values):
+        return {"title": title, "type": "boolean"}
+    if not all(isinstance(value, str) and len(value) <= _LONGEST_CHOICE for value in values):
+        return None
+    choices = sorted({str(value) for value in values})
+    minimum = max(MIN_VALUES, MIN_PER_CHOICE * len(choices))
+    if not 2 <= len(choices) <= MAX_CHOICES or len(values) < minimum:
+        return None
+    return {"title": title, "type": "string", "enum": choices}
+
+
+def _keys(paths: Sequence[str]) -> dict[str, str]:
+    """The key of each question: the last step of its path, or the whole path if that is not unique."""
+    names = [path.rpartition(".")[2] for path in paths]
+    return {
+        path: key if names.count(key) == 1 else path.replace(".", "_")
+        for path, key in zip(paths, names, strict=True)
+    }
+
+
+def _entry(name: str, values: Sequence[Json]) -> dict[str, Any]:
+    entry = {"field": name, "kind": _kind(values)}
+    label = _capital(_words(name))
+    return entry if label in ("", name) else {**entry, "label": label}
+
+
+def _words(name: str) -> str:
+    """A field's name as words: ``sentAt`` and ``sent_at`` are "sent At" and "sent at"."""
+    return " ".join(re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).replace("_", " ").replace("-", " ").split())
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _kind(values: Sequence[Json]) -> str:
+    """The kind that fits all values."""
+    if any(isinstance(value, list | dict) for value in values):
+        return "table" if all(map(_is_flat, values)) else "json"
+    if not all(isinstance(value, str) for value in values):
+        return "text"
+    texts = [str(value) for value in values]
+    if all(text.startswith("data:image/") for text in texts):
+        return "image"
+    if not all(map(_URL.match, texts)):
+        return "text"
+    kinds = (kind for kind, ending in _FILES.items() if all(map(ending.search, texts)))
+    return next(kinds, "link")
+
+
+def _is_flat(value: Json) -> bool:
+    """Whether this is an object, or a list of objects, with only plain values."""
+    if isinstance(value, Mapping):
+        return _are_plain(value.values())
+    return isinstance(value, list) and all(
+        isinstance(row, Mapping) and _are_plain(row.values()) for row in value
+    )
+
+
+def _are_plain(values: Iterable[Any]) -> bool:
+    return not any(isinstance(value, list | dict) for value in values)
+
+
+def field_names(payloads: Sequence[Json]) -> list[str]:
+    """The names of the payloads' fields, and the dotted names of the members of fields that are objects."""
+    names: dict[str, None] = {}
+    for payload in payloads:
+        for name, value in payload.items() if isinstance(payload, Mapping) else ():
+            members = value if isinstance(value, Mapping) else {}
+            names |= dict.fromkeys([name, *(f"{name}.{member}" for member in members)])
+    return list(names)[:MAX_NAMES]
+
+
+def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:
+    """The fields that the form shows or prefills from, but that none of these payloads has."""
+    if not isinstance(form, Mapping) or not payloads:
+        return []
+    names = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]
+    filled_names = {name for one in payloads for name in prefilled(form, one)}
+    missing_paths = [path for name, path in form.get("prefill", {}).items() if name not in filled_names]
+    return [
+        *(name for name in names if not any(isinstance(one, Mapping) and name in one for one in payloads)),
+        *missing_paths,
+    ]

@@ -1,26 +1,7 @@
 """The managers' pages: queues, their items, their settings, import and export."""
 
-from flask import Blueprint
+from leaseq.webapp.manage import access, answers, bulk, dashboard, item, items, reports, settings, trials
+from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.importing import new_queue, pages
 
-bp = Blueprint("manage", __name__)
-
-from leaseq.webapp.manage import (  # noqa: E402, F401  # these register routes on bp
-    access,
-    answers,
-    answers_page,
-    bulk,
-    charts,
-    deleting,
-    first_queue,
-    imports,
-    item,
-    items,
-    late,
-    queues,
-    reports,
-    settings,
-    thread,
-    transfers,
-    try_out,
-    views,
-)
+__all__ = ["bp"]

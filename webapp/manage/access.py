@@ -1,4 +1,4 @@
-"""The access page of a queue: who may work on it, and who may manage it."""
+"""Who may work on a queue or manage it, and its deletion."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid
+from leaseq import STATES, Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
-from leaseq.webapp.manage import bp
+from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.deleting import delete_queue
 from leaseq.webapp.security.queue_access import UnmatchedName, change_access, checked_access, unmatched_names
 from leaseq.webapp.store.queue_access import Access, Group, group_of
 
@@ -87,4 +88,35 @@ def _page(
         unmatched=unmatched,
         teams=sorted({account.team for account in people if account.team}),
         skills=sorted({skill for account in people for skill in account.skills}),
+    )
+
+
+@bp.get("/manage/<q>/delete")
+@needs("manager")
+def confirm_delete(q: str) -> str:
+    return _deletion_page(q)
+
+
+@bp.post("/manage/<q>/delete")
+@needs("manager")
+def delete(q: str) -> Response | tuple[str, int]:
+    if request.form.get("name", "").strip() != q:
+        return _deletion_page(q, error=_("That is not the queue's name. Nothing was deleted.")), 400
+    delete_queue(q)
+    flash(_("The queue %(name)s is deleted.", name=q))
+    return redirect(url_for("manage.overview"), 303)
+
+
+def _deletion_page(q: str, error: str = "") -> str:
+    queue = existing_queue(q)
+    stats = queue.stats()
+    return render_template(
+        "manage/delete.html",
+        queue=queue,
+        policy=queue.policy,
+        stats=stats,
+        item_count=sum(getattr(stats, name) for name in STATES),
+        unanswered_count=state().threads.count_unanswered(q),
+        typed_name=request.form.get("name", ""),
+        error=error,
     )

@@ -1,27 +1,391 @@
-"""Views for a wrong answer: reopen the item, or correct the answer."""
+"""Answers: their pages, downloads and distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from typing import Any
 
 from flask import flash, render_template, request, url_for
+from flask_babel import format_decimal
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid
+from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue, person
-from leaseq.webapp.forms import errors_at, fields_of, typed_of
-from leaseq.webapp.forms.gone import gone_in_draft
-from leaseq.webapp.manage import bp
+from leaseq.webapp.forms import Field, errors_at, fields_of, typed_of
+from leaseq.webapp.forms.changes import gone_in_draft
+from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
+from leaseq.webapp.numbers import number_text
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.search.matching import at_path, condition, words_of
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import worker_name
-from leaseq.webapp.serving.numbers import whole_number
-from leaseq.webapp.work.form_view import Input, form_view_of
-from leaseq.webapp.work.submitted import send_answer
+from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.site_time import filter_period, site_zone
+from leaseq.webapp.work.endings import send_answer
+from leaseq.webapp.work.view import Input, form_view_of
+
+MAX_VALUES = 20  # bars per question; other values are counted together
+MAX_GROUPS = 50  # people or days
+_FEW = 12  # distinct texts up to which they are counted like choices
+_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value, or a range of numbers, and how many answers have it."""
+
+    label: str
+    count: int
+    share: float  # of all answers, from 0 to 1
+    find: str  # a search that finds these answers; '' if there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The answers of one person or one day: the share of each bar, and the median of numbers."""
+
+    name: str
+    count: int
+    shares: tuple[float, ...] = ()
+    median: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The answers to one question."""
+
+    label: str
+    answered: int
+    bars: tuple[Bar, ...]  # empty for free text, whose answers all differ
+    median: float | None = None
+    groups: tuple[Group, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item whose answers differ, with the questions and each person's answer."""
+
+    id: str
+    payload: Json
+    questions: dict[str, list[tuple[str, Json]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement among items with several answers: by question, the share of items whose answers are equal."""
+
+    items: int
+    shares: dict[str, float]
+    disagreements: int  # items whose answers differ
+    differing: tuple[Disagreement, ...]  # some of them, in the order of the answers
+
+
+def distribution_of(
+    question: Field, answers: Sequence[Answer], by: Callable[[Answer], str] | None = None
+) -> Distribution:
+    """The distribution of the answers to a question. ``by`` returns the name of an answer's group."""
+    values = [_value(question, answer) for answer in answers]
+    label = question.label
+    if question.kind == "ranking":
+        label = str(_("%(question)s (first place)", question=label))
+        values = [value[0] if isinstance(value, list) and value else None for value in values]
+    given_values = [value for value in values if value is not None]
+    numbers = [float(value) for value in given_values if _is_number(value)]
+    if question.kind in ("number", "integer") and numbers:
+        bars, key = _histogram(question, numbers, len(answers))
+    elif question.choices or len(set(map(_text, given_values))) <= _FEW < len(given_values):
+        bars, key = _count_values(question, given_values, len(answers))
+    else:
+        return Distribution(label, len(given_values), ())
+    median = statistics.median(numbers) if numbers and question.kind in ("number", "integer") else None
+    groups = _groups(answers, values, by, [bar.label for bar in bars], key) if by else ()
+    return Distribution(label, len(given_values), tuple(bars), median, groups)
+
+
+def agreement_of(
+    questions: Sequence[Field], answers: Iterable[Answer], limit: int, skip: int = 0
+) -> Agreement:
+    """The agreement of the items with two or more of these answers. It lists up to ``limit`` disagreements
+    after the first ``skip``."""
+    by_item: dict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        by_item[answer.id].append(answer)
+    answer_groups = [
+        sorted(group, key=lambda one: one.finished_at) for group in by_item.values() if len(group) > 1
+    ]
+    same: Counter[str] = Counter()
+    examples: list[Disagreement] = []
+    disagreements = 0
+    for group in answer_groups:
+        differences = {}
+        for question in questions:
+            texts = [(answer.person, _value(question, answer)) for answer in group]
+            if len({_text(value) for _, value in texts}) == 1:
+                same[question.label] += 1
+            else:
+                differences[question.label] = texts
+        disagreements += bool(differences)
+        if differences and skip < disagreements <= skip + limit:
+            examples.append(Disagreement(group[0].id, group[0].payload, differences))
+    shares = {one.label: same[one.label] / len(answer_groups) for one in questions} if answer_groups else {}
+    return Agreement(len(answer_groups), shares, disagreements, tuple(examples))
+
+
+_Key = Callable[[Json], set[str]]
+"""Returns the labels of the bars that count a value."""
+
+
+def _count_values(question: Field, values: Iterable[Json], total: int) -> tuple[list[Bar], _Key]:
+    labels = {_text(choice.value): choice.label for choice in question.choices}
+    counts: Counter[str] = Counter(dict.fromkeys(labels, 0))
+    for value in values:
+        counts.update(set(map(_text, value)) if isinstance(value, list) else [_text(value)])
+    order = list(labels) + [text for text, _ in counts.most_common() if text not in labels]
+    bars = [
+        Bar(labels.get(text, text), counts[text], counts[text] / total, _find(question, text))
+        for text in order[:MAX_VALUES]
+    ]
+
+    def key(value: Json) -> set[str]:
+        texts = set(map(_text, value)) if isinstance(value, list) else {_text(value)}
+        return {labels.get(text, text) for text in texts}
+
+    return bars, key
+
+
+def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[list[Bar], _Key]:
+    low, high = min(numbers), max(numbers)
+    step = _step(high - low, is_whole=question.kind == "integer")
+    first = math.floor(low / step)
+    edges = [(first + n) * step for n in range(math.floor(high / step) - first + 1)]
+    single = question.kind == "integer" and step == 1
+
+    digits = max(-math.floor(math.log10(step)), 0)
+
+    def label(edge: float) -> str:
+        low = format_decimal(round(edge, digits))
+        return low if single else f"{low} – {format_decimal(round(edge + step, digits))}"
+
+    def bound(edge: float) -> str:
+        return number_text(round(edge, digits))
+
+    counts = Counter(label((math.floor(number / step)) * step) for number in numbers)
+    bars = []
+    for edge in edges:
+        find = [
+            condition(question.name, f">={bound(edge)}"),
+            condition(question.name, f"<{bound(edge + step)}"),
+        ]
+        count = counts[label(edge)]
+        bars.append(Bar(label(edge), count, count / total, words_of(tuple(find))))
+    return bars, lambda value: {label(math.floor(float(value) / step) * step)} if _is_number(value) else set()
+
+
+def _step(span: float, *, is_whole: bool) -> float:
+    """A round width for about ten bins."""
+    if is_whole and span <= _FEW:
+        return 1
+    rough = span / _BINS or 1
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+
+
+def _groups(
+    answers: Sequence[Answer],
+    values: Sequence[Json],
+    by: Callable[[Answer], str],
+    labels: Sequence[str],
+    key: _Key,
+) -> tuple[Group, ...]:
+    values_by_group: dict[str, list[Json]] = defaultdict(list)
+    for answer, value in zip(answers, values, strict=True):
+        values_by_group[by(answer)].append(value)
+    groups = []
+    for name in sorted(values_by_group)[-MAX_GROUPS:]:  # the latest days
+        group = values_by_group[name]
+        counts = Counter(text for value in group if value is not None for text in key(value))
+        numbers = [float(value) for value in group if _is_number(value)]
+        median = statistics.median(numbers) if numbers else None
+        groups.append(Group(name, len(group), tuple(counts[one] / len(group) for one in labels), median))
+    return tuple(groups)
+
+
+def _value(question: Field, answer: Answer) -> Any:
+    return at_path(answer.result, list(question.path))
+
+
+def _find(question: Field, text: str) -> str:
+    if not text or '"' in text or question.kind == "ranking":  # a search has no places of a ranking
+        return ""
+    return words_of((condition(question.name, text),))
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+READ_LIMITS = (1_000, 5_000, 20_000)
+"""The newest answers that a page reads: few at first, more on request."""
+DISAGREEMENTS = 50
+_PAGE = 500
+_SCAN_LIMIT = 50_000  # entries of the list that one page scans for a person's answers
+_GROUPS: dict[str, Callable[[Answer], str]] = {
+    "person": lambda answer: answer.person,
+    "day": lambda answer: f"{answer.finished_at.astimezone(site_zone()):%Y-%m-%d}",
+}
+
+
+@bp.get("/manage/<q>/answers")
+@needs("manager")
+def answers(q: str) -> str | tuple[str, int]:
+    queue, args, field_error = existing_queue(q), request.args, None
+    results: list[Answer] = []
+    has_more = False
+    try:
+        limit = int(
+            validation.one_of(args.get("most") or str(READ_LIMITS[0]), tuple(map(str, READ_LIMITS)), "most")
+        )
+        by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
+        skip = _skip()
+        criteria = _filter()
+        results, has_more = newest_answers(queue, criteria, limit)
+    except Invalid as error:
+        field_error, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
+    policy = queue.policy
+    questions = fields_of(policy.form)
+    form_values = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
+    page = render_template(
+        "manage/answers.html",
+        queue=queue,
+        policy=policy,
+        finished_count=queue.stats().finished,
+        form_values=form_values,
+        field_error=field_error,
+        count=len(results),
+        has_more=has_more,
+        next_limit=next((n for n in READ_LIMITS if n > limit), None) if has_more else None,
+        by=by,
+        groups={"person": _("Person"), "day": _("Day")},
+        max_groups=MAX_GROUPS,
+        distributions=[distribution_of(question, results, _GROUPS.get(by)) for question in questions]
+        if results
+        else [],
+        agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
+        skip=skip,
+        page_size=DISAGREEMENTS,
+        page_url=partial(_page_url, q, {**form_values, "most": str(limit)}),
+        people=[account.name for account in people_of(queue.name)],
+        items_url=partial(_items_url, q, form_values),
+        group_filter=partial(_group_filter, by, criteria),
+    )
+    return (page, 400) if field_error else page
+
+
+def _filter() -> Filter:
+    args = request.args
+    person = args.get("person", "").strip() or None
+    since, until = filter_period(args)
+    return Filter(
+        person=person,
+        outcome="finished" if person else None,
+        since=since,
+        until=until,
+    )
+
+
+def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
+    """The newest answers, and whether there may be more."""
+    results: list[Answer] = []
+    after, scanned = None, 0
+    while True:
+        page = queue.find(
+            "finished", criteria, limit=_PAGE, after=after, look=_SCAN_LIMIT - scanned, backwards=True
+        )
+        results += [
+            one for item in page.items for one in item.answers if criteria.person in (None, one.person)
+        ]
+        after, scanned = page.after, scanned + page.scanned
+        if after is None or len(results) >= limit or scanned >= _SCAN_LIMIT:
+            return results[:limit], after is not None or len(results) > limit
+
+
+def _skip() -> int:
+    """The number of disagreements on earlier pages."""
+    skip = whole_number(request.args.get("skip") or "0")
+    if skip is None or skip < 0:
+        raise Invalid("skip", "a whole number from 0")
+    return skip
+
+
+def _page_url(q: str, form_values: dict[str, Any], **changes: Any) -> str:
+    return url_for("manage.answers", q=q, **form_values, **changes)
+
+
+def _items_url(q: str, form_values: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
+    """The URL of the items that a search finds, within the page's filter and a group of the answers."""
+    arguments: dict[str, Any] = {name: form_values[name] or None for name in ("person", "from", "to")} | (
+        group or {}
+    )
+    if arguments["person"]:
+        arguments["outcome"] = "finished"
+    return url_for("manage.items", q=q, state="finished", find=find or None, **arguments)
+
+
+def _group_filter(by: str, criteria: Filter, name: str) -> dict[str, str]:
+    """The filter for the answers of one person, or of the part of a day (in the site's zone) within
+    ``criteria``."""
+    if by == "person":
+        return {"person": name}
+    zone, day = site_zone(), date.fromisoformat(name)
+    begin, end = (datetime.combine(one, time(), zone) for one in (day, day + timedelta(days=1)))
+    begin, end = max(begin, criteria.since or begin), min(end, criteria.until or end)
+    return {"from": begin.isoformat(), "to": end.isoformat()}
+
+
+READ_LIMIT = 100  # answers: few, so that the page opens without delay
+
+
+@dataclass(frozen=True, slots=True)
+class FirstQuestion:
+    """The distribution of the newest answers to a question."""
+
+    distribution: Distribution
+    count: int  # answers read
+    has_more: bool  # whether there are older ones
+    agreement: float | None  # share of items with several answers that agree; None: there are none
+    disagreements: int  # items whose answers differ
+
+
+def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
+    """The first question whose answers can be counted; None if there is none, or no answer."""
+    questions = fields_of(queue.policy.form)
+    if not questions:
+        return None
+    answers, has_more = newest_answers(queue, Filter(), READ_LIMIT)
+    if not answers:
+        return None
+    for question in questions:
+        distribution = distribution_of(question, answers)
+        if distribution.bars:
+            agreement = agreement_of([question], answers, 0)
+            share = agreement.shares.get(question.label)
+            return FirstQuestion(distribution, len(answers), has_more, share, agreement.disagreements)
+    return None
 
 
 @bp.post("/manage/<q>/items/<item:id>/reopen")

@@ -13,15 +13,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, named_queue, person, state
-from leaseq.webapp.people import bp
+from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.live import Listing
 from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
-from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.person_changes import change_person
+from leaseq.webapp.store.person_data import change_person
 from leaseq.webapp.store.queue_access import Access
 
 STEP = 50

@@ -1,4 +1,4 @@
-"""The page of one person: role, leases, activity, and sign-in methods."""
+"""The page of a person, and the erasing of one."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
+import leaseq
 from leaseq import Invalid
 from leaseq.webapp.auth.account import token_choices
 from leaseq.webapp.auth.session import require_recent_proof, revoke_tokens_if_asked, token_fields
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.people import bp
+from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.erasing import erase
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.day_figures import DayFigures
-from leaseq.webapp.store.person_changes import change_person
+from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.person_data import UnreadableQueues, change_person, journal_since, of_people
 
 DAYS = 30
 
@@ -218,3 +220,48 @@ def revoke_token(name: str, id: str) -> Response:
     accounts().revoke_token(id, by=person().name, person=name)
     flash(_("The token is revoked."))
     return _back(name)
+
+
+@bp.get("/people/<name>/erase")
+@needs("admin")
+def confirm_erase(name: str) -> str:
+    return _page(name)
+
+
+@bp.post("/people/<name>/erase")
+@needs("admin")
+def erase_person(name: str) -> str | Response | tuple[str, int]:
+    if request.form.get("name", "").strip() != name:
+        return _page(name, error=_("That is not the person's name. Nothing was erased.")), 400
+    is_self = person().name == name
+    try:
+        erasure = erase(name)
+    except Invalid as error:
+        return _page(name, error=in_words(error)), 400
+    except UnreadableQueues as error:
+        return _page(name, error=str(error)), 503
+    if is_self:
+        return redirect(url_for("auth.login"), 303)
+    flash(_("%(name)s is erased.", name=erasure.name))
+    return render_template("people/erased.html", erasure=erasure)
+
+
+def _page(name: str, error: str = "") -> str:
+    """The confirmation of an erasure, or of finishing an interrupted one."""
+    client = state().client
+    erasure, account = accounts().erasures.find(name), accounts().find(name)
+    if account is None and erasure is None:
+        raise NoSuchPerson(name)
+    name = erasure.name if erasure else account.name if account else name
+    journals, errors = leaseq.read_queues(client, journal_since, of_people(client))
+    return render_template(
+        "people/erase.html",
+        name=name,
+        erasure=erasure,
+        leases=accounts().held_by(name),
+        token_count=len(accounts().tokens(name)),
+        journals=[(queue, since) for queue, since in journals.items() if since],
+        unreadable=sorted(errors),
+        typed_name=request.form.get("name", ""),
+        error=error,
+    )

@@ -18,7 +18,7 @@ from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import stream_events
-from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.serving.bodies import whole_number
 
 PAGE = 100
 _READ_SECONDS = 2.0  # seconds between two reads, shared by all watchers

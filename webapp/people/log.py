@@ -6,7 +6,7 @@ from flask import render_template, request
 from flask_babel import lazy_gettext as _
 
 from leaseq.webapp.context import accounts
-from leaseq.webapp.people import bp
+from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import LogEntry
 

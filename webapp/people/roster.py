@@ -11,8 +11,8 @@ import leaseq
 from leaseq import webhooks
 from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.accounts.leases import HeldItem
-from leaseq.webapp.store.day_figures import DayFigures
+from leaseq.webapp.store.accounts.traces import HeldItem
+from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.queue_access import Access
 
 WorkState: TypeAlias = Literal["working", "break", "idle", "disabled"]

@@ -11,7 +11,7 @@ from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Watcher
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.security.authorization import request_check
-from leaseq.webapp.serving.disconnect import on_disconnect
+from leaseq.webapp.serving.capacity import on_disconnect
 
 
 def stream_events(channel: Channel, watch: Callable[[Stream, AccessCheck], Watcher]) -> Response:

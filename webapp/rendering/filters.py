@@ -1,4 +1,4 @@
-"""Template filters and tests: text, links, durations and times."""
+"""Filters of templates: times, numbers, states and names as words."""
 
 from __future__ import annotations
 
@@ -13,22 +13,48 @@ from urllib.parse import urlsplit
 import nh3
 from flask import Flask
 from flask_babel import format_date, format_decimal, gettext
+from flask_babel import gettext as _
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+import leaseq
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_fragment
 from leaseq.webapp.forms import layout_of
-from leaseq.webapp.forms.limits import limits_text
+from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
-from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.rendering.roles import role_word
-from leaseq.webapp.rendering.states import capital, state_word
+from leaseq.webapp.rendering.refusals import in_words, role_word
 from leaseq.webapp.serving.time_slices import run_beside
 from leaseq.webapp.site_time import is_valid_in, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
+
+
+def state_word(state: leaseq.State) -> str:
+    words: dict[leaseq.State, str] = {
+        "inbound": _("waiting"),
+        "reserved": _("in work"),
+        "scheduled": _("later"),
+        "finished": _("done"),
+        "dead": _("failed"),
+    }
+    return words[state]
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_COUNTED = ("finished", "reopened", "corrected")
+"""Outcomes of grants whose answer counts, or counted, as one of the item's."""
+
+
+def unused_answers(item: leaseq.Item) -> list[leaseq.Answer]:
+    """The late answers, except those that counted until a manager set them aside or replaced them."""
+    counted_tokens = {grant.token for grant in item.history if grant.how in _COUNTED}
+    return [answer for answer in item.late_answers if answer.token not in counted_tokens]
+
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 MAX_MARKDOWN = 65_536  # bytes of UTF-8: rendering time may grow with their square

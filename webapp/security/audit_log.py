@@ -21,7 +21,7 @@ from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.security.authorization import need_of
-from leaseq.webapp.serving.json_request import JSON
+from leaseq.webapp.serving.bodies import JSON
 
 SILENT = frozenset(
     {

@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import flask_login
 from flask import Flask, Request, Response, g, redirect, request, session, url_for
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from flask_babel import gettext as _
 from flask_wtf.csrf import CSRFProtect
+from itsdangerous import URLSafeTimedSerializer
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -23,16 +26,94 @@ from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, person, state, this_app
 from leaseq.webapp.paths import current_url
 from leaseq.webapp.realtime.access_check import AccessCheck
-from leaseq.webapp.security.token_scopes import is_whole, refusal
-from leaseq.webapp.serving.json_request import strict_request
+from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.accounts import ApiToken, Person, Role, Scope, at_least
+from leaseq.webapp.store.accounts import (
+    FULL_SCOPE,
+    HIGHEST_ROLE,
+    NARROW_SCOPES,
+    SCOPES,
+    ApiToken,
+    Person,
+    Role,
+    Scope,
+    at_least,
+)
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.typed import typed_fields
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
+
+
+class SessionCookie(SecureCookieSessionInterface):
+    """Flask's session cookie, with a serializer that is created once, since the app's keys don't change."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        if "HTTP_COOKIE" not in request.environ:  # from a program with a token: there is nothing to parse
+            return self.session_class()
+        return super().open_session(app, request)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        if session.accessed or session.modified:  # if it was not accessed, it has not changed
+            super().save_session(app, session, response)
+
+    @cache  # noqa: B019 - one for each app, for the app's lifetime
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        return super().get_signing_serializer(app)
+
+
+_SAFE = ("GET", "HEAD")
+_COVERED: dict[Scope, tuple[Scope, ...]] = {
+    "read": ("read",),
+    "work": ("work",),
+    "enqueue": ("enqueue",),
+    "manage": ("work", "enqueue", "manage"),
+    "admin": ("work", "enqueue", "manage", "admin"),
+}
+"""The scopes whose calls a scope allows, too."""
+
+
+def refusal(
+    token: ApiToken, need: Role, method: str, queue: str | None, scopes: tuple[Scope, ...] = ()
+) -> str | None:
+    """Why this token may not make a call that requires the role ``need``; None if it may.
+
+    ``queue`` is the one in the call's path. A token for one queue may not make calls without a queue.
+    ``scopes``: the narrow scopes that the call names.
+    """
+    if token.scope == "read" and method not in _SAFE:
+        return "this token may only read: use one with another scope"
+    is_named, is_narrow = token.scope in scopes, token.scope in NARROW_SCOPES
+    if not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need)):
+        wider_scopes = " or ".join(
+            one
+            for one in SCOPES
+            if one in scopes
+            or (one != "read" and one not in NARROW_SCOPES and at_least(HIGHEST_ROLE[one], need))
+        )
+        return (
+            f"this call requires a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
+        )
+    if token.queue not in (None, queue):
+        return f"this token is for the queue {token.queue!r} only: use one that is for all queues"
+    return None
+
+
+def is_whole(token: ApiToken, role: Role) -> bool:
+    """Whether a token of a person with this role has all of their rights, in all queues."""
+    return token.scope == FULL_SCOPE[role] and token.queue is None
+
+
+def may_grant(token: ApiToken, scope: Scope, role: Role) -> bool:
+    """Whether this token, of a person with this role, may be used to create another one of that scope.
+
+    ``read`` reads everything that its person may read, so only a token that may read all of that can pass it
+    on.
+    """
+    return scope in _COVERED[token.scope] or (scope == "read" and token.scope == FULL_SCOPE[role])
+
 
 ANYONE: Literal["anyone"] = "anyone"
 Need: TypeAlias = Role | Literal["anyone"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.erasing import ErasedPerson, erase_person
+from leaseq.webapp.store.person_data import ErasedPerson, erase_person
 
 
 def erase(name: str) -> ErasedPerson:

@@ -11,7 +11,7 @@ from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.reachability import lacking_skills, skill_sets
 from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.person_changes import unassign_all
+from leaseq.webapp.store.person_data import unassign_all
 from leaseq.webapp.store.queue_access import Access, Group
 
 

@@ -17,7 +17,7 @@ from redis.cluster import RedisCluster
 
 import leaseq
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.limit_keys import PREFIX
+from leaseq.webapp.store.hooks import PREFIX
 
 
 def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | None) -> None:

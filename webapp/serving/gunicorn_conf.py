@@ -22,8 +22,8 @@ import gevent
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
-from leaseq.webapp.serving import shutdown, unreadable
-from leaseq.webapp.serving.logging import ServerLogger
+from leaseq.webapp.serving import load_shedding, problem
+from leaseq.webapp.serving.logs import ServerLogger
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client when it is imported, which happens only in the web processes."""
@@ -39,8 +39,8 @@ UNREAD_PIECE = 16_384
 """How many bytes of a body are read at a time, if the app did not read it."""
 
 worker_connections = 10_000
-graceful_timeout = 10 + shutdown.drain_seconds()
-forwarded_allow_ips = ""  # only webapp/serving/proxy.py decides whose X-Forwarded-* are trusted
+graceful_timeout = 10 + load_shedding.drain_seconds()
+forwarded_allow_ips = ""  # only webapp/serving/hosts.py decides whose X-Forwarded-* are trusted
 # The kernel divides the connections evenly among the processes. A socket that systemd holds is shared.
 reuse_port = "LISTEN_FDS" not in os.environ
 control_socket_disable = True
@@ -107,11 +107,11 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Respond to an unreadable request like REST to any error; gunicorn's own response is HTML."""
-        if not unreadable.is_unreadable(exc):
+        if not problem.is_unreadable(exc):
             super().handle_error(req, client, addr, exc)
             return
         self.log.warning("Invalid request from ip=%s: %s", (addr or ("",))[0], exc)
-        unreadable.write(client, unreadable.problem_of(exc))
+        problem.write(client, problem.problem_of(exc))
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Handle a request, then read the rest of its body. During gunicorn's own loop for that, nothing else
@@ -136,10 +136,10 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
         gevent.spawn(self._stop, sig, frame)
 
     def _stop(self, sig: int, frame: FrameType | None) -> None:
-        shutdown.begin()
-        gevent.sleep(shutdown.drain_seconds())
+        load_shedding.begin()
+        gevent.sleep(load_shedding.drain_seconds())
         super().handle_exit(sig, frame)
-        shutdown.end_waits()
+        load_shedding.end_waits()
         gevent.sleep(LINGER_SECONDS)
         for wait in list(self._waits):
             gevent.get_hub().loop.run_callback(self._end_wait, wait)

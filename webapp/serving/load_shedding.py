@@ -1,25 +1,52 @@
-"""Load shedding: requests that waited too long for a slot are refused with 503, without being processed.
-
-So the other requests are handled at the usual speed. The response contains when to try again.
-"""
+"""Refusals of requests that would wait too long, and the end of a process."""
 
 from __future__ import annotations
 
+import os
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 
-from leaseq.webapp.serving import shutdown
-from leaseq.webapp.serving.access_log import as_route
-from leaseq.webapp.serving.http_metrics import HttpMetrics
-from leaseq.webapp.serving.queue_time import QueueTimeLimit
-from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
+from leaseq.webapp.serving.capacity import HOLDS_SLOT, QueueTimeLimit, RequestSlots
+from leaseq.webapp.serving.logs import HttpMetrics, as_route
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+VARIABLE = "LEASEQ_DRAIN_SECONDS"
+_stop = threading.Event()
+_callbacks: list[Callable[[], object]] = []
+
+
+def drain_seconds() -> int:
+    """How long requests are accepted after a stop began; webapp/settings.py refuses a wrong value."""
+    text = os.environ.get(VARIABLE, "")
+    return int(text) if text.isdecimal() else 0
+
+
+def has_begun() -> bool:
+    return _stop.is_set()
+
+
+def begin() -> None:
+    _stop.set()
+
+
+def on_shutdown(callback: Callable[[], object]) -> None:
+    """Register a function to call when the process no longer accepts connections: waiting requests then get a
+    response, instead of being cut off after the grace period, and event streams reconnect to another
+    process."""
+    _callbacks.append(callback)
+
+
+def end_waits() -> None:
+    for callback in _callbacks:
+        callback()
+
 
 RETRY_AFTER = (2, 6)  # seconds: not all come back together
 ROUTE = "shed"
@@ -53,7 +80,7 @@ class LoadShedding:
         try:
             self._metrics.observe_wait(seconds)
             is_over = self._limit.is_over(seconds, time.monotonic())
-            if not is_over or shutdown.has_begun() or path.startswith(STATIC):
+            if not is_over or has_begun() or path.startswith(STATIC):
                 return self._inner(environ, start_response)
             return self._refuse(environ, start_response)
         finally:

@@ -1,8 +1,4 @@
-"""Daily activity of each person, per queue: counts and handling times. Days are in the site's time zone.
-
-Stored next to the accounts, in a hash for each person and day, so that a day takes only the space of its
-entries, and expires. A call takes one round trip, regardless of the number of people and days.
-"""
+"""What people did each day, and their breaks."""
 
 from __future__ import annotations
 
@@ -11,26 +7,110 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Literal, cast
 
 from leaseq import Client, LeaseqError
+from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.base import Command, Store
-from leaseq.webapp.store.day_figures import (
-    ByQueue,
-    DayFigures,
-    How,
-    RecentItem,
-    by_queue,
-    field_of,
-    fields_of,
-    figures_of,
-    member_of,
-    recent_item,
-    times_of,
-)
-from leaseq.webapp.store.deferred import Deferred
+from leaseq.webapp.store.base import Command, Deferred, Store
+
+How = Literal["finished", "gave_back", "broken"]
+"""How a person ended a lease."""
+
+_LONGEST_MS = 7 * 86_400 * 1_000  # the longest lease
+
+
+@dataclass(frozen=True, slots=True)
+class DayFigures:
+    """A person's counts of a day, or the sums of several."""
+
+    finished: int = 0
+    gave_back: int = 0
+    broken: int = 0
+    active_ms: int = 0  # at work, as their page measured it
+    held_ms: int = 0  # from getting an item to the end of its lease
+    finishing_ms: int = 0  # the part of the active time on items that they finished
+    untimed: int = 0  # finished items without a measured time, such as those finished by REST
+
+    @property
+    def active_seconds(self) -> float:
+        return self.active_ms / 1_000
+
+    @property
+    def held_seconds(self) -> float:
+        return self.held_ms / 1_000
+
+    @property
+    def seconds_each(self) -> float | None:
+        """The mean active time of finished items whose time a page measured; None if there are none."""
+        timed_count = self.finished - self.untimed
+        return self.finishing_ms / 1_000 / timed_count if timed_count >= 1 and self.finishing_ms else None
+
+    def __add__(self, other: DayFigures) -> DayFigures:
+        return DayFigures(*(getattr(self, name) + getattr(other, name) for name in _COUNTERS))
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in _COUNTERS)
+
+
+_COUNTERS = tuple(field.name for field in fields(DayFigures))
+
+ByQueue = Mapping[str, DayFigures]
+
+
+@dataclass(frozen=True, slots=True)
+class RecentItem:
+    """An item that a person finished or gave back."""
+
+    how: How
+    queue: str
+    id: str
+    token: int
+    at: datetime
+
+
+def times_of(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
+    """The times to count, limited by the lease, since the active time that a page reports may be wrong."""
+    held_time = min(max(held_ms, 0), _LONGEST_MS)
+    active_time = min(max(active_ms, 0), held_time or _LONGEST_MS)
+    is_finished = how == "finished"
+    times = {"active_ms": active_time, "held_ms": held_time, "finishing_ms": active_time * is_finished}
+    times["untimed"] = int(is_finished and not active_time)
+    return {name: value for name, value in times.items() if value}
+
+
+def field_of(queue: str, counter: str) -> str:
+    return f"{queue} {counter}"
+
+
+def fields_of(queue: str) -> list[str]:
+    return [field_of(queue, name) for name in _COUNTERS]
+
+
+def figures_of(values: Iterable[bytes | None]) -> DayFigures:
+    """The figures from the values of ``fields_of``."""
+    return DayFigures(*(int(value or 0) for value in values))
+
+
+def by_queue(fields: Mapping[bytes, bytes]) -> ByQueue:
+    counts: dict[str, dict[str, int]] = {}
+    for field, value in fields.items():
+        queue, _, counter = field.decode().partition(" ")
+        counts.setdefault(queue, {})[counter] = int(value)
+    figures_by_queue = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
+    return {queue: figures for queue, figures in figures_by_queue.items() if figures}
+
+
+def member_of(how: How, queue: str, token: int, id: str) -> str:
+    return f"{how} {queue} {token} {id}"
+
+
+def recent_item(member: str, at: float) -> RecentItem:
+    how, queue, token, id = member.split(" ", 3)
+    return RecentItem(cast("How", how), queue, id, int(token), datetime.fromtimestamp(at, UTC))
+
 
 log = logging.getLogger(__name__)
 
@@ -201,8 +281,8 @@ class Activity(Store):
         hour_keys = [keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]
         for days in (*self._keys_like(keys.day_of("*", "*")), hour_keys):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
-            for key, fields in zip(days, counts, strict=True):
-                if stale_names := [one for one in fields if one.startswith(f"{queue} ".encode())]:
+            for key, stored_counts in zip(days, counts, strict=True):
+                if stale_names := [one for one in stored_counts if one.startswith(f"{queue} ".encode())]:
                     self._client.ask(("HDEL", key, *stale_names))
         for people in self._keys_like(keys.recent("*")):
             replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
@@ -248,3 +328,39 @@ class Activity(Store):
 
     def _date(self, at: float) -> date:
         return datetime.fromtimestamp(at, self._zone).date()
+
+
+_KEY = "leaseq:{@breaks}:since"  # no queue can have this name: it has an '@'
+_LONGEST_SECONDS = 86_400  # after that, somebody forgot to end it
+STORED = (StoredKeys(_KEY, "hash"),)
+
+
+class Breaks(Store):
+    """Breaks block nothing: they only explain why somebody is not working now."""
+
+    def take(self, person: str) -> None:
+        """Begin a break, unless the person is already on one."""
+        if self.get(person) is None:
+            with self._client.translating():
+                self._redis.hset(_KEY, person, round(self._clock()))
+
+    def end(self, person: str) -> None:
+        with self._client.translating():
+            self._redis.hdel(_KEY, person)
+
+    def get(self, person: str) -> datetime | None:
+        """When their break began; None if they are not on one."""
+        with self._client.translating():
+            return self._time(self._redis.hget(_KEY, person))
+
+    def all(self) -> dict[str, datetime]:
+        """When each break began, by name."""
+        with self._client.translating():
+            fields = self._redis.hgetall(_KEY)
+        times = {name.decode(): self._time(since) for name, since in fields.items()}
+        return {name: since for name, since in times.items() if since is not None}
+
+    def _time(self, raw: bytes | None) -> datetime | None:
+        if raw is None or self._clock() - int(raw) > _LONGEST_SECONDS:
+            return None
+        return datetime.fromtimestamp(int(raw), UTC)

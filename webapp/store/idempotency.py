@@ -17,9 +17,8 @@ from typing import Any
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import LeftOut
-from leaseq.webapp.store.accounts.secret import digest
-from leaseq.webapp.store.base import Store
-from leaseq.webapp.store.locks import MARKED_SECONDS, Locks
+from leaseq.webapp.store.accounts.keys import digest
+from leaseq.webapp.store.base import MARKED_SECONDS, Locks, Store
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,6 @@
 """The managers' pages for webhooks: the endpoints, and the deliveries to each."""
 
-from flask import Blueprint
+from leaseq.webapp.webhooks import pages
+from leaseq.webapp.webhooks.blueprint import bp
 
-bp = Blueprint("webhooks", __name__)
-
-from leaseq.webapp.webhooks import actions, pages  # noqa: E402, F401  # they add their routes to bp
+__all__ = ["bp"]

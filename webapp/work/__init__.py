@@ -1,7 +1,6 @@
 """The workers' pages: home, and the work page."""
 
-from flask import Blueprint
+from leaseq.webapp.work import day, endings, home, live, page, thread
+from leaseq.webapp.work.blueprint import bp
 
-bp = Blueprint("work", __name__)
-
-from leaseq.webapp.work import breaks, commands, day, finishing, give_back, home, live, nothing, page, thread  # noqa: E402, F401  # these register routes on bp
+__all__ = ["bp"]

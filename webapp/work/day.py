@@ -1,4 +1,4 @@
-"""My day: counts, handling times, current leases, questions and answers, and the latest items."""
+"""A person's day: the figures, the items, the breaks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from babel.dates import format_skeleton
-from flask import render_template
+from flask import redirect, render_template, url_for
 from flask_babel import format_date, format_decimal, get_locale
 from flask_babel import gettext as _
+from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.item_title import title_of
 from leaseq.webapp.rendering.filters import pace
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.day_figures import DayFigures, RecentItem
+from leaseq.webapp.store.activity import DayFigures, RecentItem
 from leaseq.webapp.store.threads import Message
-from leaseq.webapp.work import bp
-from leaseq.webapp.work.undo import SECONDS
+from leaseq.webapp.work.blueprint import bp
+from leaseq.webapp.work.endings import SECONDS
 
 SHOWN_DAYS = 14
 BAR = 100  # the height of the highest bar, in the chart's units
@@ -113,3 +114,28 @@ def _bars(days: dict[date, DayFigures]) -> list[Bar]:
         )
         for day, figures in reversed(days.items())
     ]
+
+
+@bp.get("/break")
+@needs("worker")
+def break_page() -> str:
+    name = person().name
+    leases_by_queue, _errors = leaseq.read_queues(
+        state().client, lambda queue: queue.mine(name), queue_names()
+    )
+    leases = [lease for leases in leases_by_queue.values() for lease in leases]
+    return render_template("work/break.html", since=state().breaks.get(name), leases=leases)
+
+
+@bp.post("/break")
+@needs("worker")
+def take_break() -> Response:
+    state().breaks.take(person().name)
+    return redirect(url_for("work.break_page"), 303)
+
+
+@bp.post("/break/end")
+@needs("worker")
+def end_break() -> Response:
+    state().breaks.end(person().name)
+    return redirect(url_for("work.home"), 303)

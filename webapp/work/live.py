@@ -15,9 +15,9 @@ from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
-from leaseq.webapp.work import bp
+from leaseq.webapp.work.blueprint import bp
 
 GRANTS: Final = ("reserved", "undone")
 _MAX_LEASES = 200  # of a person, of which this many of the latest are remembered

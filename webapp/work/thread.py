@@ -12,9 +12,8 @@ from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.threads import Message
-from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, read_token, show_errors, show_outcome
-from leaseq.webapp.work.submitted import save_draft
+from leaseq.webapp.work.blueprint import bp
+from leaseq.webapp.work.endings import Page, read_token, save_draft, show_errors, show_outcome
 
 
 @bp.post("/q/<q>/items/<item:id>/ask")

@@ -20,7 +20,7 @@ from leaseq.engine.commands import (
 from leaseq.engine.durability import MAX_MILLISECONDS, Wait, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
-from leaseq.engine.script_table import is_confirmed
+from leaseq.engine.scripts import is_confirmed
 from leaseq.errors import QueueNotFound
 from leaseq.models import LeaseKey
 from leaseq.policy import Durable

@@ -11,7 +11,7 @@ from typing import Any
 
 from redis import exceptions as rx
 
-from leaseq.engine import silence
+from leaseq.engine import transport
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid
 
@@ -71,9 +71,9 @@ async def with_timeout(seconds: float, work: Awaitable[Any]) -> Any:
 async def read_reply(
     read: Callable[[float], Awaitable[Any]], seconds: float, is_replaced: Callable[[], Awaitable[bool]]
 ) -> Any:
-    """Like `leaseq.engine.silence.read_reply`."""
+    """Like `leaseq.engine.transport.read_reply`."""
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, silence.SILENCE
+    until, pause = loop.time() + seconds, transport.SILENCE
     while True:
         seconds_left = max(until - loop.time(), 0.001)
         try:
@@ -83,7 +83,7 @@ async def read_reply(
                 raise
             if await is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None
-            pause = silence.CHECK_SECONDS
+            pause = transport.CHECK_SECONDS
 
 
 class Link:

@@ -1,4 +1,4 @@
-"""Finds a primary through its sentinels, in an event loop: like `leaseq.engine.sentinel`."""
+"""Finds a primary through its sentinels, in an event loop: like `leaseq.engine.urls`."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.aio.client import Client, check_client, connection_of
 from leaseq.engine.aio.commands import Commands
+from leaseq.engine.aio.connection import ServerMarker
 from leaseq.engine.aio.durability import check
-from leaseq.engine.aio.server_marker import ServerMarker
+from leaseq.engine.codec import from_server
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
-from leaseq.engine.policy_codec import from_server
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from leaseq import validation
 from leaseq.checkpoints import checkpoint, with_checkpoints
-from leaseq.engine import arguments, digest, ids, replies
+from leaseq.engine import arguments, replies
 from leaseq.engine.aio.iterables import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
@@ -52,7 +52,9 @@ class Producer(Base):
         is_derived = id is None and caller_request is not None
         if id is None:
             id = (
-                ids.item_ids(1)[0] if caller_request is None else ids.derived_id(self.name, caller_request, 0)
+                arguments.item_ids(1)[0]
+                if caller_request is None
+                else arguments.derived_id(self.name, caller_request, 0)
             )
         row = arguments.new_row(new_item, id)
         result = await self._enqueue(row, caller_request, 0)
@@ -122,12 +124,12 @@ class Producer(Base):
         """A function that returns the id for the item at a place: a new one, or one derived from the request
         id."""
         if caller_request is not None:
-            return lambda place: ids.derived_id(self.name, caller_request, place)
+            return lambda place: arguments.derived_id(self.name, caller_request, place)
         spare_ids: list[str] = []
 
         def new_id(_place: int) -> str:
             if not spare_ids:
-                spare_ids.extend(ids.item_ids(_BATCH)[::-1])
+                spare_ids.extend(arguments.item_ids(_BATCH)[::-1])
             return spare_ids.pop()
 
         return new_id
@@ -139,12 +141,12 @@ class Producer(Base):
         doesn't depend on a cached policy.
         """
         request = (
-            ids.request_id()
+            arguments.request_id()
             if caller_request is None
             else arguments.numbered_request(caller_request, chunk, rows)
         )
         while True:
-            sent_rows = digest.with_digests(rows) if self._wants_digests else rows
+            sent_rows = arguments.with_digests(rows) if self._wants_digests else rows
             try:
                 reply = await self._commands.enqueue(request, sent_rows)
             except QueueNotFound:
@@ -167,4 +169,6 @@ class Producer(Base):
             existing_item = self._item(await self._commands.get(id), id)
         except ItemNotFound:
             return True
-        return digest.digest(validation.dump_json(existing_item.payload, "payload")) != digest.digest(payload)
+        return arguments.digest(validation.dump_json(existing_item.payload, "payload")) != arguments.digest(
+            payload
+        )

@@ -13,8 +13,7 @@ import pytest
 import leaseq
 from leaseq.engine.durability import Wait
 from leaseq.engine.keys import Keys
-from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import BoundScript, read
+from leaseq.engine.scripts import SCRIPTS, BoundScript, read
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
 FAULTS = {

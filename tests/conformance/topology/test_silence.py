@@ -56,7 +56,7 @@ def test_call_waits_for_a_silent_node_that_was_not_replaced(
     node: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both with threads and in an event loop."""
-    monkeypatch.setattr("leaseq.engine.silence.SILENCE", 0.1)
+    monkeypatch.setattr("leaseq.engine.transport.SILENCE", 0.1)
     url = f"redis+cluster://127.0.0.1:{port_of(node)}"
     client = leaseq.connect(url)
     queue = leaseq.Queue(client, "reviews")

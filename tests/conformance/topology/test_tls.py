@@ -82,7 +82,7 @@ def test_work_and_doctor_succeed_over_tls(
     queue = leaseq.Queue(client, f"over-tls-{kind}")
     queue.enqueue({"n": 1})
     assert queue.finish(not_none(queue.reserve("ann")), {}).replayed is False
-    monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
+    monkeypatch.setattr("leaseq.doctor.checks.addresses_of", lambda _: ["192.0.2.1"])
     checks = {one.check for one in examine(client).findings}
     assert "no-tls" not in checks
     assert ("no-replica" in checks) is (kind == "sentinel")

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.doctor.acl import LIBRARY, rules
+from leaseq.doctor.rights import LIBRARY, rules
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.client import connection_of
-from leaseq.engine.server_marker import ServerMarker
+from leaseq.engine.connection import ServerMarker
 from tests.conftest import Server
 
 KEY = "leaseq:{marker}:ledger"

@@ -10,9 +10,9 @@ import pytest
 from redis import exceptions as rx
 from redis.sentinel import MasterNotFoundError, SentinelManagedConnection
 
-from leaseq.engine import silence
+from leaseq.engine import transport
 from leaseq.engine.aio import links
-from leaseq.engine.sentinel import SentinelConnection
+from leaseq.engine.urls import SentinelConnection
 
 ReadReply = Callable[..., Any]
 
@@ -29,7 +29,7 @@ def read_in_event_loop(read: Callable[..., Any], seconds: float, is_replaced: Ca
     return asyncio.run(links.read_reply(async_read, seconds, async_is_replaced))
 
 
-@pytest.fixture(params=[silence.read_reply, read_in_event_loop], ids=["thread", "task"])
+@pytest.fixture(params=[transport.read_reply, read_in_event_loop], ids=["thread", "task"])
 def read_reply(request: pytest.FixtureRequest) -> ReadReply:
     reader: ReadReply = request.param
     return reader

@@ -130,7 +130,7 @@ def test_running_client_applies_changed_dedupe_seconds(
 def test_digest_is_neither_computed_nor_stored_without_dedupe(
     timed_queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr("leaseq.engine.digest.digest")
+    monkeypatch.delattr("leaseq.engine.arguments.digest")
     timed_queue.enqueue_many([{"n": 1}] * 3)
     assert not [key for key in server_contents.everything(server.redis, timed_queue.name) if b":seen:" in key]
 
@@ -148,7 +148,7 @@ def test_repeated_request_returns_same_result_and_counts_once(
 ) -> None:
     if exists:
         hourly.enqueue({"n": 1}, id="first")
-    monkeypatch.setattr("leaseq.engine.ids.request_id", lambda: "same")
+    monkeypatch.setattr("leaseq.engine.arguments.request_id", lambda: "same")
     first_reply = hourly.enqueue({"n": 1}, id="one")
     counters = hourly.stats().counters
     assert hourly.enqueue({"n": 1}, id="one") == first_reply

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import leaseq
 from leaseq import Policy
 from leaseq.engine import arguments, codec
-from leaseq.engine.policy_codec import parse_rules, rule_defaults, to_server
+from leaseq.engine.codec import parse_rules, rule_defaults, to_server
 from leaseq.engine.scripts import read
 from leaseq.policy import RULES
 from tests.conftest import Server

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import leaseq
 from leaseq.engine.keys import Keys
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.support.state_machines import run_machine

@@ -15,7 +15,7 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.calls import CALLS, Before, Call

@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import SCHEMA, Keys
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from tests.conftest import Server
 from tests.engine.server_contents import everything
 from tests.support.leases import take

@@ -10,8 +10,7 @@ import pytest
 import leaseq
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
-from leaseq.engine.lua_source import GLOBALS, LuaSource
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import GLOBALS, SCRIPTS, LuaSource
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.doctor import acl, examine
+from leaseq.doctor import examine, rights
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
@@ -34,14 +34,14 @@ def acl_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSer
 
 def test_acl_users_on_page_equal_rules_of_code() -> None:
     expected = {
-        "leaseq": acl.rules(acl.LIBRARY, password="PASSWORD"),
-        "pages": acl.rules(acl.LIBRARY, acl.PAGES, password="PASSWORD"),
-        "doctor": acl.rules(acl.LIBRARY, acl.DOCTOR, password="PASSWORD"),
+        "leaseq": rights.rules(rights.LIBRARY, password="PASSWORD"),
+        "pages": rights.rules(rights.LIBRARY, rights.PAGES, password="PASSWORD"),
+        "doctor": rights.rules(rights.LIBRARY, rights.DOCTOR, password="PASSWORD"),
     }
     assert {user: rules.split() for user, rules in RULES.items()} == expected
-    assert f"`{' '.join(acl.allow_rules(acl.CLUSTER))}`" in PAGE
-    assert f"-@all {' '.join(acl.allow_rules(acl.SENTINEL))}`" in PAGE
-    assert f"`{' '.join(acl.allow_rules(acl.SENTINEL_DOCTOR))}`" in PAGE
+    assert f"`{' '.join(rights.allow_rules(rights.CLUSTER))}`" in PAGE
+    assert f"-@all {' '.join(rights.allow_rules(rights.SENTINEL))}`" in PAGE
+    assert f"`{' '.join(rights.allow_rules(rights.SENTINEL_DOCTOR))}`" in PAGE
 
 
 def test_doctor_user_can_run_all_checks(acl_server: EmbeddedServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import Keys
-from leaseq.engine.script_table import SCRIPTS
+from leaseq.engine.scripts import SCRIPTS
 from leaseq.policy import TEXTS
 from tools.docs import grammars
 

@@ -25,7 +25,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "manager-of-queues",
-            "webapp/manage/queues.py",
+            "webapp/manage/dashboard.py",
             '@bp.post("/manage")\n@needs("manager")',
             instead='@bp.post("/manage")\n@needs("worker")',
         ),
@@ -40,7 +40,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "no-unknown-fields",
-            "webapp/api/models_in.py",
+            "webapp/api/models/requests.py",
             'model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)',
             instead="model_config = ConfigDict(strict=True, json_schema_extra=no_defaults)",
         ),
@@ -65,7 +65,7 @@ GUARDS: tuple[Guard, ...] = (
             "handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))",
             instead="handle(leaseq.LeaseqError, lambda error: problem_of(error))",
         ),
-        guard("no-grant-no-answer", "webapp/work/lease_outcome.py", "grant is None", instead="False"),
+        guard("no-grant-no-answer", "webapp/work/view.py", "grant is None", instead="False"),
     ),
     *row(
         "access to queues, for pages and REST",
@@ -95,7 +95,10 @@ GUARDS: tuple[Guard, ...] = (
             instead="False",
         ),
         guard(
-            "demo-of-others", "webapp/manage/first_queue.py", "not may_manage(demo.QUEUE)", instead="False"
+            "demo-of-others",
+            "webapp/manage/importing/new_queue.py",
+            "not may_manage(demo.QUEUE)",
+            instead="False",
         ),
         guard(
             "closed-waits-in-vain",
@@ -108,7 +111,7 @@ GUARDS: tuple[Guard, ...] = (
         "tokens stored as hashes",
         guard(
             "token-hashed",
-            "webapp/store/accounts/secret.py",
+            "webapp/store/accounts/keys.py",
             'return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()',
             instead="return secret",
         ),
@@ -117,19 +120,19 @@ GUARDS: tuple[Guard, ...] = (
         "tokens limited by scope, queue and expiry",
         guard(
             "scope-reads-only",
-            "webapp/security/token_scopes.py",
+            "webapp/security/authorization.py",
             'token.scope == "read" and method not in _SAFE',
             instead="False",
         ),
         guard(
             "scope-role",
-            "webapp/security/token_scopes.py",
+            "webapp/security/authorization.py",
             "not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need))",
             instead="False",
         ),
         guard(
             "token-queue",
-            "webapp/security/token_scopes.py",
+            "webapp/security/authorization.py",
             "token.queue not in (None, queue)",
             instead="False",
         ),
@@ -147,7 +150,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "token-end",
-            "webapp/store/accounts/callers.py",
+            "webapp/store/accounts/tokens.py",
             "return None if entry.caller.token.is_over(now) else entry.caller",
             instead="pass",
         ),
@@ -203,7 +206,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "disabled-is-out",
-            "webapp/store/accounts/callers.py",
+            "webapp/store/accounts/tokens.py",
             "return Caller(record.person(), token) if record and not record.disabled else None",
             instead="return Caller(record.person(), token) if record else None",
         ),

@@ -115,16 +115,16 @@ GUARDS: tuple[Guard, ...] = (
         "CORS for named origins",
         guard(
             "cors-origins",
-            "webapp/serving/cors.py",
+            "webapp/serving/hosts.py",
             "allowed_origin = origin if origin in self._origins else None",
             instead="allowed_origin = origin or None",
         ),
         guard(
-            "cors-no-cookies", "webapp/serving/cors.py", 'environ.pop("HTTP_COOKIE", None)', instead="pass"
+            "cors-no-cookies", "webapp/serving/hosts.py", 'environ.pop("HTTP_COOKIE", None)', instead="pass"
         ),
         guard(
             "cors-api-only",
-            "webapp/serving/cors.py",
+            "webapp/serving/hosts.py",
             'not environ.get("PATH_INFO", "").startswith("/api/")',
             instead="False",
         ),

@@ -66,8 +66,8 @@ GUARDS: tuple[Guard, ...] = (
         "CSV cells neutralised",
         guard(
             "cell-formula",
-            "leaseq/transfer/cells.py",
-            "_FORMULA.match(text) and not _NUMBER.fullmatch(text)",
+            "leaseq/transfer/values.py",
+            "_FORMULA.match(text) and not _JSON_NUMBER.fullmatch(text)",
             instead="False",
         ),
     ),

@@ -19,7 +19,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "workbook-expansion",
-            "leaseq/transfer/sheets.py",
+            "leaseq/transfer/workbooks.py",
             "\n        or part.file_size > _FREE_BYTES + MAX_EXPANSION * part.compress_size",
         ),
         guard(
@@ -97,7 +97,7 @@ GUARDS: tuple[Guard, ...] = (
         "a form's patterns take time in proportion to the text",
         guard(
             "pattern-time",
-            "leaseq/patterns.py",
+            "leaseq/schema_size.py",
             "OPTIONS = jsonschema_rs.RegexOptions(size_limit=MAX_SIZE)",
             instead="OPTIONS = jsonschema_rs.RegexOptions(size_limit=1_000 * MAX_SIZE)",
         ),

@@ -7,14 +7,14 @@ GUARDS: tuple[Guard, ...] = (
         "the doctor reports an undeclared proxy",
         guard(
             "proxy-noted",
-            "webapp/serving/proxy.py",
+            "webapp/serving/hosts.py",
             "note_undeclared_proxy(self._client, address, header)",
             instead="pass",
         ),
-        guard("proxy-near", "webapp/serving/proxy.py", "_is_private(request.remote_addr)", instead="True"),
+        guard("proxy-near", "webapp/serving/hosts.py", "_is_private(request.remote_addr)", instead="True"),
         guard(
             "proxy-probes",
-            "webapp/serving/proxy.py",
+            "webapp/serving/hosts.py",
             "not headers or came_by_proxy(environ) or request.endpoint in PROBES",
             instead="came_by_proxy(request.environ)",
         ),
@@ -39,13 +39,13 @@ GUARDS: tuple[Guard, ...] = (
         "X-Forwarded-* only from configured proxies",
         guard(
             "forwarded-networks",
-            "webapp/serving/proxy.py",
+            "webapp/serving/hosts.py",
             "return any(ip in network for network in self._networks)",
             instead="return True",
         ),
         guard(
             "request-id-by-proxy",
-            "webapp/serving/access_log.py",
+            "webapp/serving/logs.py",
             "came_by_proxy(environ) and _ID.fullmatch(header)",
             instead="_ID.fullmatch(header)",
         ),
@@ -60,7 +60,7 @@ GUARDS: tuple[Guard, ...] = (
         "log lines escaped",
         guard(
             "log-escaped",
-            "webapp/serving/logging.py",
+            "webapp/serving/logs.py",
             'words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]',
             instead="words = [record.getMessage()]",
         ),
@@ -94,16 +94,16 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "webhooks go to public addresses or allowed ones, and to public ones by https",
-        guard("webhook-address", "leaseq/webhooks/addresses.py", "not is_public(address)", instead="False"),
+        guard("webhook-address", "leaseq/webhooks/sending.py", "not is_public(address)", instead="False"),
         guard(
             "webhook-inside",
-            "leaseq/webhooks/addresses.py",
+            "leaseq/webhooks/sending.py",
             "        if inner_addresses",
             instead="        if False",
         ),
         guard(
             "webhook-tls",
-            "leaseq/webhooks/addresses.py",
+            "leaseq/webhooks/sending.py",
             "            )\n        if not target.https",
             instead="            )\n        if False",
         ),

@@ -44,7 +44,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "link-version",
-            "webapp/store/accounts/links.py",
+            "webapp/store/accounts/invitations.py",
             "return record is not None and record.version == self.version and may_grant_access(self.by, people)",
             instead="return record is not None and may_grant_access(self.by, people)",
         ),
@@ -72,8 +72,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "people-unseen",
             "webapp/people/detail.py",
-            "raise NoSuchPerson(name)",
-            instead="row = Roster.read(state()).view_for(accounts().people()[0]).rows[0]",
+            "if row is None:\n        raise NoSuchPerson(name)",
+            instead="if row is None:\n        row = Roster.read(state()).view_for(accounts().people()[0]).rows[0]",
         ),
         guard(
             "people-suggested",
@@ -193,7 +193,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("code-slow", "webapp/auth/login.py", "begin_code(account.name)", instead="pass"),
         guard(
             "code-slow-anywhere",
-            "webapp/store/accounts/attempts.py",
+            "webapp/store/accounts/sessions.py",
             "return [(address_digest, CODES_HERE), (name_digest, CODES_ANYWHERE)]",
             instead="return [(address_digest, CODES_HERE)]",
         ),

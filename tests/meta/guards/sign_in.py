@@ -7,19 +7,19 @@ GUARDS: tuple[Guard, ...] = (
         "login limited by person and address",
         guard(
             "limit-by-name",
-            "webapp/store/accounts/attempts.py",
+            "webapp/store/accounts/sessions.py",
             'return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]',
             instead='return [(digest(f"address {place}"), PER_ADDRESS)]',
         ),
         guard(
             "limit-by-address",
-            "webapp/store/accounts/attempts.py",
+            "webapp/store/accounts/sessions.py",
             'return [(digest(f"name {place} {name}"), PER_NAME), (digest(f"address {place}"), PER_ADDRESS)]',
             instead='return [(digest(f"name {place} {name}"), PER_NAME)]',
         ),
         guard(
             "ipv6-network",
-            "webapp/store/accounts/attempts.py",
+            "webapp/store/accounts/sessions.py",
             "place = _place(address)",
             instead="place = address",
         ),
@@ -115,13 +115,13 @@ GUARDS: tuple[Guard, ...] = (
         "sign-ins are logged without what was typed, and the person sees them at the next one",
         guard(
             "failed-name-shortened",
-            "webapp/store/accounts/sign_ins.py",
+            "webapp/store/accounts/sessions.py",
             'self._log.write(\n            "", "sign-in.failed", record.name if record else _shortened(name), f"{method}, {address}"\n        )',
             instead='self._log.write("", "sign-in.failed", name, f"{method}, {address}")',
         ),
         guard(
             "limited-name-shortened",
-            "webapp/store/accounts/sign_ins.py",
+            "webapp/store/accounts/sessions.py",
             'self._log.write(\n            "", "sign-in.limited", record.name if record else _shortened(name), f"{method}, {address}"\n        )',
             instead='self._log.write("", "sign-in.limited", name, f"{method}, {address}")',
         ),

@@ -12,7 +12,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.serving.waits import Waits
+from leaseq.webapp.serving.capacity import Waits
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.waiting import TIMEOUT, eventually

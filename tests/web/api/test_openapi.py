@@ -13,7 +13,7 @@ from openapi_spec_validator import validate
 
 import leaseq
 from leaseq.form import PARTS
-from leaseq.webapp.api.request_model import RequestModel
+from leaseq.webapp.api.models.base import RequestModel
 from leaseq.webapp.security.authorization import need_of
 from tests.web.api_calls import CALLS
 from tests.web.conftest import Caller

@@ -37,7 +37,7 @@ def test_items_of_state_or_filter_are_removed(
         "more": False,
     }
     assert threads.of_item(dead_items.name, "item-4") == []
-    monkeypatch.setattr("leaseq.webapp.api.manage.MAX_MOVED", 3)
+    monkeypatch.setattr("leaseq.webapp.api.queues.MAX_MOVED", 3)
     assert manager("POST", path, json=dead_filter).json == {"removed": 3, "more": True}
     assert manager("POST", path, json=dead_filter).json == {"removed": 1, "more": False}
     assert (dead_items.stats().dead, dead_items.stats().inbound) == (0, 1)

@@ -40,7 +40,7 @@ def test_all_or_filtered_dead_items_are_revived(dead_items: leaseq.Queue, manage
 def test_revive_over_limit_reports_more(
     dead_items: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.api.manage.MAX_MOVED", 4)
+    monkeypatch.setattr("leaseq.webapp.api.queues.MAX_MOVED", 4)
     path = f"/queues/{dead_items.name}/revive"
     assert manager("POST", path).json == {"revived": 4, "more": True}
     assert manager("POST", path).json == {"revived": 2, "more": False}

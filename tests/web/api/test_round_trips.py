@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.accounts import callers
+from leaseq.webapp.store.accounts import tokens
 from tests.support.round_trips import count_round_trips
 from tests.web.conftest import Caller
 
@@ -29,7 +29,7 @@ VERBS: dict[str, dict[str, Any]] = {
 @pytest.fixture(params=[0.0, 60.0], ids=["caller cache expired", "caller cached"])
 def fresh_seconds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
     seconds: float = request.param
-    monkeypatch.setattr(callers, "FRESH_SECONDS", seconds)
+    monkeypatch.setattr(tokens, "FRESH_SECONDS", seconds)
     return seconds
 
 

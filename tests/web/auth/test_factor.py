@@ -14,8 +14,8 @@ from flask import Flask
 
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
 from leaseq.webapp.store.accounts.factors import Factors
+from leaseq.webapp.store.accounts.sessions import CODES_ANYWHERE, CODES_HERE
 from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
+from leaseq.webapp.store.accounts.sessions import PER_ADDRESS, PER_NAME
 from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 

@@ -13,8 +13,8 @@ import pyotp
 import pytest
 from flask import Flask
 
-from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
-from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
+from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sessions
+from leaseq.webapp.store.accounts.sessions import PER_ADDRESS, PER_NAME
 from tests.web.auth.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
 from tests.web.item_lists import table_text
@@ -244,9 +244,9 @@ def test_stored_notices_and_failures_are_bounded(
     server: Any, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     bot = accounts.add(new_name("bot"), by="test").name
-    for number in range(sign_ins.MAX_NOTICES + 5):
+    for number in range(sessions.MAX_NOTICES + 5):
         accounts.set_password(bot, f"another long one {number}", by="test")
-    assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sign_ins.MAX_NOTICES
+    assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sessions.MAX_NOTICES
     for number in range(PER_ADDRESS):
         accounts.sign_ins.log_failure(f"nobody {number}", "password", "192.0.2.34")
     assert not any(name.startswith(b"nobody") for name in server.redis.hkeys("leaseq:{@accounts}:failed"))

@@ -9,7 +9,7 @@ from flask import Flask
 
 from leaseq.form import KINDS
 from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
-from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
+from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import check_text
 from tests.unit.test_conditions import FORM
 

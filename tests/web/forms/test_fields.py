@@ -8,8 +8,8 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from leaseq.webapp.forms import draft_of, errors_at, fields_of, layout_of, read_result, read_typed, typed_of
-from leaseq.webapp.forms.shortcuts import ROWS
-from leaseq.webapp.work.form_view import PAGE_KEYS
+from leaseq.webapp.forms.choices import ROWS
+from leaseq.webapp.work.view import PAGE_KEYS
 from tests.web.conftest import FORM
 
 

@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq import Json
 from leaseq.webapp.forms import draft_of, fields_of, read_typed, typed_of
-from leaseq.webapp.forms.gone import gone_answers, gone_in_draft, gone_in_form, with_gone
+from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, with_gone
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.form import check_form
-from leaseq.webapp.forms.guess import MAX_FIELDS, guess_form, missing_fields
+from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form, missing_fields
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.page_forms import form_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from leaseq.webapp.forms.limits import limits_of, limits_text, problem
+from leaseq.webapp.forms.schema import limits_of, limits_text, problem
 from leaseq.webapp.search.criteria import description_of, search_of
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 import leaseq
-from leaseq.webapp.manage import answers_page
+from leaseq.webapp.manage import answers
 from tests.support.leases import take
 from tests.web.conftest import Browser
 
@@ -185,7 +185,7 @@ def test_answers_are_filtered_by_person_and_date(
 def test_newest_answers_are_read_first_and_more_on_request(
     answered_queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers_page, "READ_LIMITS", (2, 4))
+    monkeypatch.setattr(answers, "READ_LIMITS", (2, 4))
     page = manager_browser.get(url(answered_queue)).text
     assert "The newest 2 answers; 4 items are done." in page
     assert [row[1] for row in cells(section(page, "About"), "distribution")] == ["1", "0", "0"]
@@ -232,7 +232,7 @@ def test_agreement_and_disagreements_are_shown(queue: leaseq.Queue, manager_brow
 def test_disagreements_are_paged(
     queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers_page, "DISAGREEMENTS", 2)
+    monkeypatch.setattr(answers, "DISAGREEMENTS", 2)
     queue.configure(answers=2, form={"ask": ASK})
     for number in range(5):
         queue.enqueue({"text": f"item {number}"}, id=f"d{number}")

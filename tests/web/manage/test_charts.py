@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.manage.charts import buckets_of, forecast_of
+from leaseq.webapp.manage.dashboard import buckets_of, forecast_of
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.settings import Settings

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.transfer import sheets
+from leaseq.transfer import workbooks
 from tests.conftest import Server
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import chosen_fields, look, send, stream, workbook
@@ -111,7 +111,7 @@ def test_damaged_workbook_is_refused_with_advice_and_imports_nothing(
 def test_workbook_that_is_too_large_is_refused(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheets, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(workbooks, "MAX_BYTES", 1_000)
     preview = look_at(manager_browser, base, workbook(ROWS))
     assert (preview.status_code, "CSV" in preview.text) == (400, True)
 

@@ -17,10 +17,10 @@ from werkzeug.exceptions import ClientDisconnected
 import leaseq
 from leaseq import checkpoints
 from leaseq.transfer import BadRow, ImportResult
-from leaseq.webapp.manage import import_jobs as jobs_module
-from leaseq.webapp.manage.import_jobs import ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping
-from leaseq.webapp.serving.json_request import StrictRequest
+from leaseq.webapp.manage.importing import jobs as jobs_module
+from leaseq.webapp.manage.importing.jobs import ImportJobs
+from leaseq.webapp.manage.importing.mapping import ImportMapping
+from leaseq.webapp.serving.bodies import StrictRequest
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream, workbook
@@ -96,7 +96,7 @@ def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base
 def test_number_of_stored_rejected_rows_is_limited(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
+    monkeypatch.setattr("leaseq.webapp.manage.importing.jobs.BAD_ROWS", 2)
     url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
     assert len(list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))) == 1 + 2
 
@@ -105,7 +105,7 @@ def test_number_of_stored_rejected_rows_is_limited(
 def test_page_reports_rejected_rows_beyond_display_limit(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch, limit: int, has_more: bool
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", limit)
+    monkeypatch.setattr("leaseq.webapp.manage.importing.pages.BAD_ROWS_SHOWN", limit)
     url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 3, id="id")
     assert ("These are the first 2" in manager_browser.get(url).text) == has_more
 
@@ -159,7 +159,7 @@ class CutStream(io.BytesIO):
 def test_broken_connection_is_reported_with_rows_added(
     manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaseq.webapp.serving.json_request import StrictRequest
+    from leaseq.webapp.serving.bodies import StrictRequest
 
     monkeypatch.setattr(
         StrictRequest, "byte_lines", lambda _: CutStream(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
@@ -183,7 +183,7 @@ class OutageStream(io.BytesIO):
 def test_import_stopped_by_server_outage_is_reported(
     manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaseq.webapp.serving.json_request import StrictRequest
+    from leaseq.webapp.serving.bodies import StrictRequest
 
     monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: OutageStream())
     url, response = send(manager_browser, base, b"", "rows.jsonl")

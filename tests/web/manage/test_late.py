@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.manage.late import MAX_SHOWN, adoption_effect
+from leaseq.webapp.manage.reports import MAX_SHOWN, adoption_effect
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 

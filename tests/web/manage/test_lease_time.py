@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from leaseq.webapp.manage.lease_time import lease_time
+from leaseq.webapp.manage.dashboard import lease_time
 from tests.support.leases import finish_items
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from leaseq.transfer import BadRow
-from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.manage.importing.remarks import bad_row_message
 
 SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for double quotes."
 

@@ -218,7 +218,7 @@ def test_pasted_names_are_invited(
 
 
 def test_maximum_number_of_names_is_invited(admin_browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaseq.webapp.people.inviting.MAX_NAMES", 2)
+    monkeypatch.setattr("leaseq.webapp.people.index.MAX_NAMES", 2)
     names = [f"as many as are taken {n}" for n in range(2)]
     page = admin_browser.post("/people", {"name": "\n".join(names), "role": "worker"}).text
     assert re.findall(r"<b>([^<]+)</b> <code", page) == names

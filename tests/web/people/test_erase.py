@@ -14,7 +14,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.cli import main
-from leaseq.webapp.store import deferred, erasing
+from leaseq.webapp.store import base, person_data
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.leases import take
@@ -27,7 +27,7 @@ Run = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Don't wait for caches to expire: no other process runs."""
-    monkeypatch.setattr(erasing, "SETTLE_SECONDS", 0)
+    monkeypatch.setattr(person_data, "SETTLE_SECONDS", 0)
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_erasure_includes_unwritten_activity(
     app: Flask, admin: Caller, ann: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Including what this process has not written yet."""
-    monkeypatch.setattr(deferred, "GATHERED_SECONDS", 30)
+    monkeypatch.setattr(base, "GATHERED_SECONDS", 30)
     activity: Activity = app.extensions["leaseq"].activity
     activity.record(ann, queue.name, "finished", id="a", token=1)
     assert admin("DELETE", f"/people/{ann}").status_code == 204

@@ -13,8 +13,8 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.leases import held_by_each
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.accounts.traces import held_by_each
 from tests.support.leases import not_none, take
 from tests.web.conftest import PASSWORD, Browser, Caller
 from tests.web.item_lists import table_text
@@ -151,12 +151,12 @@ def test_disabling_person_releases_only_their_leases(
 ) -> None:
     admin_browser, ann, bob = sign_in_as("admin"), sign_in_as("worker"), sign_in_as("worker")
     form_queue.configure(answers=2, holds=2)
-    leases = [take(form_queue, ann.name), take(form_queue, ann.name)]
+    traces = [take(form_queue, ann.name), take(form_queue, ann.name)]
     bob_lease = form_queue.reserve(bob.name)
-    form_queue.save_draft(leases[0], {"note": "half done"})
+    form_queue.save_draft(traces[0], {"note": "half done"})
     page = admin_browser.get(f"/people/{ann.name}").text
     assert "The 2 items that they hold go to somebody else" in page
-    assert f"/manage/{form_queue.name}/items/{leases[0].id}" in page
+    assert f"/manage/{form_queue.name}/items/{traces[0].id}" in page
     assert admin_browser.post(f"/people/{ann.name}/disable").status_code == 303
     assert "The 2 items that they held are waiting again." in admin_browser.get(f"/people/{ann.name}").text
     assert form_queue.mine(ann.name) == []
@@ -187,7 +187,7 @@ def test_disabling_by_rest_or_command_line_releases_leases(
 def test_held_counts_are_right_across_several_reads(
     server: Any, form_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
 ) -> None:
-    from leaseq.webapp.store.accounts import leases
+    from leaseq.webapp.store.accounts import traces
 
     form_queue.configure(answers=2, holds=2)
     ann, bob = new_name("ann"), new_name("bob")
@@ -198,7 +198,7 @@ def test_held_counts_are_right_across_several_reads(
         return {name: len(items) for name, items in held_by_each(server.client, [ann, bob]).items()}
 
     assert count_held() == {ann: 2, bob: 1}
-    monkeypatch.setattr(leases, "_READ_TOGETHER", 1)
+    monkeypatch.setattr(traces, "_READ_TOGETHER", 1)
     assert count_held() == {ann: 2, bob: 1}
 
 

@@ -17,8 +17,7 @@ from leaseq.webapp.people.live import Listing, PeopleChannel, PeopleWatcher
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.leases import take
 from tests.web.conftest import Browser

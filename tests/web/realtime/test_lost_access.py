@@ -19,7 +19,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
 from leaseq.webapp.realtime.stream import Stream
-from leaseq.webapp.rendering.download import PIECES_PER_CHECK
+from leaseq.webapp.rendering.downloads import PIECES_PER_CHECK
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.base import reader_of

@@ -17,11 +17,11 @@ import pytest
 from flask import Flask
 
 from leaseq import Invalid, transfer, validation
-from leaseq.transfer import BadRow, CellChoice, ColumnMapping, sheets, values
+from leaseq.transfer import BadRow, CellChoice, ColumnMapping, values, workbooks
+from leaseq.transfer.encodings import MAX_ROW_BYTES
 from leaseq.transfer.formats import MAX_COLUMNS
-from leaseq.transfer.lines import MAX_ROW_BYTES
 from leaseq.transfer.rows import FileItem
-from leaseq.webapp.manage.remarks import bad_row_message
+from leaseq.webapp.manage.importing.remarks import bad_row_message
 from leaseq.webapp.rendering.refusals import in_words
 
 FOLDER = Path(transfer.__file__).parent
@@ -167,13 +167,13 @@ def workbook_refusals(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Ba
     data = workbook([["a", "b", None], [1, 2, 3], ["x", "y", "z"]])
     yield from refusals([("xlsx", data, {})])
     with monkeypatch.context() as patch:
-        patch.setattr(sheets, "MAX_COLUMNS", 2)
+        patch.setattr(workbooks, "MAX_COLUMNS", 2)
         yield from refusals([("xlsx", data, {})])
-    monkeypatch.setattr(sheets, "MAX_ROW_BYTES", 2)
+    monkeypatch.setattr(workbooks, "MAX_ROW_BYTES", 2)
     yield from refusals([("xlsx", data, {})])
-    monkeypatch.setattr(sheets, "MAX_ROWS", 2)
+    monkeypatch.setattr(workbooks, "MAX_ROWS", 2)
     yield from refusals([("xlsx", data, {})])
-    monkeypatch.setattr(sheets, "MAX_BYTES", 10)
+    monkeypatch.setattr(workbooks, "MAX_BYTES", 10)
     yield from refusals([("xlsx", data, {})])
 
 

@@ -14,9 +14,8 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import SCOPES, Accounts
-from leaseq.webapp.store.accounts.callers import Callers
 from leaseq.webapp.store.accounts.people import People
-from leaseq.webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.accounts.tokens import Callers, Tokens
 from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 

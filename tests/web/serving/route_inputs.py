@@ -18,9 +18,9 @@ from werkzeug.datastructures import MultiDict
 import leaseq
 from leaseq import transfer, webhooks
 from leaseq.transfer.workbooks import workbook
-from leaseq.webapp.manage.first_queue import NO_QUEUE
-from leaseq.webapp.manage.import_jobs import BadRows, ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.manage.importing.jobs import BadRows, ImportJobs
+from leaseq.webapp.manage.importing.mapping import ImportMapping
+from leaseq.webapp.manage.importing.new_queue import NO_QUEUE
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.threads import Threads
 from tests.support.leases import not_none

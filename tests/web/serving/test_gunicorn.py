@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
+from leaseq.webapp.serving.capacity import PIECE
 from leaseq.webapp.serving.gunicorn_conf import Worker
-from leaseq.webapp.serving.slow_clients import PIECE
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_server import serve_app

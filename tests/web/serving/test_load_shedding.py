@@ -18,8 +18,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.queue_time import QueueTimeLimit
-from leaseq.webapp.serving.request_slots import RequestSlots
+from leaseq.webapp.serving.capacity import QueueTimeLimit, RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.support.ports import is_accepted
 from tests.support.waiting import TIMEOUT, eventually

@@ -14,7 +14,7 @@ from gunicorn.config import Config
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, ServerLogger, TextFormatter
+from leaseq.webapp.serving.logs import ACCESS, JsonFormatter, ServerLogger, TextFormatter
 from leaseq.webapp.settings import Settings
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Caller
@@ -113,7 +113,7 @@ def test_exception_is_logged_with_request_id(server: Any, json_log: Log) -> None
 def test_client_timeout_is_logged_as_debug_not_error(
     json_log: Log, monkeypatch: pytest.MonkeyPatch, error: Exception, level: str
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.serving.logging.log_to_stderr", lambda *_: None)
+    monkeypatch.setattr("leaseq.webapp.serving.logs.log_to_stderr", lambda *_: None)
     config = Config()
     config.set("loglevel", "debug")
     logging.getLogger().setLevel(logging.DEBUG)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.serving.bodies import whole_number
 
 
 @pytest.mark.parametrize("text", [None, "", " 1", "x", "-1", "+1", "1.0", "1e3", "1_000", "²", "٣", "1" * 17])

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from gevent.socket import socketpair
 
-from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
-from leaseq.webapp.serving.slow_clients import WRITE, SlowClients
+from leaseq.webapp.serving.capacity import HOLDS_SLOT, WRITE, RequestSlots, SlowClients
 
 
 def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds_slot: bool = False) -> Any:

@@ -10,15 +10,14 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.simulation import Plan
-from leaseq.webapp.manage.import_jobs import ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.manage.importing.jobs import ImportJobs
+from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts, keys
-from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.breaks import Breaks
-from leaseq.webapp.store.erasing import ErasedPerson, erase_person
+from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.person_data import ErasedPerson, erase_person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads

@@ -18,9 +18,9 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as accounts_keys
-from leaseq.webapp.store.accounts.attempts import password_counters
 from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM
+from leaseq.webapp.store.accounts.sessions import password_counters
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 

@@ -9,8 +9,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.activity import KEPT_DAYS, Activity
-from leaseq.webapp.store.day_figures import DayFigures, How
+from leaseq.webapp.store.activity import KEPT_DAYS, Activity, DayFigures, How
 from tests.web.conftest import Browser, Caller
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.attempts import PER_NAME, password_counters
+from leaseq.webapp.store.accounts.sessions import PER_NAME, password_counters
 from tests.web.conftest import PASSWORD, Browser
 
 

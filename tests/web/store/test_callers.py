@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from leaseq.webapp.store.accounts import Accounts, keys
-from leaseq.webapp.store.accounts.callers import FRESH_SECONDS, Callers
 from leaseq.webapp.store.accounts.people import People
-from leaseq.webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS, Callers, Tokens
 from tests.support.leases import not_none
 from tests.support.round_trips import count_round_trips
 

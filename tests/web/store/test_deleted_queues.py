@@ -10,8 +10,8 @@ import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import Keys
 from leaseq.simulation import Plan
-from leaseq.webapp.manage.import_jobs import ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.manage.importing.jobs import ImportJobs
+from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as account_keys
 from leaseq.webapp.store.activity import Activity

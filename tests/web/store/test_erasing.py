@@ -13,13 +13,12 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_EVENTS
-from leaseq.webapp.store import erasing
+from leaseq.webapp.store import person_data
 from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.erasing import erase_person
 from leaseq.webapp.store.list_settings import ListSettingsStore
-from leaseq.webapp.store.person_export import person_document
+from leaseq.webapp.store.person_data import erase_person, person_document
 from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
@@ -155,7 +154,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
         raise leaseq.ServerUnavailable("killed")
 
     with monkeypatch.context() as patch:
-        owner = erasing if function_name.startswith("_") else accounts
+        owner = person_data if function_name.startswith("_") else accounts
         patch.setattr(
             accounts.traces if function_name == "rename_in_log" else owner, function_name, raise_unavailable
         )
@@ -178,7 +177,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
 @pytest.mark.parametrize(
     ("age", "remaining"),
     [
-        pytest.param(0.5, erasing.SETTLE_SECONDS - 0.5, id="begun now"),
+        pytest.param(0.5, person_data.SETTLE_SECONDS - 0.5, id="begun now"),
         pytest.param(60, 0, id="begun long ago, interrupted"),
     ],
 )
@@ -191,7 +190,7 @@ def test_erasure_waits_for_caches_of_other_processes(
     remaining: float,
 ) -> None:
     erasure = accounts.begin_erasure(NAME, by="root")
-    monkeypatch.setattr(erasing, "time", SimpleNamespace(time=lambda: erasure.began + age))
+    monkeypatch.setattr(person_data, "time", SimpleNamespace(time=lambda: erasure.began + age))
     waits: list[float] = []
     erase_person(server.client, accounts, NAME, by="root", wait=waits.append)
     assert waits == [pytest.approx(remaining)]
@@ -255,7 +254,7 @@ def test_erasure_with_unreadable_queue_is_completed_later(
 ) -> None:
     status = server.redis.hget("leaseq:{work}:ledger", "status")
     server.redis.hset("leaseq:{work}:ledger", "status", b"v9 " + status)
-    with pytest.raises(erasing.UnreadableQueues, match="a newer version of leaseq wrote work"):
+    with pytest.raises(person_data.UnreadableQueues, match="a newer version of leaseq wrote work"):
         erase(server, accounts)
     assert len(accounts.erasures.all()) == 1
     server.redis.hset("leaseq:{work}:ledger", "status", status)

@@ -35,7 +35,7 @@ def test_in_progress_mark_is_renewed_while_request_runs(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mark of a process that died is not renewed, and expires."""
-    monkeypatch.setattr("leaseq.webapp.store.locks._RENEWAL_SECONDS", 0.05)
+    monkeypatch.setattr("leaseq.webapp.store.base._RENEWAL_SECONDS", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
     store, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
     assert store.begin(queue_name, "s", "h") is None

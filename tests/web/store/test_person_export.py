@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts, keys
-from leaseq.webapp.store.person_export import person_document
+from leaseq.webapp.store.person_data import person_document
 from tests.conftest import Server
 from tests.web.store.conftest import NAME, erase
 

@@ -20,7 +20,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, keys
-from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.activity import Breaks
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser

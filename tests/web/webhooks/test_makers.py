@@ -122,6 +122,6 @@ def test_sender_without_the_web_parts_asks_too(
 def test_nothing_is_sent_where_nobody_can_be_asked(
     server: Any, monkeypatch: pytest.MonkeyPatch, entry_points: list[EntryPoint]
 ) -> None:
-    monkeypatch.setattr("leaseq.webhooks.makers.entry_points", lambda **_: entry_points)
+    monkeypatch.setattr("leaseq.webhooks.endpoints.entry_points", lambda **_: entry_points)
     with pytest.raises(leaseq.LeaseqError, match="nothing is sent"):
         webhooks.Deliverer(server.client, LOOPBACK)

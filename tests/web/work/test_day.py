@@ -10,8 +10,7 @@ from typing import Any
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.day_figures import DayFigures
+from leaseq.webapp.store.activity import Activity, DayFigures
 from leaseq.webapp.work.day import _bars
 from tests.web.conftest import Browser
 

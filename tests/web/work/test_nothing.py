@@ -12,7 +12,7 @@ import leaseq
 from leaseq.webapp import context
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
-from leaseq.webapp.work import queue_lines
+from leaseq.webapp.work import home
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
@@ -66,7 +66,7 @@ def own_queues_only(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> Non
     """Limit the queues that the person may work on to those of this test."""
     all_names = context.queue_names
     own_names = lambda: [name for name in all_names() if name.startswith(queue.name)]  # noqa: E731
-    monkeypatch.setattr(queue_lines, "queue_names", own_names)
+    monkeypatch.setattr(home, "queue_names", own_names)
 
 
 @pytest.mark.usefixtures("own_queues_only")
@@ -104,8 +104,8 @@ def test_number_of_other_queues_is_limited(
     queue.configure()
     for name in "abcd":
         other(name).enqueue({})
-    assert len(other_queues(worker_browser.get(path(queue)).text)) == queue_lines.MAX_NAMED
-    monkeypatch.setattr(queue_lines, "MAX_ASKED", 2)
+    assert len(other_queues(worker_browser.get(path(queue)).text)) == home.MAX_NAMED
+    monkeypatch.setattr(home, "MAX_ASKED", 2)
     assert len(other_queues(worker_browser.get(path(queue)).text)) == 2
 
 

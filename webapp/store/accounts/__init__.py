@@ -4,8 +4,6 @@ They are in the same server as the queues, under separate keys that only this pa
 """
 
 from leaseq.webapp.store.accounts.accounts import Accounts
-from leaseq.webapp.store.accounts.callers import Caller
-from leaseq.webapp.store.accounts.erasures import Erasure
 from leaseq.webapp.store.accounts.log import LogEntry, LogPage
 from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
@@ -22,6 +20,8 @@ from leaseq.webapp.store.accounts.model import (
     scopes_of,
 )
 from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD, Passwords
+from leaseq.webapp.store.accounts.people import Erasure
+from leaseq.webapp.store.accounts.tokens import Caller
 
 __all__ = [
     "FULL_SCOPE",

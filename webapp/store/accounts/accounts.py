@@ -8,9 +8,6 @@ from typing import Any
 
 from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.callers import Caller
-from leaseq.webapp.store.accounts.erasures import Erasure
-from leaseq.webapp.store.accounts.leases import HeldItem, held_by, held_by_each, release_all
 from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
     ApiToken,
@@ -20,7 +17,10 @@ from leaseq.webapp.store.accounts.model import (
     checked_scope,
     checked_team,
 )
+from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
+from leaseq.webapp.store.accounts.tokens import Caller
+from leaseq.webapp.store.accounts.traces import HeldItem, held_by, held_by_each, release_all
 from leaseq.webapp.store.base import Command
 
 

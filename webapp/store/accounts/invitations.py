@@ -1,17 +1,53 @@
-"""Invitations: sign-up links, each with the role and skills that the inviter chose."""
+"""Invitations, and links that set a password."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.keys import ID_LENGTH, digest, new_secret
 from leaseq.webapp.store.accounts.model import Invitation, Role
-from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
+from leaseq.webapp.store.accounts.people import Record, may_grant_access
 from leaseq.webapp.store.base import Store
+
+LINK_SECONDS = 3 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordLink:
+    """A link's record: the person, the version of their sessions, and who created it."""
+
+    name: str
+    version: int
+    by: str
+
+    def is_valid(self, people: Mapping[str, Record]) -> bool:
+        """Whether it may be used: not if the person has since got another password, been signed out
+        everywhere or been disabled, nor if its author has lost the right to create it."""
+        record = people.get(self.name)
+        return record is not None and record.version == self.version and may_grant_access(self.by, people)
+
+
+class Links(Store):
+    def make(self, link: PasswordLink) -> str:
+        """Create a link; returns its token in plain text, this once."""
+        token = new_secret()
+        with self._client.translating():
+            self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
+        return token
+
+    def find(self, token: str) -> PasswordLink | None:
+        """The record of this token, unless it was used or has expired."""
+        with self._client.translating():
+            raw = self._redis.get(keys.link(digest(token)))
+        return PasswordLink(**json.loads(raw)) if raw else None
+
 
 MAX_DAYS = 30
 DAYS = 7

@@ -1,4 +1,4 @@
-"""Onboarding: the first admin, invitations, links to set a password."""
+"""How people get an account: invited, by a link, or by a provider."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from leaseq import Invalid, validation
+from leaseq import Client, Invalid, validation
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.base import Base
-from leaseq.webapp.store.accounts.invitations import DAYS
-from leaseq.webapp.store.accounts.links import PasswordLink
+from leaseq.webapp.store.accounts.factors import Factors
+from leaseq.webapp.store.accounts.invitations import DAYS, Invitations, Links, PasswordLink
+from leaseq.webapp.store.accounts.keys import digest, new_secret
+from leaseq.webapp.store.accounts.log import Log
 from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role, checked_team
+from leaseq.webapp.store.accounts.passwords import Passwords
 from leaseq.webapp.store.accounts.people import (
+    Erasures,
+    People,
     Record,
     erasing_error,
     has_admin,
@@ -21,7 +25,48 @@ from leaseq.webapp.store.accounts.people import (
     refuse_lookalike,
     refuse_taken,
 )
-from leaseq.webapp.store.accounts.secret import digest, new_secret
+from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS, Attempts, Sessions, SignIns
+from leaseq.webapp.store.accounts.tokens import Callers, Tokens
+from leaseq.webapp.store.accounts.traces import Traces
+from leaseq.webapp.store.base import Store
+
+PROBE_SECONDS = 60
+
+
+class Base(Store):
+    def __init__(
+        self,
+        client: Client,
+        *,
+        passwords: Passwords | None = None,
+        session_seconds: int = SESSION_SECONDS,
+    ) -> None:
+        super().__init__(client)
+        self._people = People(client)
+        self._tokens = Tokens(client)
+        self._callers = Callers(client, self._people, self._tokens)
+        self._passwords = passwords or Passwords()
+        self._invitations = Invitations(client)
+        self._links = Links(client)
+        self.attempts = Attempts(client)
+        self.erasures = Erasures(client)
+        self.factors = Factors(client)
+        self.log = Log(client)
+        self.sign_ins = SignIns(client, self._people, self.log)
+        self.sessions = Sessions(client, session_seconds)
+        self.traces = Traces(client)
+
+    def check_writes(self) -> None:
+        """Raise ServerUnavailable or ServerRefused unless the server accepts a write. A server that is full,
+        read-only or without its replicas still answers reads."""
+        with self._client.translating():
+            self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
+
+    def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+        """Log a change of a person's sign-in, and add it to the notices of their next sign-in."""
+        self.log.write(by, what, name, detail)
+        self.sign_ins.notify(name, what, by=by, detail=detail)
+
 
 SETUP_SECONDS = 86_400
 _INVITATION = "an invitation that was not used yet"

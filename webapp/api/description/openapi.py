@@ -1,0 +1,236 @@
+"""The OpenAPI document, completed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Flask
+from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.example import Example
+from flask_openapi.models.header import Header
+from flask_openapi.models.media_type import MediaType
+from flask_openapi.models.operation import Operation
+from flask_openapi.models.parameter import Parameter
+from flask_openapi.models.path_item import PathItem
+from flask_openapi.models.reference import Reference
+from flask_openapi.models.request_body import RequestBody
+from flask_openapi.models.response import Response
+from flask_openapi.models.schema import Schema
+from flask_openapi.openapi import OpenAPI
+
+from leaseq.webapp.api.description import examples, headers
+from leaseq.webapp.api.idempotency import KEYED_METHODS
+from leaseq.webapp.api.models.requests import NewItem
+from leaseq.webapp.api.models.responses import Enqueued, EnqueuedMany
+from leaseq.webapp.api.negotiation import template
+from leaseq.webapp.security.authorization import need_of
+from leaseq.webapp.serving.bodies import JSON
+from leaseq.webapp.serving.problem import Problem, body_of
+
+_PROBLEMS = (
+    Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
+    Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
+    Problem(403, "forbidden", "this requires the role manager; yours is worker: ask an admin"),
+    Problem(404, "not-found", "there is no queue 'reviews', or you have no access to it"),
+    Problem(405, "method-not-allowed", "this path allows GET, HEAD, OPTIONS, not POST"),
+    Problem(
+        406, "not-acceptable", "this call returns application/json, which the Accept header does not accept"
+    ),
+    Problem(
+        409,
+        "lease-lost",
+        "this lease of item 'r-1' is over: somebody else is on it now",
+        id="r-1",
+        state="reserved",
+        answer_kept=True,
+    ),
+    Problem(
+        409,
+        "in-progress",
+        "Idempotency-Key: the first request with this key is still being processed: send it again in 1 s",
+    ),
+    Problem(
+        409,
+        "conflict",
+        "there is already an item with the id 'r-1' and a different payload, and nothing was changed",
+        id="r-1",
+    ),
+    Problem(
+        409,
+        "item-finished",
+        "item 'r-1' of queue 'reviews' has 1 answer, and was not removed",
+        id="r-1",
+        state="finished",
+    ),
+    Problem(
+        409,
+        "answer-not-kept",
+        "the first request with this key succeeded; its answer was too large to be kept",
+    ),
+    Problem(
+        412,
+        "policy-changed",
+        "the policy of queue 'reviews' is not the one that If-Match names, and nothing changed: GET the "
+        "queue, and send the ETag that it has now",
+    ),
+    Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
+    Problem(
+        413,
+        "too-large",
+        "body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES): send several requests; items as "
+        "application/x-ndjson may be of any size",
+        field="body",
+        limit="at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)",
+    ),
+    Problem(415, "unsupported-media-type", "send the body as application/json"),
+    Problem(
+        422,
+        "form",
+        "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
+        errors={"stars": "9 is greater than the maximum of 5"},
+    ),
+    Problem(
+        422,
+        "key-reused",
+        "Idempotency-Key: this key was used for another body. Send that body again, or use a new key",
+        field="Idempotency-Key",
+        limit="a new key for each body",
+    ),
+    Problem(
+        429,
+        "too-many-requests",
+        "you have 4 waits open, as many as one person may have: close one",
+    ),
+    Problem(500, "internal", "the error was logged; the request may or may not have taken effect"),
+    Problem(
+        503,
+        "server-unavailable",
+        "the queue server does not answer: try again in a few seconds",
+    ),
+    Problem(503, "server-refused", "the server refused: out of memory"),
+    Problem(
+        503,
+        "queue-unreadable",
+        "this queue has schema 3, which this version of leaseq does not know: it changed nothing. "
+        "Use a newer version of leaseq",
+    ),
+)
+
+
+def problems() -> dict[str, Any]:
+    """All examples, by code."""
+    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS}
+
+
+def codes(status: str) -> list[str]:
+    """The codes that a problem of this status may have."""
+    like = "413" if status == "414" else status  # both are too large
+    return [one.code for one in _PROBLEMS if str(one.status) == like]
+
+
+PROBLEM = "application/problem+json"
+CHANGE_STATUSES = ("409", "413", "415", "422")
+"""Error statuses of calls that change something."""
+
+
+def complete(bp: APIBlueprint) -> None:
+    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that parses its body itself
+        bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
+    for path, method, operation in _operations(bp.paths):
+        if operation.description:
+            operation.description = operation.description.replace("<br/>", "\n")  # it is Markdown
+        call = f"{method.upper()} {path.removeprefix(str(bp.url_prefix))}"
+        answers = operation.responses or {}
+        _show_headers(call, method, operation, answers)
+        if method == "get":
+            operation.responses = answers = {
+                status: one for status, one in answers.items() if status not in CHANGE_STATUSES
+            }
+        if isinstance(operation.requestBody, RequestBody):
+            if method in ("put", "post", "patch"):
+                operation.requestBody.required = _has_required_field(bp, operation.requestBody)
+            _show_requests(call, operation.requestBody)
+        _show_paths(operation)
+        _show_responses(call, answers)
+
+
+def share_problems(app: OpenAPI) -> None:
+    """Add the examples of problems as components, to which most calls refer."""
+    app.components.examples = {code: Example.model_validate(one) for code, one in problems().items()}
+
+
+def show_roles(app: Flask, bp: APIBlueprint) -> None:
+    """List the security schemes of each call, with the role that it requires."""
+    for rule in app.url_map.iter_rules():
+        path_item = bp.paths.get(template(rule))
+        for _, method, operation in _operations({rule.rule: path_item} if path_item else {}):
+            if method.upper() in (rule.methods or ()):
+                role = need_of(app, rule.endpoint)
+                operation.security = [
+                    {scheme: [str(role)]} for schemes in bp.abp_security or () for scheme in schemes
+                ]
+
+
+def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:
+    for path, item in paths.items():
+        for method in ("get", "put", "post", "patch", "delete"):
+            operation = getattr(item, method)
+            if operation is not None:
+                yield path, method, operation
+
+
+def _has_required_field(bp: APIBlueprint, body: RequestBody) -> bool:
+    """Whether a field of the body is required; if none is, neither is the body."""
+    for kind in body.content.values():
+        ref = getattr(kind.media_type_schema, "ref", None)
+        if ref is not None and not bp.components_schemas[ref.rpartition("/")[2]].required:
+            return False
+    return True
+
+
+def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
+    is_keyed = method.upper() in KEYED_METHODS
+    request_headers = {
+        **headers.REQUEST_HEADERS.get(call, {}),
+        **(headers.KEYED_REQUEST_HEADERS if is_keyed else {}),
+    }
+    parameters = [
+        Parameter.model_validate({"name": name, "in": "header", **one})
+        for name, one in request_headers.items()
+    ]
+    operation.parameters = [*(operation.parameters or ()), *parameters]
+    response_headers = {**headers.RESPONSE_HEADERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
+    for status, answer in answers.items():
+        is_success = status < "300"
+        fields = {**(response_headers if is_success else {}), **headers.RATE_LIMIT}
+        if is_success or status == "429":
+            new_headers = {name: Header.model_validate(one) for name, one in fields.items()}
+            answer.headers = {**(answer.headers or {}), **new_headers}
+
+
+def _show_requests(call: str, body: RequestBody) -> None:
+    _show(body.content[JSON], examples.REQUESTS[call])
+
+
+def _show_paths(operation: Operation) -> None:
+    for parameter in operation.parameters or ():
+        if parameter.name in examples.PATHS and parameter.required:
+            parameter.example = examples.PATHS[parameter.name]
+
+
+def _show_responses(call: str, answers: dict[str, Response]) -> None:
+    for status, answer in answers.items():
+        for kind, media in (answer.content or {}).items():
+            if kind == PROBLEM:
+                media.examples = {
+                    code: Reference(ref=f"#/components/examples/{code}") for code in codes(status)
+                }
+            elif call in examples.STREAMS:
+                _show(media, {"answer": examples.STREAMS[call][kind]})
+            else:
+                _show(media, {"answer": examples.RESPONSES[call]})
+
+
+def _show(media: MediaType, values: dict[str, Any]) -> None:
+    media.examples = {name: Example(value=value) for name, value in values.items()}

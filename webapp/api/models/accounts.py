@@ -1,0 +1,176 @@
+"""The bodies of requests and responses about people, tokens and invitations."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+from leaseq.webapp.api.models.base import PageQuery, RequestModel
+from leaseq.webapp.api.models.requests import (
+    NAME,
+    PERSON,
+    PERSON_SEGMENT,
+    SKILLS,
+    Body,
+    Role,
+    WholeNumber,
+    number_range,
+    optional,
+)
+from leaseq.webapp.api.models.responses import RecordModel, Time
+from leaseq.webapp.store.accounts import Scope
+from leaseq.webapp.store.accounts.invitations import MAX_DAYS
+from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
+
+LogKind = TypeAliasType(
+    "LogKind", Literal["person", "invitation", "sign-in", "token", "queue", "item", "webhook"]
+)
+ID = "^[0-9a-f]{1,64}$"
+
+
+class Person(RecordModel):
+    name: str
+    role: Role
+    skills: list[str]
+    team: str
+    disabled: bool
+    created_at: Time
+
+
+class PersonList(BaseModel):
+    people: list[Person]
+    after: str | None
+
+
+class PersonExport(BaseModel):
+    """Everything that is stored about a person. Each kind of entry is a separate member."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal["leaseq.person/1"]
+    name: str
+    exported_at: Time
+    account: Any = Field(description="null: there is no account of this name")
+    items: list[Any] = Field(description="For each item, what they had, answered or typed")
+
+
+class PersonChanges(Body):
+    role: Role | None = Field(None, description="What they may do")
+    skills: list[str] | None = Field(None, description="Their skills", json_schema_extra=SKILLS)
+    team: str | None = Field(None, description="Their team; empty: none", max_length=MAX_TEAM)
+    disabled: bool | None = Field(None, description="Whether the account is disabled")
+
+
+class CallerToken(RecordModel):
+    scope: Scope
+    queue: str | None = Field(description="The only queue that it is valid for; null: all")
+    expires_at: Time | None = Field(description="null: it is valid until it is revoked")
+
+
+class Me(BaseModel):
+    name: str
+    role: Role
+    skills: list[str]
+    token: CallerToken | None = Field(description="The token of this request; null: a session")
+
+
+class Token(CallerToken):
+    id: str = Field(description="Identifies the token; it does not authorize calls")
+    name: str
+    person: str = Field(description="The person that the token acts as")
+    created_at: Time
+    used_at: Time | None = Field(description="The last use, stored at most once a minute")
+
+
+class NewToken(Token):
+    token: str = Field(description="The token itself, in this response only, since only its hash is stored")
+
+
+class TokenList(BaseModel):
+    tokens: list[Token]
+    after: str | None
+
+
+class TokenPath(RequestModel):
+    token: str = Field(description="The token's id", json_schema_extra={"pattern": ID})
+
+
+class TokensQuery(PageQuery):
+    person: str | None = Field(
+        None,
+        description="The person whose tokens to list; for admins. Default: the caller",
+        json_schema_extra=PERSON,
+    )
+
+
+class NewTokenRequest(Body):
+    name: str = Field(description="What it is for", json_schema_extra={"maxLength": MAX_TOKEN_NAME})
+    scope: Scope = optional("What it may do; by default all that the caller's token may do")
+    queue: str = optional("The only queue that it is valid for", pattern=NAME)
+    days: WholeNumber = optional(
+        "How many days it is valid; by default as long as the caller's", **number_range(1, MAX_TOKEN_DAYS)
+    )
+    person: str = optional("The person that it acts as; for admins. Default: the caller", **PERSON)
+
+
+class Invitation(RecordModel):
+    id: str
+    name: str | None = Field(description="null: they choose it")
+    role: Role
+    skills: list[str]
+    team: str
+    by: str
+    created_at: Time
+    expires_at: Time
+
+
+class NewInvitation(Invitation):
+    link: str = Field(description="The address to open; valid once, and in this response only")
+
+
+class InvitationList(BaseModel):
+    invitations: list[Invitation]
+    after: str | None
+
+
+class InvitationPath(RequestModel):
+    invitation: str = Field(description="The invitation's id", json_schema_extra={"pattern": ID})
+
+
+class InvitationRequest(Body):
+    name: str = optional("The name that they will have; by default they choose it", **PERSON_SEGMENT)
+    role: Role = optional("By default worker")
+    skills: list[str] = optional("Their skills", **SKILLS)
+    team: str = optional("Their team", maxLength=MAX_TEAM)
+    days: WholeNumber = optional("How many days the link is valid, default 7", **number_range(1, MAX_DAYS))
+
+
+class PasswordLink(BaseModel):
+    link: str = Field(
+        description="The address at which they choose a password; valid once, within three days"
+    )
+
+
+class LogEntry(RecordModel):
+    at: Time
+    by: str
+    what: str = Field(description="A code, `kind.act`, such as `queue.set` or `sign-in.failed`")
+    about: str = Field(description="The person, the queue, or the queue and the item")
+    detail: str
+
+
+class LogEntryList(BaseModel):
+    entries: list[LogEntry]
+    after: str | None = Field(description="null: the last page. With a filter, a page may be short, or empty")
+
+
+class LogQuery(PageQuery):
+    after: str | None = Field(
+        None, description="The cursor from the previous page", pattern="^[0-9]{1,19}-[0-9]{1,19}s?$"
+    )
+    person: str | None = Field(
+        None, description="Only entries by or about this person", json_schema_extra=PERSON
+    )
+    kind: LogKind | None = Field(None, description="Only entries whose code begins with this kind")

@@ -1,0 +1,173 @@
+"""The base of request bodies, and the pages of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
+from typing import Any, Self, TypeVar, get_args
+from urllib.parse import urlencode
+
+from annotated_types import Ge, Le
+from flask import Response, g, request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+
+from leaseq import Invalid, validation
+from leaseq.names import did_you_mean
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "an array",
+    "dict": "an object",
+    "model": "an object",
+}
+"""The expected kind, by the first word of Pydantic's error code."""
+
+
+class RequestModel(BaseModel):
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Validate ``obj``. Raises Invalid for the first refused field."""
+        try:
+            return super().model_validate(obj, **options)
+        except ValidationError as error:
+            raise _refusal(cls, error) from None
+
+
+def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
+    """The first fault, as an error. A required field that is missing comes before others, and is named
+    together with one that is unknown: that one may be a misspelling of it."""
+    faults: list[Any] = error.errors(include_url=False)
+    first = next((one for one in faults if one["type"] == "missing"), faults[0])
+    field, limit = ".".join(map(str, first["loc"])) or "body", _limit(model, first)
+    unknown = next((one for one in faults if one["type"] == "extra_forbidden"), None)
+    if first["type"] == "missing" and unknown is not None:
+        limit += f"; {'.'.join(map(str, unknown['loc']))} {_limit(model, unknown)}"
+    if first["type"] in ("missing", "extra_forbidden", "value_error"):
+        return Invalid(field, limit)
+    return validation.refusal(field, limit, first["input"])
+
+
+def _limit(model: type[BaseModel], error: Mapping[str, Any]) -> str:
+    code, loc, context = str(error["type"]), error["loc"], error.get("ctx", {})
+    fields = _fields(model, loc[:-1])
+    match code:
+        case "missing":
+            return "is required"
+        case "extra_forbidden":
+            names = [field.alias or name for name, field in fields.items()]
+            hint = f"they are {', '.join(names)}" if names else "it has none"
+            return f"is not a field of this request; {did_you_mean(str(loc[-1]), names, hint)}"
+        case "literal_error":
+            return f"one of {context['expected'].replace(' or ', ', ')}"
+        case "string_too_short":
+            return f"at least {context['min_length']:,} character{'s' if context['min_length'] > 1 else ''}"
+        case "string_too_long":
+            return f"at most {context['max_length']:,} characters"
+        case "string_pattern_mismatch" if loc[-1] == "after":
+            return "a cursor from an earlier page of this list"
+        case "string_pattern_mismatch":
+            return f"text that matches {context['pattern']}"
+    within = _range_text(fields, loc)
+    if code in ("greater_than_equal", "less_than_equal"):
+        return f"a number{within}"
+    wanted_kind = _KINDS.get(code.partition("_")[0])
+    if wanted_kind is None:
+        return str(error["msg"][0].lower() + error["msg"][1:])
+    return f"{wanted_kind}{within}"
+
+
+def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
+    """The fields of the model, or of the nested model at the path; empty if there is none."""
+    for step in path:
+        field = _find_field(model.model_fields, step)
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+        models = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
+        if not models:
+            return {}
+        model = models[0]
+    return model.model_fields
+
+
+def _find_field(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | None:
+    return next((field for field_name, field in fields.items() if name in (field_name, field.alias)), None)
+
+
+def _range_text(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
+    """The bounds of a number, from its schema."""
+    field = _find_field(fields, loc[-1]) if loc else None
+    if field is None:
+        return ""
+    schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    minimum: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
+    maximum: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
+    return f" from {minimum:,} to {maximum:,}" if minimum is not None and maximum is not None else ""
+
+
+_Entry = TypeVar("_Entry")
+_Key = TypeVar("_Key", str, int)
+
+AFTER = "The cursor from the previous page"
+LIMIT = "The maximum number of entries, default 100"
+
+
+def no_defaults(schema: dict[str, Any]) -> None:
+    """Remove the defaults from a schema: a generated client would send them, although nobody set them."""
+    for field in schema.get("properties", {}).values():
+        field.pop("default", None)
+
+
+class Query(RequestModel):
+    """A query without unknown parameters."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=no_defaults)
+
+
+class PageQuery(Query):
+    after: str | None = Field(None, description=AFTER, min_length=1)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class LeasesQuery(PageQuery):
+    after: str | None = Field(None, description=AFTER, pattern="^[0-9]{1,16}$")
+
+
+class LateQuery(PageQuery):
+    after: str | None = Field(
+        None,
+        description=AFTER,
+        pattern=r"^[0-9a-f]{16}/([0-9]{1,19}|end)/[A-Za-z0-9._~%-]*/[A-Za-z0-9._~%,-]*$",
+    )
+    limit: int = Field(
+        100, ge=1, le=1_000, description="The maximum number of items with late answers, default 100"
+    )
+
+
+def page_of(
+    every: Iterable[_Entry], key: Callable[[_Entry], _Key], after: _Key | None, limit: int
+) -> tuple[list[_Entry], str | None]:
+    """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
+    end."""
+    entries = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
+    page = entries[:limit]
+    return page, str(key(page[-1])) if len(entries) > limit else None
+
+
+def list_response(
+    name: str, entries: list[dict[str, Any]], after: str | None, **members: Any
+) -> dict[str, Any]:
+    """One page of a list: its entries under ``name``, and the cursor of the next page."""
+    g.next_page = after
+    return {name: entries, **members, "after": after}
+
+
+def link_next_page(response: Response) -> Response:
+    """Name the next page's address in a `Link` header (RFC 8288), for clients that follow it."""
+    after = g.get("next_page")
+    if after is not None:
+        query = urlencode({**request.args, "after": after})
+        response.headers["Link"] = f'<{request.base_url}?{query}>; rel="next"'
+    return response

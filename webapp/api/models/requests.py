@@ -1,0 +1,337 @@
+"""The bodies, queries and paths of requests."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BeforeValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+import leaseq
+from leaseq import transfer, validation
+from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, RequestModel, no_defaults
+from leaseq.webapp.store import accounts
+
+State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
+Role = TypeAliasType("Role", accounts.Role)  # a separate schema in the OpenAPI document
+LONGEST_WAIT = 30  # seconds that a request may wait for an item
+MAX_IDS = 1_000  # items of one bulk request
+MAX_DELAY = 315_360_000  # ten years, in seconds
+MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
+
+# Limits that the library checks, for the OpenAPI document only: the library's errors are clearer.
+NAME = "^[a-z0-9._-]{1,64}$"
+SKILL = {"type": "string", "pattern": NAME}
+SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
+PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
+TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
+PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # of those above, only what Unicode calls printable
+ID: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_ID}
+PERSON: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_PERSON, "pattern": PRINTABLE}
+PERSON_SEGMENT: dict[str, Any] = {**PERSON, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u00a0/\\\\]+$"}
+_SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
+PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
+DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
+EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
+ANSWERS_CURSOR: dict[str, Any] = {
+    "pattern": "^(0|[a-z0-9._-]{1,64}:[0-9]{1,16}((\\.[0-9]{1,16})*|/[A-Za-z0-9_=-]{1,1100}))$"
+}
+DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # the years that the library accepts
+MOMENT: dict[str, Any] = {
+    "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
+}
+
+
+def number_range(minimum: float, maximum: float) -> dict[str, Any]:
+    return {"minimum": minimum, "maximum": maximum}
+
+
+def optional(description: str, **schema: Any) -> Any:
+    """A field that may be left out, which changes nothing; its value in Python is then None."""
+    return Field(None, description=description, json_schema_extra=schema)
+
+
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time", "pattern": DAY})]
+WholeNumber = Annotated[int, BeforeValidator(validation.as_integer)]
+
+
+class Body(RequestModel):
+    """A request body with exact types and no unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
+
+
+class QueuePath(RequestModel):
+    q: str = Field(description="The queue's name", json_schema_extra={"pattern": NAME})
+
+
+class ItemPath(QueuePath):
+    id: str = Field(
+        description="The item's id, percent-encoded with its slashes: printable, not . or ..",
+        json_schema_extra={**ID, "pattern": PRINTABLE},
+    )
+
+
+class PersonPath(RequestModel):
+    name: str = Field(description="The person's name, percent-encoded", json_schema_extra=PERSON_SEGMENT)
+
+
+class EmptyRequest(Body):
+    """No fields: {} or no body."""
+
+
+class NewItem(Body):
+    """An item to add."""
+
+    payload: Any = Field(description="Any JSON, at most 262,144 bytes")
+    id: str = optional(
+        "Printable, no part between slashes is . or ..; generated if left out; an existing id adds nothing",
+        **ID,
+        pattern=PRINTABLE,
+    )
+    priority: WholeNumber = optional("Smaller is sooner; default 100", **PRIORITY)
+    delay: float = optional("Seconds before it may be reserved", **number_range(0, MAX_DELAY))
+    at: str = optional(
+        "When it may be reserved, instead of a delay; a time in the past means now",
+        format="date-time",
+        pattern=DAY,
+    )
+    requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
+    due: str = optional("From 1970 to 9000", format="date-time", pattern=DAY)
+    max_attempts: WholeNumber = optional(
+        "Expiries and fails until it is dead; by default the policy's number", **number_range(1, 1_000)
+    )
+
+
+class ItemChanges(Body):
+    """The fields of an item to change; fields that are left out keep their values."""
+
+    priority: WholeNumber = optional("Smaller is sooner", **PRIORITY)
+    due: DateTime | None = optional("From 1970 to 9000; null: no due date")
+    requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
+    payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or has answered it")
+    delay: float = optional(
+        "Seconds from now before it may be reserved; 0: now", **number_range(0, MAX_DELAY)
+    )
+    answers: WholeNumber = optional(
+        "How many answers it needs, fewer than now; alone in any state", minimum=1, maximum=100
+    )
+
+    def sent_fields(self) -> leaseq.ItemChanges:
+        """The fields that the request contains, and no others."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.due is not None:
+            fields["due"] = transfer.utc_time(self.due, "due")
+        return cast("leaseq.ItemChanges", fields)
+
+
+class ReserveRequest(Body):
+    wait: float = Field(
+        0,
+        description="Seconds to wait for an item if there is none now, default 0",
+        json_schema_extra=number_range(0, LONGEST_WAIT),
+    )
+
+
+class TokenRequest(Body):
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The lease's token")
+
+
+class EndRequest(TokenRequest):
+    """The end of a lease, optionally followed by the next one."""
+
+    then_reserve: bool = Field(False, description="true: also reserve the next item")
+
+
+class FinishRequest(EndRequest):
+    result: Any = Field(description="The answer: it must fit the queue's form")
+
+
+class AbandonRequest(EndRequest):
+    reason: str | None = Field(
+        None, description="The reason, for the manager and the next person", json_schema_extra=TEXT
+    )
+    again: bool = Field(
+        True,
+        description="true (default): give it to this person again if nothing else waits for them; "
+        "false: never give it to this person again",
+    )
+
+
+class FailRequest(EndRequest):
+    error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
+    retry: bool = Field(
+        True, description="false: it is dead immediately, even if attempts are left; default true"
+    )
+
+
+class DraftRequest(TokenRequest):
+    draft: Any = Field(description="The unfinished answer, any JSON")
+
+
+class ReviveRequest(Body):
+    """Which dead items: all if no field is set."""
+
+    error: str | None = Field(
+        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
+    )
+    person: str | None = Field(
+        None, description="Only items that this person held last", json_schema_extra=PERSON
+    )
+
+
+class RemoveRequest(Body):
+    """Which items in a state: all if no other field is set."""
+
+    state: State = Field(description="The state of the items to delete")
+    error: str | None = Field(
+        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
+    )
+    person: str | None = Field(
+        None, description="Only items that this person held last", json_schema_extra=PERSON
+    )
+
+
+class AssignRequest(Body):
+    person: str = Field(
+        description="The only person who may reserve it: the name of an account", json_schema_extra=PERSON
+    )
+
+
+class ReopenRequest(Body):
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The answer's token")
+    to: str | None = Field(
+        None,
+        description="The only person who may reserve it then: the name of an account; null: anybody",
+        json_schema_extra=PERSON,
+    )
+    reason: str | None = Field(
+        None, description="What to do again; the next person reads it", json_schema_extra=TEXT
+    )
+
+
+class CorrectRequest(Body):
+    token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
+    result: Any = Field(description="The right answer: it must fit the queue's form")
+
+
+class BulkRequest(Body):
+    action: Literal["release", "assign", "unassign", "revive", "remove"] = Field(
+        description="What to do with each item"
+    )
+    ids: list[str] = Field(
+        description="The items' ids",
+        json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},
+    )
+    person: str = optional("For assign: the only person who may reserve them", **PERSON)
+    unless: Literal["finished"] = optional("For remove: items that somebody has finished are kept")
+
+
+class RemoveQuery(Query):
+    unless: Literal["finished"] = optional(
+        "Delete the item only while nobody has finished it, or one of its assignments"
+    )
+
+
+class PauseRequest(Body):
+    reason: str | None = Field(
+        None, description="The reason, shown to people while the queue is paused", json_schema_extra=TEXT
+    )
+
+
+class ItemsQuery(Query):
+    state: State = Field(description="The state of the items")
+    after: str | None = Field(None, description=AFTER, json_schema_extra=PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class ImportQuery(Query):
+    format: Literal["auto", "csv", "tsv", "json", "jsonl", "xlsx"] = Field(
+        "auto", description="The format of the file, default auto: that of its Content-Type"
+    )
+    delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
+        "auto", description="The separator of columns in CSV and TSV, default auto: found in the header"
+    )
+    quotes: transfer.Quotes = Field(
+        "auto",
+        description="Double quotes in CSV and TSV: they enclose a field (double), or are text (none); "
+        "default auto",
+    )
+    id_field: str | None = Field(None, description="The column of the id")
+    priority_field: str | None = Field(None, description="The column of the priority")
+    due_field: str | None = Field(None, description="The column of the due date")
+    requires_field: str | None = Field(
+        None, description="The column of the skills, split by spaces or commas"
+    )
+    payload_field: list[str] | None = Field(
+        None, description="A column of the payload; may be repeated; default: all columns"
+    )
+    dates: transfer.Dates = optional("How due dates such as 3/4/2026 are read; without it, they are refused")
+    no_header: bool = Field(
+        False, description="true: CSV or TSV without a header; its columns are column_1, column_2 and so on"
+    )
+    header_line: int | None = Field(
+        None, ge=1, le=1_000_000, description="The line of the header, if a title is above it"
+    )
+    raw_cells: bool = Field(
+        False,
+        description="true: keep all cells of CSV and TSV as text; default: a column whose cells are all "
+        "numbers, all booleans or all JSON has values",
+    )
+    text_field: list[str] = Field([], description="A column of CSV or TSV to keep as text; may be repeated")
+    value_field: list[str] = Field(
+        [], description="A column of numbers, booleans or JSON: other cells are errors; may be repeated"
+    )
+
+
+MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+
+
+class DueQuery(Query):
+    after: str | None = Field(None, description=AFTER, json_schema_extra=DUE_PLACE)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class JournalQuery(Query):
+    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=EVENT)
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+
+
+class EventsQuery(Query):
+    after: str | None = Field(
+        None,
+        description="The same as the header `Last-Event-ID`, which takes precedence",
+        json_schema_extra=EVENT,
+    )
+
+
+class AnswersQuery(Query):
+    format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] = optional(
+        "The format of the answers, by default the one that `Accept` prefers, else jsonl"
+    )
+    since: str | None = Field(
+        None, alias="from", description="Finished at or after this" + MOMENT_TEXT, json_schema_extra=MOMENT
+    )
+    until: str | None = Field(
+        None,
+        alias="to",
+        description="Finished before this; a day is included as a whole" + MOMENT_TEXT,
+        json_schema_extra=MOMENT,
+    )
+    person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
+    late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
+    with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")
+    raw_cells: bool = Field(
+        False,
+        description="true: in csv and tsv, no apostrophe before what a spreadsheet would run as a formula",
+    )
+    bom: bool = Field(False, description="true: csv and tsv begin with a byte order mark, for Excel")
+
+
+class NewAnswersQuery(Query):
+    after: str | None = Field(
+        None,
+        description="The cursor from the previous call, by default the beginning",
+        json_schema_extra=ANSWERS_CURSOR,
+    )
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)

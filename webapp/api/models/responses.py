@@ -1,0 +1,468 @@
+"""The bodies of responses."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SkipValidation,
+    WithJsonSchema,
+    create_model,
+)
+from typing_extensions import TypeAliasType
+
+import leaseq
+from leaseq import Ending, form
+from leaseq.policy import FIELDS
+from leaseq.policy_fields import Alerts, Bands, Integer, OneOf, Seconds, Text
+from leaseq.policy_fields import Field as PolicyField
+from leaseq.policy_fields import Form as FormKind
+from leaseq.transfer import rfc3339
+from leaseq.webapp.api.models.base import no_defaults
+from leaseq.webapp.api.models.requests import Body, State, WholeNumber, number_range, optional
+
+
+class ShownField(Body):
+    """A field of the payload, and how it is shown."""
+
+    field: str
+    kind: str = optional("How to show it", enum=list(form.KINDS))
+    label: str = optional("Its heading")
+    beside: bool = optional("Whether to show it next to the others")
+
+
+class AskSchema(BaseModel):
+    """JSON Schema, draft 2020-12; references must stay within it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["object"]
+    required: list[str] = optional("The fields that must be answered", uniqueItems=True)
+    properties: dict[str, Any] = optional("What is asked: the schema of each field")
+
+
+class Form(Body):
+    """How to show a payload and what to ask."""
+
+    show: list[str | ShownField] = optional("The payload's fields in their order; without it, all in a table")
+    ask: AskSchema = optional("The schema of a result; without it, there is one text box")
+    prefill: dict[str, str] = optional("The payload's field with which each question is prefilled")
+    when: dict[str, dict[str, list[Any]]] = optional(
+        "Questions that are asked only after certain answers: for each, its conditions, by question"
+    )
+    keys: dict[str, Any] = optional("The choice that each key of the keyboard selects, by its character")
+
+
+_FormOrNone: TypeAlias = SkipValidation[Form | None]
+
+
+def _model_field(field: PolicyField) -> tuple[Any, Any]:
+    """The type and the description of a policy field, for ``create_model``."""
+    with_limits = isinstance(field.kind, OneOf | Alerts)  # other limits are in the schema
+    description = field.explain("null", limits=with_limits)
+    match field.kind:
+        case Seconds(minimum, maximum):
+            return field.type, optional(description, **number_range(minimum, maximum))
+        case Integer(minimum, maximum):
+            type_ = WholeNumber | None if field.description.none else WholeNumber
+            return type_, optional(description, **number_range(minimum, maximum))
+        case Bands(minimum, maximum):
+            items = {"type": "integer", **number_range(minimum, maximum)}
+            return list[WholeNumber], optional(description, items=items, minItems=2, maxItems=2)
+        case Alerts(measures) as kind:
+            items = {"type": "string", "pattern": kind.pattern}
+            return list[str], optional(description, items=items, maxItems=len(measures))
+        case Text(longest):
+            return field.type, optional(description, maxLength=longest)
+        case FormKind():
+            return _FormOrNone, optional(description)
+        case _:
+            return field.type, optional(description)
+
+
+if TYPE_CHECKING:
+    _Fields = Body
+else:
+    _Fields = create_model(
+        "_Fields", __base__=Body, **{name: _model_field(field) for name, field in FIELDS.items()}
+    )
+
+
+class PolicyChanges(_Fields):
+    """Policy fields to set; a field that is left out keeps its value."""
+
+    def sent_fields(self) -> dict[str, Any]:
+        """The fields that the request contains, and no others."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Policy(PolicyChanges):
+    """The policy in force: every field."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+
+
+Time = Annotated[
+    datetime,
+    PlainSerializer(rfc3339),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
+]
+
+Undone = TypeAliasType("Undone", Literal["finished", "abandoned", "failed"])
+
+
+class RecordModel(BaseModel):
+    """A response model with the fields of one of the library's objects."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def from_record(cls, record: object) -> dict[str, Any]:
+        return cls.model_validate(record).model_dump()
+
+
+class Lease(RecordModel):
+    queue: str
+    id: str
+    token: int
+    payload: Any
+    attempt: int = Field(description="Number of this lease among the item's leases, from 1")
+    reserved_at: Time
+    expires_at: Time
+    lease_seconds: float
+    draft: Any
+    person: str
+
+
+class LeaseList(BaseModel):
+    leases: list[Lease]
+    after: str | None
+
+
+class Finished(RecordModel):
+    id: str
+    late: bool = Field(description="The lease had expired, and nobody else had been given the item")
+    replayed: bool = Field(description="true for a repeated request: it had already finished the item")
+    next: Lease | None
+
+
+class Enqueued(BaseModel):
+    model_config = ConfigDict(extra="forbid")  # so that it can't be mistaken for EnqueuedMany
+
+    id: str
+    added: bool = Field(description="false: the item existed, and nothing changed")
+
+
+class EnqueuedMany(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    added: int
+    duplicates: int = Field(description="Items that already existed")
+
+
+class RowError(BaseModel):
+    line: int
+    detail: str
+
+
+class RowConflict(BaseModel):
+    line: int
+    id: str
+
+
+class Imported(BaseModel):
+    added: int
+    duplicates: int = Field(description="Rows whose id already existed, with an equal payload")
+    conflicts: int = Field(description="Rows whose id already existed, with another payload: nothing changed")
+    rejected: int = Field(description="Lines of the file that were left out")
+    errors: list[RowError] = Field(description="The first 100 bad rows")
+    conflicting: list[RowConflict] = Field(description="The first 10,000 conflicts")
+    sheet: str | None = Field(description="Of a workbook: the name of the sheet that was read, the first one")
+    sheets: int | None = Field(description="Of a workbook: how many sheets it has, without hidden ones")
+
+
+class Abandoned(RecordModel):
+    id: str
+    next: Lease | None
+
+
+class Failed(RecordModel):
+    id: str
+    retry_at: Time | None = Field(
+        description="null: no attempts are left, the item is dead; or it needs no more answers"
+    )
+    next: Lease | None
+
+
+class Answer(RecordModel):
+    id: str
+    payload: Any
+    result: Any
+    person: str
+    token: int
+    attempt: int
+    finished_at: Time
+    late: bool
+    reserved_at: Time | None = Field(description="When the work on it began; null: not known")
+    seconds: float | None = Field(description="From reserved_at to finished_at")
+
+
+class Grant(RecordModel):
+    token: int
+    person: str
+    attempt: int
+    reserved_at: Time
+    how: Ending
+    ended_at: Time | None
+    expires_at: Time | None
+    renewals: int
+    reason: str | None
+    undone: Undone | None = Field(
+        description="Only if `how` is `undone`: what the person undid, which no longer counts"
+    )
+    renewable: bool = Field(
+        description="It expired, but its person may renew it, within the policy's limits; false in lists"
+    )
+
+
+class Item(RecordModel):
+    id: str
+    state: State
+    payload: Any
+    priority: int
+    requires: list[str]
+    assignment: int = Field(description="In a list: the number of the assignment, from 1")
+    assigned_to: list[str] = Field(description="The only people who may reserve it now")
+    due: Time | None
+    attempts: int = Field(description="Leases so far, without those of an undo")
+    failures: int = Field(description="Expiries and fails so far")
+    last_error: str | None = Field(
+        description="The error of its last fail; without one, why a dead item died"
+    )
+    enqueued_at: Time
+    answers_needed: int = Field(description="How many answers it needs: the policy's number, or its own")
+    leases: list[Grant]
+    answers: list[Answer]
+    late_answers: list[Answer]
+    history: list[Grant]
+
+
+class AnswerList(BaseModel):
+    answers: list[Answer]
+    after: str | None
+
+
+class NewAnswerList(BaseModel):
+    answers: list[Answer]
+    more: bool = Field(description="There are more after this page: call again now")
+    after: str = Field(description="The cursor for the next call, also if there is nothing new")
+
+
+class ItemList(BaseModel):
+    items: list[Item]
+    after: str | None
+
+
+class Counts(RecordModel):
+    inbound: int
+    reserved: int
+    scheduled: int
+    finished: int
+    dead: int
+
+
+class Alert(RecordModel):
+    name: str = Field(description="The measure of the policy's rule")
+    limit: int = Field(description="The rule's limit: items or seconds")
+    value: int = Field(description="The measure when the alert was raised")
+    since: Time
+
+
+class Stats(Counts):
+    oldest_inbound_seconds: float | None
+    overdue: int = Field(description="Items past their due date that are neither finished nor dead")
+    waiting: int = Field(description="How many calls wait for an item")
+    paused: str | None = Field(description="The reason for the pause, '' if there is none; null: not paused")
+    counters: dict[str, int]
+    alerts: list[Alert] = Field(description="The alerts that are raised now")
+    unreachable: int | None = Field(
+        description="Waiting items that nobody can take: assigned to somebody who may not work on the "
+        "queue, or with skills that nobody has who may; null: not counted lately"
+    )
+
+
+class Queue(BaseModel):
+    name: str
+    title: str
+    paused: str | None
+    policy: Policy
+    form: Form | None
+    counts: Counts
+    alerts: list[Alert] = Field(description="The alerts that are raised now")
+
+
+class UnreadableQueue(BaseModel):
+    name: str
+    detail: str = Field(description="Why this version of leaseq can't read it")
+
+
+class QueueList(BaseModel):
+    queues: list[Queue]
+    unreadable: list[UnreadableQueue]
+    after: str | None
+
+
+class Cleared(RecordModel):
+    returned: int
+    released: int
+    died: int
+    forgotten: int
+    more: bool
+
+
+class Revived(BaseModel):
+    revived: int
+    more: bool = Field(description="The limit of one call was reached: call again")
+
+
+class RefusedItem(BaseModel):
+    id: str
+    code: str
+    detail: str
+
+
+class BulkResult(BaseModel):
+    done: int
+    refused: list[RefusedItem]
+
+
+class Removed(BaseModel):
+    removed: int
+    more: bool = Field(description="The limit of one call was reached: call again")
+
+
+class PauseState(BaseModel):
+    paused: str | None
+
+
+class AlertDetail(BaseModel):
+    alert: str
+    limit: int
+    value: int = Field(description="The measure at that time")
+
+
+class Event(RecordModel):
+    cursor: str
+    at: Time
+    what: str
+    id: str | None
+    person: str | None
+    token: int | None
+    detail: str | AlertDetail | None = Field(description="A text, such as a reason; for alerts, an object")
+
+
+class EventList(BaseModel):
+    events: list[Event]
+    after: str | None
+
+
+class Webhook(RecordModel):
+    id: str
+    url: str
+    events: list[str]
+    queues: list[str] = Field(description="Empty: all")
+    created_at: Time
+    created_by: str
+    since: Time = Field(description="When it was added or enabled again: later events are sent")
+    failing_since: Time | None = Field(description="When the current series of failed tries began")
+    disabled_at: Time | None
+    disabled_why: str | None
+    rotating_until: Time | None = Field(description="Until then, the old secret signs deliveries, too")
+
+
+class WebhookWithSecret(Webhook):
+    secret: str = Field(description="With this the receiver verifies deliveries; not shown again")
+
+
+class WebhookList(BaseModel):
+    webhooks: list[Webhook]
+    after: str | None
+
+
+class Try(RecordModel):
+    at: Time
+    status: int | None = Field(description="The receiver's HTTP status; null if it did not answer")
+    seconds: float | None
+    excerpt: str = Field(description="The beginning of its response")
+    error: str | None = Field(description="Why there is no response")
+
+
+class Delivery(RecordModel):
+    id: str
+    webhook_id: str = Field(description="The id that the receiver gets: the same in every try and replay")
+    type: str
+    state: Literal["waiting", "sending", "delivered", "failed"]
+    created_at: Time
+    next_at: Time | None = Field(description="When it is tried again")
+    tries: list[Try]
+
+
+class DeliveryList(BaseModel):
+    deliveries: list[Delivery]
+    after: str | None
+
+
+class Replayed(BaseModel):
+    replayed: int
+
+
+def serialize_queue(queue: leaseq.Queue, policy: leaseq.Policy) -> dict[str, Any]:
+    stats = queue.stats()
+    return {
+        "name": queue.name,
+        "title": policy.title,
+        "paused": stats.paused,
+        "policy": serialize_policy(policy),
+        "form": policy.form,
+        "counts": Counts.from_record(stats),
+        "alerts": [Alert.from_record(alert) for alert in stats.alerts],
+    }
+
+
+def serialize_policy(policy: leaseq.Policy) -> dict[str, Any]:
+    """Every field of a policy; a tuple becomes a list."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(policy).items()
+    }
+
+
+class Problem(BaseModel):
+    """Any error (RFC 9457). Optional members are present only with the codes they belong to."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=no_defaults)
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="A stable code, for programs")
+    detail: str = Field(description="An explanation, for people")
+    request_id: str | None = Field(description="As in the server's log; null: the request could not be read")
+    field: str = optional("`invalid`, `too-large`, `key-reused`: what was refused")
+    limit: str = optional("What is allowed instead")
+    errors: dict[str, str] = optional("`form`: what does not fit, by the path of the field")
+    id: str = optional("`lease-lost`, `conflict`, `item-finished`: the item's id")
+    state: State = optional("`lease-lost`, `item-finished`: the item's state now")
+    answer_kept: bool = optional("`lease-lost`: the answer was kept as a late answer")
+    line: int = optional("The refused line of a stream of lines")
+    added: int = optional("For several items: how many were added")
+    duplicates: int = optional("How many existed with an equal payload")
+    conflicts: int = optional("How many exist with a different payload")
+    items: list[dict[str, Any]] = optional(
+        "The first 100 conflicts: `id`, and `number` in the request, from 1"
+    )

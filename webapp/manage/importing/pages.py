@@ -1,0 +1,305 @@
+"""The pages of an import: preview, check, upload, outcome."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import IO, Any, BinaryIO, cast
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from werkzeug.exceptions import ClientDisconnected, NotFound
+from werkzeug.wrappers import Response as AnyResponse
+
+import leaseq
+from leaseq import Invalid, LeaseqError, transfer
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
+from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.importing.jobs import BadRows, ImportJob, ImportJobs
+from leaseq.webapp.manage.importing.mapping import (
+    ENCODINGS,
+    LAST_HEADER_LINE,
+    FilePreview,
+    ImportMapping,
+    noted_skills,
+    preview_of,
+)
+from leaseq.webapp.manage.importing.remarks import bad_row_message, remarks, skills_remark
+from leaseq.webapp.rendering.downloads import download
+from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.security.audit_log import skip_log
+from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.security.queue_access import skill_sets_of
+from leaseq.webapp.serving.bodies import strict_request
+
+BAD_ROWS_SHOWN = 100
+
+
+@bp.get("/manage/<q>/import")
+@needs("manager")
+def import_page(q: str) -> str:
+    return _page(existing_queue(q))
+
+
+@bp.post("/manage/<q>/import")
+@needs("manager")
+@takes_any_size
+def import_file(q: str) -> AnyResponse | tuple[str, int]:
+    """Check a whole file and then import it, for browsers without JavaScript. If rows have errors, the page
+    shows them before anything is imported."""
+    queue = existing_queue(q)
+    try:
+        file = request.files.get("file")
+        if file is None or not file.filename:
+            raise Invalid("file", "a file", _("Choose a file first."))
+        mapping = ImportMapping.from_form(request.form, file.filename)
+    except Invalid as error:
+        return _page(queue, in_words(error)), 400
+    check = check_of(q, mapping, cast("BinaryIO", file.stream))
+    is_check = request.form.get("check") == "yes"
+    if is_check:
+        skip_log()
+    if (
+        is_check
+        or not check["importable_count"]
+        or (check["bad_count"] and request.form.get("skip") != "yes")
+    ):
+        return _page(queue, check=check, file=file.filename), 200 if is_check else 400
+    for remark in check["skills_remark"]:
+        flash(remark)
+    file.stream.seek(0)
+    id = import_stream(queue, mapping, file.stream)
+    return redirect(url_for("manage.import_job", q=q, id=id), 303)
+
+
+def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
+    """Import a whole file and return the id of its job, which has the outcome."""
+    jobs = import_jobs()
+    id = jobs.create(queue.name, person().name, mapping)
+    jobs.begin(id)
+    _import_rows(queue, jobs, id, mapping, cast("BinaryIO", stream))
+    return id
+
+
+@bp.post("/manage/<q>/import/preview")
+@needs("manager")
+@takes_any_size
+def preview_file(q: str) -> str | tuple[str, int]:
+    """The preview of the first piece of a file, or of a whole workbook, as a fragment of the page."""
+    existing_queue(q)
+    try:
+        preview = preview_of_piece(q)
+    except Invalid as error:
+        return refused_preview(error)
+    return render_template(
+        "manage/import_preview.html", by_script=True, error=None, **preview_context(preview)
+    )
+
+
+def preview_of_piece(q: str) -> FilePreview:
+    """The preview of the piece that the page's script sent. Raises Invalid."""
+    piece = request.files.get("piece")
+    if piece is None:
+        raise Invalid("piece", "the first piece of a file")
+    is_whole = request.form.get("whole") == "yes"
+    name = request.form.get("name", "")
+    return preview_of(piece.stream, is_whole, request.form, name, skill_sets_of(q))
+
+
+def preview_context(preview: FilePreview) -> dict[str, Any]:
+    """The variables of the preview's template."""
+    return {
+        "preview": preview,
+        "remarks": [*remarks(preview.summary, whole=preview.is_whole), *preview.skills_remark],
+        "check": preview.check_result and _check_context(preview.check_result),
+    }
+
+
+def refused_preview(error: Invalid) -> tuple[str, int]:
+    """The fragment that says why there is no preview."""
+    return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
+
+
+@bp.post("/manage/<q>/import/jobs")
+@needs("manager")
+def plan_import(q: str) -> tuple[dict[str, str], int]:
+    """Store the choices; the file itself is then sent to a URL in the response."""
+    existing_queue(q)
+    mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
+    id = import_jobs().create(q, person().name, mapping)
+    return {
+        "to": url_for("manage.run_import", q=q, id=id),
+        "check": url_for("manage.check_file", q=q, id=id),
+    }, 201
+
+
+@bp.post("/manage/<q>/import/<id>/check")
+@needs("manager")
+@takes_any_size
+def check_file(q: str, id: str) -> str:
+    """Read the whole request body, streamed, without importing it, and store its number of rows; a fragment
+    that says which rows can be imported."""
+    existing_queue(q)
+    return render_template("manage/import_check.html", check=check_of_body(q, id), by_script=True)
+
+
+def check_of_body(q: str, id: str) -> dict[str, Any]:
+    """Check the request body as the file of a job, and store its number of rows."""
+    jobs = import_jobs()
+    mapping = import_job_of(jobs, q, id).mapping
+    check = check_of(q, mapping, strict_request().byte_lines())
+    importable = check["importable_count"]
+    jobs.update(id, total=importable + check["bad_count"], importable=importable)
+    return check
+
+
+@bp.post("/manage/<q>/import/<id>")
+@needs("manager")
+@takes_any_size
+def run_import(q: str, id: str) -> str:
+    """Import the request body, streamed: at most one batch of rows is in memory."""
+    queue, jobs = existing_queue(q), import_jobs()
+    job = import_job_of(jobs, q, id)
+    if not jobs.begin(id):
+        raise Invalid("import", "a new file: this one was already imported")
+    _import_rows(queue, jobs, id, job.mapping, strict_request().byte_lines())
+    return _job_page(queue, import_job_of(jobs, q, id))
+
+
+@bp.get("/manage/<q>/import/<id>")
+@needs("manager")
+def import_job(q: str, id: str) -> str:
+    """The state or the outcome of an import."""
+    queue = existing_queue(q)
+    job = import_job_of(import_jobs(), q, id)
+    return _job_page(queue, job)
+
+
+@bp.get("/manage/<q>/import/<id>/rejected")
+@needs("manager")
+def rejected_rows(q: str, id: str) -> Response:
+    """The rejected rows as a file, each with its reason, to correct and import again."""
+    existing_queue(q)
+    jobs = import_jobs()
+    job = import_job_of(jobs, q, id)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
+    body = _as_table(jobs, id) if job.mapping.table else lines
+    kind: transfer.Format = "csv" if job.mapping.table else "jsonl"
+    return download(map(str.encode, body), transfer.CONTENT_TYPES[kind], f"{q}-rejected.{kind}")
+
+
+def _import_rows(
+    queue: leaseq.Queue, jobs: ImportJobs, id: str, mapping: ImportMapping, stream: BinaryIO
+) -> None:
+    """Import the rows. Rows that were added stay even if this fails; the job has their number."""
+    bad_rows = BadRows(jobs, id)
+    rows = mapping.rows(stream)
+    try:
+        with jobs.heartbeat(id):
+            result = transfer.import_items(
+                queue,
+                rows,
+                on_bad=bad_rows.add,
+                on_conflict=bad_rows.add,
+                progress=lambda so_far: jobs.progress(id, so_far),
+            )
+        bad_rows.flush()
+        jobs.progress(id, result)
+        jobs.end(id, "done", rows.summary)
+    except ClientDisconnected:
+        bad_rows.flush()
+        jobs.end(id, "stopped", rows.summary, why=_("the connection ended before the whole file was sent"))
+        raise
+    except LeaseqError as error:
+        with contextlib.suppress(LeaseqError):
+            jobs.end(id, "stopped", rows.summary, why=str(error))
+        raise
+
+
+def _as_table(jobs: ImportJobs, id: str) -> Iterator[str]:
+    """CSV with the line, the reason, and the row's own columns as far as known."""
+    names: list[str] = []
+    width = 0
+    for entry in jobs.bad_rows(id):
+        if isinstance(entry["row"], dict):
+            names += [name for name in entry["row"] if name not in names]
+        elif isinstance(entry["row"], list):
+            width = max(width, len(entry["row"]))
+    names += [f"column {number}" for number in range(len(names) + 1, width + 1)]
+    yield _line(["line", "reason", *names])
+    for entry in jobs.bad_rows(id):
+        row: Any = entry["row"]
+        cells = [row.get(name, "") for name in names] if isinstance(row, dict) else row or []
+        yield _line([entry["line"], entry["reason"], *cells])
+
+
+def _line(cells: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerow([transfer.cell(one) for one in cells])
+    return text.getvalue()
+
+
+def import_jobs() -> ImportJobs:
+    return ImportJobs(state().client)
+
+
+def import_job_of(jobs: ImportJobs, q: str, id: str) -> ImportJob:
+    job = jobs.find(q, id)
+    if job is None:
+        raise NotFound(_("There is no such import, or it is more than a week old."))
+    return job
+
+
+def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
+    bad_rows = (
+        list(import_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
+        if job.is_over and job.result.rejected + job.result.conflicts
+        else []
+    )
+    form = queue.policy.form
+    page = "manage/import_progress.html" if wants_fragment() else "manage/import_job.html"
+    return render_template(
+        page,
+        queue=queue,
+        policy=queue.policy,
+        job=job,
+        lacks_questions=isinstance(form, dict) and "ask" not in form,
+        bad_rows=bad_rows[:BAD_ROWS_SHOWN],
+        has_more=len(bad_rows) > BAD_ROWS_SHOWN,
+        remarks=remarks(job.summary),
+    )
+
+
+def check_of(q: str, mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
+    rows, requires = mapping.rows(stream), set[frozenset[str]]()
+    result = transfer.check(noted_skills(rows, requires))
+    skills = skills_remark(requires, skill_sets_of(q))
+    return {
+        **_check_context(result),
+        "remarks": [*remarks(rows.summary), *skills],
+        "skills_remark": skills,
+    }
+
+
+def _check_context(result: transfer.CheckResult) -> dict[str, Any]:
+    findings = [(row.line, bad_row_message(row)) for row in result.first]
+    return {"importable_count": result.readable, "bad_count": result.bad, "findings": findings}
+
+
+def _page(
+    queue: leaseq.Queue, error: str | None = None, check: dict[str, Any] | None = None, file: str = ""
+) -> str:
+    return render_template(
+        "manage/import.html",
+        queue=queue,
+        policy=queue.policy,
+        error=error,
+        check=check,
+        file=file,
+        latest_jobs=import_jobs().latest(queue.name),
+        encodings=ENCODINGS,
+        header_lines=range(1, LAST_HEADER_LINE + 1),
+    )

@@ -1,0 +1,257 @@
+"""The forms of items, new or changed, with their preview."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, cast
+
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import Invalid, Json, validation
+from leaseq.form import prefilled
+from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.forms.linter import CheckedForm, check_text
+from leaseq.webapp.forms.templates import missing_fields
+from leaseq.webapp.numbers import whole_number_in
+from leaseq.webapp.rendering.filters import pretty
+from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.site_time import clock_text, typed_moment
+from leaseq.webapp.typed import DIGEST_PREFIX, digest_of, lines_of
+
+SAMPLE_SIZE = 50  # payloads to guess a form from and to preview it with
+
+
+def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
+    """The context of the preview's template, from the edited settings, the example item, and some of the
+    queue's payloads."""
+    checked_form = check_text(typed.get("form", ""))
+    at = whole_number(typed.get("at"))
+    sample, sample_error = _sample(typed.get("sample", ""))
+    return {
+        "checked_form": checked_form,
+        "sample_error": sample_error,
+        "item_index": at if at is not None and at < len(payloads) else None,
+        "item_count": len(payloads),
+        "missing_fields": missing_fields(checked_form.form, payloads) if checked_form.is_valid else [],
+        **(_form_context(checked_form, sample) if checked_form.is_valid else {}),
+    }
+
+
+def _form_context(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
+    fields = fields_of(checked_form.form)
+    return {
+        "parts": parts_of(checked_form.form, sample),
+        "fields": fields,
+        "values": typed_of(fields, None, prefilled(checked_form.form, sample)),
+    }
+
+
+def _sample(text: str) -> tuple[Json, str]:
+    try:
+        return (validation.load_json(text, "sample") if text.strip() else None), ""
+    except Invalid as error:
+        return None, error.limit
+
+
+def payloads_of(queue: leaseq.Queue) -> list[Json]:
+    """Some payloads of the queue: of waiting items, else of finished ones."""
+    for state in ("inbound", "finished"):
+        items = queue.page(state, limit=SAMPLE_SIZE).items
+        if items:
+            return [item.payload for item in items]
+    return []
+
+
+def sample_of(form: Json, payloads: Sequence[Json]) -> Json:
+    """A payload of the queue, else a made-up one with the fields that the form shows."""
+    if payloads:
+        return payloads[0]
+    entries = form.get("show") if isinstance(form, dict) else None
+    names = [entry if isinstance(entry, str) else entry.get("field", "") for entry in entries or ["text"]]
+    return {name: f"({name})" for name in names}
+
+
+FIELDS = ("priority", "due", "requires", "payload")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeForm:
+    """The texts of the form's fields. Only fields whose text differs from the page's are changed, so that
+    changes by others in the meantime stay."""
+
+    texts: Mapping[str, str]
+    digests: Mapping[str, str]  # by field: a digest of its text in the page
+    let_in: bool = False
+    field_error: Invalid | None = None
+    unmet: tuple[str, ...] = ()  # the page asks whether they are right
+
+    @property
+    def error(self) -> str | None:
+        return _("Not changed: %(why)s.", why=in_words(self.field_error)) if self.field_error else None
+
+    def with_error(self, error: Invalid) -> ChangeForm:
+        return replace(self, field_error=error)
+
+    def asking(self, unmet: tuple[str, ...]) -> ChangeForm:
+        return replace(self, unmet=unmet)
+
+    def changes(self) -> leaseq.ItemChanges:
+        """The changes. Raises Invalid for a text that can't be read; the library checks the values."""
+        changes: dict[str, Any] = {
+            name: value_of(name, text)
+            for name, text in self.texts.items()
+            if digest_of(text) != self.digests.get(name)
+        }
+        if self.let_in:
+            changes["delay"] = 0
+        return cast("leaseq.ItemChanges", changes)
+
+
+def changed_form(item: leaseq.Item) -> ChangeForm:
+    """The initial form. It contains the payload only while that can be changed."""
+    texts = {
+        "priority": str(item.priority),
+        "due": clock_text(item.due) if item.due else "",
+        "requires": " ".join(item.requires),
+    }
+    if not item.leases and not item.answers:
+        texts["payload"] = pretty(item.payload)
+    return ChangeForm(texts, {name: digest_of(text) for name, text in texts.items()})
+
+
+def read_change(form: Mapping[str, str]) -> ChangeForm:
+    """The submitted form."""
+    texts = {name: lines_of(form[name]) for name in FIELDS if name in form}
+    return ChangeForm(texts, {name: form.get(DIGEST_PREFIX + name, "") for name in texts}, "let_in" in form)
+
+
+def names_of(changes: leaseq.ItemChanges) -> str:
+    """The names of the changed fields, in words."""
+    words = {
+        "priority": _("priority"),
+        "due": _("due date"),
+        "requires": _("skills"),
+        "payload": _("payload"),
+        "delay": _("time"),
+        "answers": _("answers"),
+    }
+    return ", ".join(words[name] for name in words if name in changes)
+
+
+def value_of(name: str, text: str) -> Any:
+    """Parse the text of a field. Raises Invalid for a text that can't be read."""
+    return _READERS[name](text.strip())
+
+
+def _priority(text: str) -> int:
+    number = whole_number_in(text, "priority")
+    if number is None:
+        raise Invalid("priority", f"a whole number from 0 to {validation.MAX_PRIORITY:,}")
+    return number
+
+
+def _due(text: str) -> datetime | None:
+    return typed_moment(text, "due") if text else None
+
+
+def _requires(text: str) -> list[str]:
+    return list(validation.skills([word for word in re.split(r"[\s,]+", text) if word], "requires"))
+
+
+_READERS: dict[str, Any] = {
+    "priority": _priority,
+    "due": _due,
+    "requires": _requires,
+    "payload": lambda text: validation.load_json(text, "payload"),
+}
+
+MAX_FIELDS = 30  # beyond these the payload is written as JSON
+OPTIONS = ("json", "id", "priority", "requires")
+_TEXT, _JSON = "text.", "value."  # prefixes of the inputs' names
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadField:
+    """A payload field, named as in the queue's items."""
+
+    name: str
+    text: str
+    is_text: bool  # otherwise it is typed as JSON: a number, true or false, a list or an object
+
+    @property
+    def input_name(self) -> str:
+        return (_TEXT if self.is_text else _JSON) + self.name
+
+    def value(self) -> Json:
+        return self.text if self.is_text else validation.load_json(self.text, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class NewItemForm:
+    """The form, initial or submitted."""
+
+    fields: list[PayloadField]
+    request_id: str  # so that sending the form twice adds one item
+    texts: Mapping[str, str] = field(default_factory=dict)  # by option
+    field_error: Invalid | None = None
+    unmet: tuple[str, ...] = ()  # the page asks whether they are right
+
+    def asking(self, unmet: tuple[str, ...]) -> NewItemForm:
+        return replace(self, unmet=unmet)
+
+    def requires(self) -> list[str]:
+        """The skills. Raises Invalid."""
+        skills: list[str] = value_of("requires", self.texts.get("requires", ""))
+        return skills
+
+    def with_error(self, error: Invalid) -> NewItemForm:
+        return replace(self, field_error=error)
+
+    def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
+        """Add the item and return its payload too. Raises Invalid."""
+        payload = self._payload()
+        properties: dict[str, Any] = {
+            name: value_of(name, self.texts[name])
+            for name in ("priority", "requires")
+            if self.texts.get(name, "").strip()
+        }
+        id = self.texts.get("id", "").strip() or None
+        return queue.enqueue(payload, id=id, request_id=self.request_id or None, **properties), payload
+
+    def _payload(self) -> Json:
+        text = self.texts.get("json", "")
+        if text.strip():
+            return validation.load_json(text, "json")
+        payload = {one.name: one.value() for one in self.fields if one.text.strip()}
+        if not payload:
+            raise Invalid("payload", "at least one field", _("Fill in at least one field of the item."))
+        return payload
+
+
+def form_of(queue: leaseq.Queue) -> NewItemForm:
+    """The initial form, with the fields of an item of the queue, else those that the queue's form shows."""
+    sample = sample_of(queue.policy.form, payloads_of(queue))
+    payload = sample if isinstance(sample, dict) else {"text": ""}
+    fields = [
+        PayloadField(name, "", isinstance(value, str)) for name, value in list(payload.items())[:MAX_FIELDS]
+    ]
+    return NewItemForm(fields, secrets.token_hex(8))
+
+
+def read_form(form: Mapping[str, str]) -> NewItemForm:
+    """The submitted form."""
+    fields = [
+        PayloadField(name.removeprefix(prefix), text.replace("\r\n", "\n"), prefix == _TEXT)
+        for name, text in form.items()
+        for prefix in (_TEXT, _JSON)
+        if name.startswith(prefix)
+    ]
+    texts = {name: form.get(name, "") for name in OPTIONS}
+    return NewItemForm(fields, form.get("request_id", ""), texts)

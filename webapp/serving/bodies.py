@@ -1,0 +1,135 @@
+"""JSON bodies and numbers of requests, read within their limits."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from typing import IO, Any, BinaryIO, cast
+from urllib.parse import unquote_to_bytes
+
+from flask import Request, request
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.formparser import FormDataParser
+
+from leaseq import Invalid, TooLarge, transfer, validation
+from leaseq.webapp.serving.capacity import PIECE
+from leaseq.webapp.serving.time_slices import in_slices
+
+_DIGITS = 16  # of the largest token
+
+
+def whole_number(text: str | None) -> int | None:
+    """The whole number in a field, from 0; None if it is not one."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
+
+
+JSON = "application/json"
+_ARRAY = re.compile(rb"[ \t\r\n]*\[")
+_PIECES = re.compile(rb"(?:%[0-9A-Fa-f]{2}|.){1,4096}", re.DOTALL)  # that end after an escape, not inside
+_UTF8 = codecs.getincrementaldecoder("utf-8")
+
+
+MAX_VALUE_BYTES = 8 * validation.MAX_JSON_BYTES
+"""Of one JSON value: a payload at its limit, with each character written as an escape and white space."""
+MAX_FIELDS = 10_000  # of a form: the largest has some thousand
+
+
+class FormParser(FormDataParser):
+    """Werkzeug's parser of forms, but one that is sent without files is read in time slices, since 8 MB of
+    ``%FF`` took 4 s, and with a limit on its fields, since 8 MB of ``a&`` took 5 s."""
+
+    def _parse_urlencoded(
+        self,
+        stream: IO[bytes],
+        mimetype: str,  # noqa: ARG002 - werkzeug's signature
+        content_length: int | None,  # noqa: ARG002
+        options: dict[str, str],  # noqa: ARG002
+    ) -> Any:
+        data = stream.read()
+        if data.count(b"&") >= MAX_FIELDS:
+            raise RequestEntityTooLarge(f"a form of at most {MAX_FIELDS:,} fields")
+        pairs = [field.partition(b"=") for field in data.split(b"&") if field]
+        return stream, self.cls((_unquoted(name), _unquoted(value)) for name, _, value in pairs), self.cls()
+
+
+def _unquoted(text: bytes) -> str:
+    """A name or a value of a form. What is not UTF-8 is replaced, as the URL Standard says."""
+    decoder = _UTF8(errors="replace")
+    texts = [
+        decoder.decode(unquote_to_bytes(piece[0].replace(b"+", b" ")))
+        for piece in in_slices(_PIECES.finditer(text))
+    ]
+    return "".join([*texts, decoder.decode(b"", final=True)])
+
+
+class StrictRequest(Request):
+    """Flask's request with a stricter ``get_json``, from which the API's models are filled."""
+
+    form_data_parser_class = FormParser
+
+    def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:  # noqa: ARG002
+        """The body as a JSON object; {} if there is no body.
+
+        ``silent`` is ignored: a body that can't be read is always an error.
+        """
+        raw = self._json_body()
+        if not raw:
+            return {}
+        value = _object_of(raw)
+        if not isinstance(value, dict):
+            raise Invalid("body", "a JSON object")
+        return value
+
+    def value_or_elements(self) -> Any:
+        """The body as any JSON value, but of an array an iterator over its elements, which are read one at a
+        time; {} if there is no body."""
+        raw = self._json_body()
+        if not raw:
+            return {}
+        if _ARRAY.match(raw):
+            return transfer.array_values(io.BytesIO(raw), "body")
+        return _object_of(raw)
+
+    def _json_body(self) -> bytes:
+        length = self.content_length
+        is_read = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
+        raw = self._any_body() if is_read or length is None or length > PIECE else self._short_body(length)
+        if raw and self.mimetype != JSON:
+            raise UnsupportedMediaType(f"send the body as {JSON}")
+        return raw
+
+    def _any_body(self) -> bytes:
+        raw, limit = self.get_data(), self.max_content_length
+        # Werkzeug cuts a body without a length off at the limit, without an error.
+        if limit is not None and len(raw) >= limit:
+            raise RequestEntityTooLarge
+        return raw
+
+    def _short_body(self, length: int) -> bytes:
+        """Read a short body without werkzeug's own stream, which takes a tenth of a call."""
+        raw: bytes = self.environ["wsgi.input"].read(length)
+        if len(raw) < length:
+            raise ClientDisconnected
+        self._cached_data = raw
+        return raw
+
+    def byte_lines(self) -> BinaryIO:
+        """The body as a stream whose lines can be read fast."""
+        stream = self.stream
+        if isinstance(stream, io.RawIOBase):
+            return io.BufferedReader(stream)
+        return cast("BinaryIO", stream)
+
+
+def _object_of(raw: bytes) -> Any:
+    """The JSON value of a body, which is not read if it is longer than the longest payload can be."""
+    if len(raw) > MAX_VALUE_BYTES:
+        raise TooLarge("body", f"at most {MAX_VALUE_BYTES:,} bytes of JSON, or a JSON array")
+    return validation.load_json(raw)
+
+
+def strict_request() -> StrictRequest:
+    """The current request object itself, in its actual class. Flask's proxy ``request`` looks it up for each
+    attribute, which took a twentieth of a REST call."""
+    return cast("StrictRequest", request._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001

@@ -1,0 +1,241 @@
+"""The slots of a process: requests that run, that wait, and that slow clients hold."""
+
+from __future__ import annotations
+
+import io
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any
+
+import gevent
+from gevent.socket import socket as gevent_socket
+from gevent.socket import wait_read
+from werkzeug.exceptions import RequestTimeout
+from werkzeug.wsgi import ClosingIterator
+
+from leaseq.webapp.serving.time_slices import end_slice_when_over, in_slices
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+HOLDS_SLOT = "leaseq.slot"
+"""Whether the request of this WSGI environment holds a slot."""
+
+
+class RequestSlots:
+    """The slots of one web process. A released slot goes to the first request in line: no later request can
+    take it."""
+
+    def __init__(self, count: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lock = threading.Lock()
+        self._free_count = count
+        self._line: deque[threading.Event] = deque()
+        self._clock = clock
+
+    def acquire(self, *, at_front: bool = False) -> float:
+        """Wait for a slot, after all others in line or before them. Returns the seconds waited."""
+        with self._lock:
+            if self._free_count:
+                self._free_count -= 1
+                return 0.0
+            turn = threading.Event()
+            if at_front:
+                self._line.appendleft(turn)
+            else:
+                self._line.append(turn)
+        start = self._clock()
+        try:
+            turn.wait()
+        except BaseException:  # this request ends here
+            with self._lock:
+                has_slot = turn.is_set()
+                if not has_slot:
+                    self._line.remove(turn)
+            if has_slot:
+                self.release()
+            raise
+        return self._clock() - start
+
+    def release(self) -> None:
+        with self._lock:
+            if self._line:
+                self._line.popleft().set()
+            else:
+                self._free_count += 1
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold a slot, for the pieces of a long response, which are produced after its request was
+        handled."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
+    @contextmanager
+    def release_temporarily(self) -> Iterator[None]:
+        """Release this request's slot. It continues with the next free one."""
+        self.release()
+        try:
+            yield
+        finally:
+            self.acquire(at_front=True)
+
+
+SHARE = 20
+
+
+class QueueTimeLimit:
+    """Decides which requests have waited too long.
+
+    A short burst is served: the limit is ``seconds``. If requests have been queueing that long already, more
+    arrive than can be served, and a long queue only delays all of them: the limit drops to a twentieth.
+    (After CoDel, RFC 8289, as in "Fail at Scale", ACM Queue 13/8, which has 100 and 5 ms.)
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._taken_at = 0.0  # when the last request got its slot
+        self._empty_at = 0.0  # the last time that no request was waiting
+
+    def is_over(self, wait: float, now: float) -> bool:
+        """Whether a request that gets its slot now has waited too long. Call this for each request, in
+        order."""
+        arrival = now - wait
+        with self._lock:
+            if arrival >= self._taken_at:  # all earlier requests had already got their slots
+                self._empty_at = arrival
+            self._taken_at = now
+            queueing_time = now - self._empty_at
+        return 0 < (self._seconds / SHARE if queueing_time > self._seconds else self._seconds) < wait
+
+
+@contextmanager
+def on_disconnect(environ: Mapping[str, Any], callback: Callable[[], object]) -> Iterator[None]:
+    """Call ``callback`` if the client closes its connection in the ``with`` block. This works only under
+    gunicorn, and not with gunicorn's own TLS."""
+    client = environ.get("gunicorn.socket")
+    if type(client) is not gevent_socket:
+        yield
+        return
+    watcher = gevent.spawn(_watch, client, callback)
+    try:
+        yield
+    finally:
+        watcher.kill(block=False)
+
+
+def _watch(client: socket.socket, callback: Callable[[], object]) -> None:
+    with suppress(OSError):
+        wait_read(client.fileno())
+        if client.recv(1, socket.MSG_PEEK):
+            return  # the next request came early: it is read after this one's response
+    callback()
+
+
+class Waits:
+    """Ends a wait early if its client closes the connection, and all waits when the process stops."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._events: set[threading.Event] = set()
+        self._is_closed = False
+
+    @contextmanager
+    def track(self, environ: Mapping[str, Any]) -> Iterator[threading.Event]:
+        """An event that is set when this request must stop waiting."""
+        stop = threading.Event()
+        with self._lock:
+            self._events.add(stop)
+            if self._is_closed:
+                stop.set()
+        try:
+            with on_disconnect(environ, stop.set):
+                yield stop
+        finally:
+            with self._lock:
+                self._events.remove(stop)
+
+    def close(self) -> None:
+        """End all waits, including later ones."""
+        with self._lock:
+            self._is_closed = True
+            for stop in self._events:
+                stop.set()
+
+
+PIECE = 16_384  # bytes of a body
+WRITE = 65_536  # bytes of a response
+SECONDS = 10.0
+"""The time for each piece of a body, and for each write of a response: at least 1.6 and 6.5 kB/s."""
+
+TOO_SLOW = (
+    "the rest of the body did not arrive in time: send the request again; nothing was done, but rows of "
+    "a stream that came before may have been added"
+)
+
+
+class TimedBody(io.RawIOBase):
+    """A request's body, each piece of which must arrive in time; its slot is released until then.
+    Raises RequestTimeout if a piece does not arrive."""
+
+    def __init__(self, environ: WSGIEnvironment, slots: RequestSlots, seconds: float) -> None:
+        self._body, self._environ = environ["wsgi.input"], environ
+        self._slots, self._seconds = slots, seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if 0 <= size <= PIECE:
+            return self._piece(size)
+        return super().read(size)
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._piece(min(len(buffer), PIECE))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _piece(self, size: int) -> bytes:
+        slot_release = self._slots.release_temporarily() if self._environ.get(HOLDS_SLOT) else nullcontext()
+        with slot_release, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
+            data: bytes = self._body.read(size)
+        end_slice_when_over()  # even if all of a large body has arrived
+        return data
+
+
+class SlowClients:
+    """WSGI middleware for gunicorn's gevent worker that limits slow clients."""
+
+    def __init__(self, inner: WSGIApplication, slots: RequestSlots, seconds: float = SECONDS) -> None:
+        self._inner, self._slots, self._seconds = inner, slots, seconds
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        client = environ["gunicorn.socket"]
+        if client.gettimeout() != self._seconds:
+            self._limit(client)
+        environ["wsgi.input"] = TimedBody(environ, self._slots, self._seconds)
+        response = self._inner(environ, start_response)
+        return ClosingIterator(_in_pieces(response), getattr(response, "close", None))
+
+    def _limit(self, client: socket.socket) -> None:
+        client.settimeout(self._seconds)
+        if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
+            # The kernel stops trying to send after that time, too.
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._seconds * 1_000))
+
+
+def _in_pieces(response: Iterable[bytes]) -> Iterator[bytes]:
+    """The response in pieces that a slow client can read in time, since the limit is on a whole write."""
+    for piece in in_slices(response):
+        if len(piece) <= WRITE:
+            yield piece
+        else:
+            for start in range(0, len(piece), WRITE):
+                yield piece[start : start + WRITE]
