@@ -9,6 +9,7 @@ from typing import get_args
 
 import click
 import pytest
+from babel.messages.pofile import read_po
 
 import leaseq
 from leaseq import form, webhooks
@@ -152,3 +153,19 @@ def test_page_names_only_existing_commands_of_dev(page: Path) -> None:
     for words in re.findall(r"\./dev (bench [a-z]+|[a-z]+)", page.read_text()):
         command = words if f"\n./dev {words} " in usage else words.partition(" ")[0]
         assert re.search(rf"^\./dev {command} ", usage, re.MULTILINE), words
+
+
+@pytest.mark.parametrize("page", ["person.md", "manager.md", "tutorial.md", "how-to/erase-a-person.md"])
+def test_texts_in_italics_are_on_the_web_pages(page: str) -> None:
+    with (ROOT / "webapp/translations/de/LC_MESSAGES/messages.po").open("rb") as file:
+        ids = [message.id for message in read_po(file)]
+    texts = "\n".join(text if isinstance(text, str) else "\n".join(text) for text in ids)
+    page_texts = re.sub(r"%\(\w+\)s", "…", texts).lower()
+    prose = re.sub(
+        r"^ *```.*?^ *```$|`[^`\n]*`", "", (DOCS / page).read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+    labels = [" ".join(label.split()) for label in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", prose)]
+    filled_in = r"\d+|needs \w+"
+    assert [
+        label for label in labels if re.sub(filled_in, "…", label).lower().strip(".") not in page_texts
+    ] == []
