@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
+SOURCES = {".py", ".lua", ".html", ".js", ".yml", ".yaml", ".conf", ".toml", ".service", ".timer", ".json"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 
@@ -45,7 +46,7 @@ def test_index_leads_to_every_page() -> None:
 def test_code_names_only_existing_pages() -> None:
     folders = ("leaseq", "webapp", "lua", "tests", "tools", "benchmarks", "examples", "docs")
     sources = (path for folder in folders for path in (ROOT / folder).rglob("*"))
-    code = [path for path in sources if path.suffix in {".py", ".lua", ".html", ".js", ".yml", ".conf"}]
+    code = [path for path in sources if path.suffix in SOURCES]
     names = {
         (str(path.relative_to(ROOT)), name)
         for path in code
