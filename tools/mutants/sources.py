@@ -6,7 +6,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from tools import aio
@@ -58,10 +58,14 @@ def equivalents() -> tuple[Equivalent, ...]:
 def tests_for(file: str, nearby_text: str) -> list[str]:
     """Test files, the likeliest to notice a fault in this file first: those that share the most telling
     words with the text near it, then with the file. The fewer tests have a word, the more it counts."""
-    words = tests_of(file.partition("/")[0])
+    return nearest(text(file) + file, nearby_text, tests_of(file.partition("/")[0]))
+
+
+def nearest(whole_text: str, nearby_text: str, words: Mapping[str, frozenset[str]]) -> list[str]:
+    """Test files, of which ``words`` has the words, with the most telling words of these texts first."""
     file_counts = Counter(word for file_words in words.values() for word in file_words)
     nearby_words = _words(nearby_text)
-    product_words = _words(text(file)) | _words(file) | nearby_words
+    product_words = _words(whole_text) | nearby_words
 
     def likeness(path: str) -> float:
         shared = sum(
@@ -75,9 +79,12 @@ def tests_for(file: str, nearby_text: str) -> list[str]:
 
 def tests_of(part: str) -> dict[str, frozenset[str]]:
     """The test files that may notice a fault in this part, with their words."""
-    return {
-        path: words for path, words in _words_by_file().items() if path.split("/")[1] in _TEST_FOLDERS[part]
-    }
+    return tests_in(*_TEST_FOLDERS[part])
+
+
+def tests_in(*folders: str) -> dict[str, frozenset[str]]:
+    """The test files in these folders, with their words."""
+    return {path: words for path, words in _words_by_file().items() if path.split("/")[1] in folders}
 
 
 @cache
