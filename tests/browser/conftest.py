@@ -29,9 +29,12 @@ ARGUMENTS = [
     "--disable-default-apps",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",  # starting a process for each page takes longer than loading the page
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
+# Without the rules that pass, and without loading the style sheets again.
+AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False}
 # The same as for other processes: only a failing test waits until the timeout.
 TIMEOUT_MS = 1_000 * TIMEOUT
 expect.set_options(timeout=TIMEOUT_MS)
@@ -79,12 +82,45 @@ def manager(accounts: Accounts, queue_name: str) -> str:
     return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
+class SharedContext:
+    """A browser context that tests use one after another. Opening one for each of them, which starts a
+    process and loads every file again, would take longer than most of the tests."""
+
+    def __init__(self, chromium: Browser, address: str) -> None:
+        self._chromium, self._address = chromium, address
+        self._open()
+
+    def _open(self) -> None:
+        self.context = self._chromium.new_context(base_url=self._address)
+        self.context.set_default_timeout(TIMEOUT_MS)
+        self._first_page = self.context.new_page()  # its process serves the other pages as well
+        self._first_page.goto("/healthz")
+
+    def clear(self) -> None:
+        """Forget what a test left in it. A clock that a test installed can't be removed from a context."""
+        for page in self.context.pages:
+            if page is not self._first_page:
+                page.close()
+        self.context.set_offline(False)
+        if self._first_page.evaluate("!String(Date).includes('native code')"):
+            self.context.close()
+            self._open()
+            return
+        self.context.clear_cookies()
+        self.context.clear_permissions()
+        self.context.unroute_all()
+        self._first_page.evaluate("localStorage.clear()")
+
+
+@pytest.fixture(scope="package")
+def shared_context(chromium: Browser, address: str) -> SharedContext:
+    return SharedContext(chromium, address)
+
+
 @pytest.fixture
-def tab(chromium: Browser, address: str) -> Iterator[Page]:
+def tab(shared_context: SharedContext, address: str) -> Iterator[Page]:
     """An open tab. Page errors, CSP violations and requests to other origins fail the test."""
-    context = chromium.new_context(base_url=address)
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
+    page = shared_context.context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on(
@@ -95,7 +131,7 @@ def tab(chromium: Browser, address: str) -> Iterator[Page]:
         lambda request: None if request.url.startswith((address, "data:")) else errors.append(request.url),
     )
     yield page
-    context.close()
+    shared_context.clear()
     assert errors == []
 
 
@@ -128,7 +164,7 @@ def wait_in_page(tab: Page, locator: Locator) -> None:
 def check_accessibility(tab: Page) -> None:
     """Check that the page is accessible, as far as a program can tell, and as wide as its window."""
     tab.wait_for_load_state()  # until its style sheets are loaded
-    violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # without the rules that pass
+    violations_report = Axe().run(tab, options=AXE_OPTIONS)
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
     check_width(tab)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, TIMEOUT_MS, sign_in
+from tests.browser.conftest import PASSWORD, SharedContext, sign_in
 
 HOSTILE_TEXT = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
@@ -41,11 +41,10 @@ FORM = {
 
 
 @pytest.fixture
-def page(chromium: Any, address: str) -> Iterator[Page]:
-    context = chromium.new_context(base_url=address)
-    context.set_default_timeout(TIMEOUT_MS)
-    yield context.new_page()
-    context.close()
+def page(shared_context: SharedContext) -> Iterator[Page]:
+    """A tab in which the content security policy may be violated."""
+    yield shared_context.context.new_page()
+    shared_context.clear()
 
 
 @pytest.fixture
