@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -56,7 +57,8 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
 }
 PUBLIC_NAMES |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
 
-PYTHON_FILES = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
+LEASEQ_FILES, WEBAPP_FILES = (sorted((ROOT / folder).rglob("*.py")) for folder in ("leaseq", "webapp"))
+PYTHON_FILES = [*LEASEQ_FILES, *WEBAPP_FILES]
 # A package's __init__ imports its public names from all layers.
 PACKAGES = {ROOT / "leaseq" / "__init__.py", ROOT / "webapp" / "__init__.py"}
 INNER_FILES = [path for path in PYTHON_FILES if path not in PACKAGES]
@@ -66,9 +68,14 @@ def relative_path(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imported_names(path: Path) -> Iterator[str]:
+@cache
+def imported_names(path: Path) -> list[str]:
     """Each imported name in full (``leaseq.queue.Queue``, ``redis``), including imports inside functions.
     ``leaseq.webapp``, as it is installed, is called ``webapp`` here, like its folder."""
+    return list(_imported_names(path))
+
+
+def _imported_names(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -117,16 +124,16 @@ def layer_of(package: str, name: str) -> int:
     return layers[0]
 
 
-@pytest.mark.parametrize("path", INNER_FILES, ids=relative_path)
-def test_module_imports_no_higher_layer(path: Path) -> None:
-    package, own_component = package_of(path), component(path)
-    for imported_component in imported_components(path):
-        assert layer_of(package, imported_component) <= layer_of(package, own_component), (
-            f"{relative_path(path)} imports {package}/{imported_component}, which is in a higher layer"
-        )
-        assert own_component not in LEASEQ_LAYERS[-1] or imported_component != "engine", (
-            f"{relative_path(path)} bypasses leaseq/queue"
-        )
+def test_modules_import_no_higher_layer() -> None:
+    for path in INNER_FILES:
+        package, own_component = package_of(path), component(path)
+        for imported_component in imported_components(path):
+            assert layer_of(package, imported_component) <= layer_of(package, own_component), (
+                f"{relative_path(path)} imports {package}/{imported_component}, which is in a higher layer"
+            )
+            assert own_component not in LEASEQ_LAYERS[-1] or imported_component != "engine", (
+                f"{relative_path(path)} bypasses leaseq/queue"
+            )
 
 
 @pytest.mark.parametrize("package", ["leaseq", "webapp"])
@@ -149,35 +156,30 @@ def test_layers_list_only_existing_folders() -> None:
     assert {name for name in VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))} == set()
 
 
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
-def test_web_and_redis_packages_are_imported_only_in_allowed_layers(path: Path) -> None:
-    packages = {name.partition(".")[0] for name in imported_names(path)}
-    if path.is_relative_to(ROOT / "leaseq"):
-        assert not packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
+def test_web_and_redis_packages_are_imported_only_in_allowed_layers() -> None:
+    for path in LEASEQ_FILES:
+        packages = {name.partition(".")[0] for name in imported_names(path)}
+        web_packages = packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
+        assert not web_packages, f"{relative_path(path)} imports {web_packages}"
         if component(path) not in REDIS_CLIENTS:
             assert "redis" not in packages, f"{relative_path(path)} uses redis-py and not the engine"
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in PYTHON_FILES if p.is_relative_to(ROOT / "webapp")], ids=relative_path
-)
-def test_webapp_uses_public_names_only(path: Path) -> None:
-    is_command = path.is_relative_to(ROOT / "webapp" / "commands")
-    for name in imported_names(path):
-        if name.partition(".")[0] == "leaseq" and name not in PUBLIC_NAMES:
-            is_allowed = is_command and name.startswith(COMMAND_PREFIXES)
-            assert is_allowed, f"{relative_path(path)} imports {name}, which is not a public name of leaseq"
+def test_webapp_uses_public_names_only() -> None:
+    for path in WEBAPP_FILES:
+        is_command = path.is_relative_to(ROOT / "webapp" / "commands")
+        for name in imported_names(path):
+            if name.partition(".")[0] == "leaseq" and name not in PUBLIC_NAMES:
+                is_allowed = is_command and name.startswith(COMMAND_PREFIXES)
+                assert is_allowed, f"{relative_path(path)} imports {name}: not a public name of leaseq"
 
 
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
-def test_queue_keys_are_spelled_only_in_keys_module(path: Path) -> None:
-    has_key = "leaseq:{" in path.read_text()
-    if path.is_relative_to(ROOT / "leaseq"):
-        assert not has_key or path == ROOT / "leaseq" / "engine" / "keys.py", (
-            f"{relative_path(path)} spells a key: only engine/keys.py may"
-        )
-    else:  # the web app has its own keys, under tags that can't be a queue's name
-        assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative_path(path)
+def test_queue_keys_are_spelled_only_in_keys_module() -> None:
+    with_key = [relative_path(path) for path in LEASEQ_FILES if "leaseq:{" in path.read_text()]
+    assert with_key == ["leaseq/engine/keys.py"]
+    for path in WEBAPP_FILES:  # it has its own keys, under tags that can't be a queue's name
+        text = path.read_text()
+        assert text.count("leaseq:{") == text.count("leaseq:{@"), relative_path(path)
 
 
 def test_each_key_tag_of_webapp_is_spelled_in_one_module() -> None:

@@ -21,7 +21,7 @@ from leaseq.cli import main
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.waiting import TIMEOUT
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn
 from tests.web.nginx_server import HAS_NGINX, connect, run_nginx
 
@@ -66,8 +66,8 @@ def test_systemd_units_are_valid(unit: Path, tmp_path: Path) -> None:
     assert [line for line in completed.stderr.splitlines() if unit.name in line] == []
 
 
-@pytest.fixture
-def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def nginx(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """nginx with the example's file in front of leaseq; yields the port for TLS."""
     settings: dict[str, Any] = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
     with (
@@ -77,7 +77,7 @@ def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
             url,
             _,
         ),
-        run_nginx(url.removeprefix("http://"), tmp_path) as port,
+        run_nginx(url.removeprefix("http://"), tmp_path_factory.mktemp("nginx")) as port,
     ):
         yield port
 
@@ -115,12 +115,18 @@ def test_fifth_concurrent_import_behind_nginx_is_refused(nginx: int, server: Any
         "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     row = '{"payload": 1}\n'
+    chunk = f"{len(row):x}\r\n{row}\r\n"
+
+    def import_one_row() -> bytes:
+        with connect(nginx) as connection:
+            connection.sendall(f"{head}{chunk}0\r\n\r\n".encode())
+            return connection.recv(12)
+
     with ExitStack() as connections:
         for _ in range(4):
-            connections.enter_context(connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
-        with connect(nginx) as fifth_connection:
-            fifth_connection.sendall(head.encode())
-            assert fifth_connection.recv(12) == b"HTTP/1.1 429"
+            connections.enter_context(connect(nginx)).sendall(f"{head}{chunk}".encode())
+        eventually(lambda: import_one_row() == b"HTTP/1.1 429", "the fifth import is refused")
+    eventually(lambda: import_one_row() == b"HTTP/1.1 201", "the first four have ended")
 
 
 HOST = "Host: leaseq.example.org\r\n"
