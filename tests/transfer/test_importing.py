@@ -77,7 +77,7 @@ def test_import_counts_duplicates(queue) -> None:  # type: ignore[no-untyped-def
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "json", "jsonl"])
 def test_a_large_import_takes_no_more_memory_than_a_small_one(format: str) -> None:
-    small, large = (_import_peak(format, count) for count in (3_000, 12_000))
+    small, large = (_import_peak(format, count) for count in (2_000, 6_000))
     assert large < small * 1.5 + 200_000
 
 

@@ -113,7 +113,8 @@ SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/
         "<row",
     ],
 )
-def test_hostile_sheet_is_refused(rows: str) -> None:
+def test_hostile_sheet_is_refused(rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbooks, "MAX_ROWS", 1_000)
     refused(with_sheet(SHEET % rows))
 
 

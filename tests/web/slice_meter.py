@@ -47,7 +47,8 @@ class SliceMeter:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] != PATH:
             return self._inner(environ, start_response)
-        body = json.dumps(self._longest / _slowness()).encode()
+        seconds = self._longest if self._longest < MAX_SECONDS else self._longest / _slowness()
+        body = json.dumps(seconds).encode()
         self._longest, self._began = 0.0, time.thread_time()
         start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
         return [body]
