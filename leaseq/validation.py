@@ -39,6 +39,7 @@ _CONTAINERS = (dict, list, tuple)
 _TEXT = {str}
 # JSON of at most this length is not too deep, and contains no number that is too long.
 _SHORT_LENGTH = 2 * MAX_JSON_DEPTH
+_FEW = 4_096  # characters or values, which take less than a slice: no checkpoint is needed between them
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _DIGIT = re.compile(r"[0-9]")
 Text = TypeVar("Text", bound=str)
@@ -239,12 +240,13 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     if _count_brackets(text) > MAX_CONTAINERS and _count_brackets(_STRING.sub("", text)) > MAX_CONTAINERS:
         raise TooLarge(field, f"JSON with at most {MAX_CONTAINERS:,} arrays and objects")
     try:
+        is_short = len(text) <= _FEW
         value = json.loads(
             text,
             parse_constant=_refuse_constant,
-            parse_int=_parse_int,
-            parse_float=_parse_float,
-            object_pairs_hook=_parse_object,
+            parse_int=_integer if is_short else _parse_int,
+            parse_float=float if is_short else _parse_float,
+            object_pairs_hook=_members if is_short else _parse_object,
         )
     except _RefusedJson as error:
         raise Invalid(field, error.limit) from None
@@ -275,7 +277,7 @@ def check_depth(value: Json, field: str) -> None:
     level: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
         children: list[Any] = []
-        for node in with_checkpoints(level):
+        for node in level if len(level) <= _FEW else with_checkpoints(level):
             if isinstance(node, dict):
                 children += node.values()
             elif isinstance(node, list | tuple):
@@ -290,7 +292,7 @@ def check_depth(value: Json, field: str) -> None:
 
 def _check_keys(levels: Sequence[Any], field: str) -> None:
     """Refuse keys that are not text: the encoder turns them into text, and two could become equal."""
-    for level in with_checkpoints(levels):
+    for level in levels if len(levels) <= _FEW else with_checkpoints(levels):
         if isinstance(level, dict):
             for key in level:
                 if not isinstance(key, str):
@@ -330,11 +332,15 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _RefusedJson(f"JSON numbers (not {name})")
 
 
-def _parse_int(digits: str) -> int:
-    checkpoint()
+def _integer(digits: str) -> int:
     if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
         raise _RefusedJson(_INTEGERS)
     return int(digits)
+
+
+def _parse_int(digits: str) -> int:
+    checkpoint()
+    return _integer(digits)
 
 
 def _parse_float(text: str) -> float:
@@ -344,6 +350,10 @@ def _parse_float(text: str) -> float:
 
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     checkpoint()
+    return _members(pairs)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         keys: set[str] = set()

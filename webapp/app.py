@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import lru_cache, partial
-from typing import Any
 
-from flask import Request
 from flask_openapi.models.info import Info
 from flask_openapi.openapi import OpenAPI
-from werkzeug.routing import MapAdapter
 
 import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
 from leaseq.webapp.api.description.openapi import share_problems, show_roles
-from leaseq.webapp.api.negotiation import init_negotiation
-from leaseq.webapp.api.packed_body import init_packed_bodies
+from leaseq.webapp.api.negotiation import answer_without_view, init_negotiation
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
-from leaseq.webapp.paths import Adapter, init_paths, routing_path
+from leaseq.webapp.paths import App, init_paths
 from leaseq.webapp.reachability import UnreachableRow, unreachable_rows
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
-from leaseq.webapp.security.audit_log import init_audit_log
+from leaseq.webapp.security.audit_log import log_after_request
 from leaseq.webapp.security.authorization import SessionCookie, init_authorization
 from leaseq.webapp.security.headers import init_headers
 from leaseq.webapp.security.rate_limits import init_rate_limits
-from leaseq.webapp.serving.bodies import StrictRequest
-from leaseq.webapp.serving.capacity import RequestSlots, Waits
-from leaseq.webapp.serving.hosts import Cors, Proxies, UndeclaredProxies, init_hosts
-from leaseq.webapp.serving.load_shedding import init_load_shedding
-from leaseq.webapp.serving.logs import HttpMetrics, init_access_log
+from leaseq.webapp.serving.bodies import SlicedJson, StrictRequest, unpack_body
+from leaseq.webapp.serving.capacity import Waits
+from leaseq.webapp.serving.hosts import Cors, Proxies, init_hosts
+from leaseq.webapp.serving.middleware import HttpMetrics, Middleware, RequestSlots
 from leaseq.webapp.serving.problem import init_unreadable
-from leaseq.webapp.serving.time_slices import SlicedJson
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity, Breaks
@@ -50,19 +43,6 @@ from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
-
-
-class App(OpenAPI):
-    """The app. No view is a coroutine, so Flask's check of each function at each request is left out."""
-
-    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        adapter = super().create_url_adapter(request)
-        if request is None or adapter is None:
-            return adapter
-        return Adapter.of(adapter, routing_path(request.environ))
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        return func
 
 
 def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
@@ -108,14 +88,13 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Breaks(client),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
-    init_paths(app)
+    init_paths(app, answer_without_view)
     init_i18n(app)
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)
-    init_packed_bodies(app)
-    init_authorization(app)
+    app.before_request(unpack_body)
+    init_authorization(app, on_change=log_after_request)
     init_rate_limits(app, client, settings.rate_limit)
-    init_audit_log(app)
     init_errors(app)
     init_unreadable(app, problem_response)
     init_filters(app)
@@ -124,14 +103,20 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.register_api(api.bp)
     show_roles(app, api.bp)
     share_problems(app)
-    init_load_shedding(app, slots, settings.max_queue_seconds, http_metrics, too_busy)
-    init_access_log(app, http_metrics)
-    app.after_request(UndeclaredProxies(client).check_response)
-    proxy_count, networks = settings.trusted_proxies, settings.proxy_addresses
-    init_headers(app, https=settings.secure_cookies)
+    init_headers(app)
+    app.wsgi_app = Middleware(  # type: ignore[method-assign]
+        app,
+        slots,
+        http_metrics,
+        too_busy,
+        max_queue_seconds=settings.max_queue_seconds,
+        https=settings.secure_cookies,
+    )
     if settings.cors_origins:
         app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
-    app.wsgi_app = Proxies(app.wsgi_app, proxy_count, networks)  # type: ignore[method-assign]
+    app.wsgi_app = Proxies(  # type: ignore[method-assign]
+        app.wsgi_app, client, settings.trusted_proxies, settings.proxy_addresses
+    )
     return app
 
 

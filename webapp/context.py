@@ -13,8 +13,8 @@ import leaseq
 from leaseq import validation, webhooks
 from leaseq.names import no_queue
 from leaseq.webapp.realtime import LiveUpdates
-from leaseq.webapp.serving.capacity import RequestSlots, Waits
-from leaseq.webapp.serving.logs import HttpMetrics
+from leaseq.webapp.serving.capacity import Waits
+from leaseq.webapp.serving.middleware import HttpMetrics, RequestSlots
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity, Breaks

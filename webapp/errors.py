@@ -15,8 +15,9 @@ from werkzeug.exceptions import HTTPException, NotFound
 import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state
+from leaseq.webapp.paths import in_api
 from leaseq.webapp.rendering.refusals import problem_in_words
-from leaseq.webapp.security.authorization import in_api, makes_queue, may_manage
+from leaseq.webapp.security.authorization import makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logs import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of

@@ -1,4 +1,4 @@
-"""The paths of requests and the URLs of routes, in which a name or an id is always one segment.
+"""The app, the paths of its requests and its URLs, in which a name or an id is always one segment.
 
 WSGI servers decode a path, after which the slash in an item's id looks like one between two segments: the
 item ``a/correct`` would be the page *correct* of the item ``a``. So routes are matched against the path as
@@ -7,13 +7,18 @@ it was sent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, unquote_to_bytes
 
-from flask import Flask, request
+from flask import Flask, Request, request
+from flask_openapi.openapi import OpenAPI
 from werkzeug.routing import BaseConverter, MapAdapter
+from werkzeug.wrappers import Response
 
 from leaseq.validation import is_dot_segment
+from leaseq.webapp.serving.middleware import ROUTE
+from leaseq.webapp.serving.problem import Problem
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -21,8 +26,33 @@ if TYPE_CHECKING:
 _NOWHERE = "%00"
 
 
-def init_paths(app: Flask) -> None:
-    """Register the converters, before any route, and the URLs of the request for templates."""
+class App(OpenAPI):
+    """The app. No view is a coroutine, so Flask's check of each function at each request is left out."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        adapter = super().create_url_adapter(request)
+        if request is None or adapter is None:
+            return adapter
+        return Adapter.of(adapter, routing_path(request.environ))
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
+
+
+def init_paths(app: Flask, without_view: Callable[[], Response | None]) -> None:
+    """Register the converters, before any route, the checks that precede all others, and the URLs of the
+    request for templates. ``without_view`` answers a request that no view gets: OPTIONS, and methods that
+    the path does not have."""
+
+    def check() -> Response | None:
+        this_request: Request = request._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001
+        environ, rule = this_request.environ, this_request.url_rule
+        if rule is not None:
+            environ[ROUTE] = rule.rule
+        _refuse_other_encodings(environ)
+        return without_view() if rule is None or this_request.method == "OPTIONS" else None
+
+    app.before_request(check)
     app.url_map.converters.update(default=Segment, item=ItemId)
     app.jinja_env.globals.update(current_path=current_path, current_url=current_url)
 
@@ -59,6 +89,29 @@ def segment(value: str) -> str:
     """A value as one segment of a URL's path. Clients remove the segments ``.`` and ``..``, escaped or not,
     and so would go to another page; for these two, the URL is one that does not exist."""
     return quote(value, safe="") + (_NOWHERE if is_dot_segment(value) else "")
+
+
+def in_api() -> bool:
+    """Whether this path is for programs: they send tokens, and get problems as JSON."""
+    path = request.path
+    return path.startswith("/api/") or path == "/metrics"
+
+
+def _refuse_other_encodings(environ: WSGIEnvironment) -> None:
+    """Refuse text that is not UTF-8. Werkzeug would decode it to other characters, and so to the name of
+    another item or person."""
+    path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
+    if path.isascii() and not query:
+        return
+    for field, raw in (
+        ("path", path.encode("latin-1")),
+        ("query", unquote_to_bytes(query.encode("latin-1"))),
+    ):
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            limit = "text in UTF-8, percent-encoded"
+            raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
 
 
 class Segment(BaseConverter):

@@ -7,7 +7,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.docs import document_bytes
 from leaseq.webapp.manage import trials
 from leaseq.webapp.realtime.sampler import Sampler
-from leaseq.webapp.serving import load_shedding
+from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.capacity import SlowClients
 from leaseq.webapp.serving.time_slices import init_time_slices
 from leaseq.webapp.store.accounts import Passwords
@@ -18,9 +18,9 @@ with app.app_context():
     document_bytes()  # built during a burst, with its many objects, it would delay all other requests
 _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
-load_shedding.on_shutdown(_state.waits.close)
-load_shedding.on_shutdown(_state.live.close)
-load_shedding.on_shutdown(trials.stop_all)
+shutdown.on_shutdown(_state.waits.close)
+shutdown.on_shutdown(_state.live.close)
+shutdown.on_shutdown(trials.stop_all)
 _sampler = Sampler(_state.client, _state.samples, _state.accounts, _state.access)
 _sampler.start()
-load_shedding.on_shutdown(_sampler.close)
+shutdown.on_shutdown(_sampler.close)

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from leaseq.webapp import create_app
-from leaseq.webapp.serving import load_shedding
-from leaseq.webapp.serving.capacity import RequestSlots
+from leaseq.webapp.serving import middleware
+from leaseq.webapp.serving.middleware import RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.browser.conftest import SECRET, check_accessibility, sign_in
 
@@ -34,7 +34,7 @@ def refuse_first(tab: Page, person: str, server: Any, monkeypatch: pytest.Monkey
         route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.data)
 
     def prepare(path: str, seconds: int) -> None:
-        monkeypatch.setattr(load_shedding, "RETRY_AFTER", (seconds, seconds))
+        monkeypatch.setattr(middleware, "RETRY_AFTER", (seconds, seconds))
         sign_in(tab, person)
         tab.route(path, refuse, times=1)
 

@@ -9,13 +9,7 @@ from flask_openapi.blueprint import APIBlueprint
 from leaseq.webapp.api.description import headers
 from leaseq.webapp.api.description.openapi import PROBLEM
 from leaseq.webapp.api.idempotency import init_keys
-from leaseq.webapp.api.models.base import link_next_page
-from leaseq.webapp.api.negotiation import (
-    drop_content_type,
-    refuse_other_kinds,
-    refuse_repeated_parameters,
-    refuse_unknown_parameters,
-)
+from leaseq.webapp.api.models.base import check_call, complete_response
 
 VERSION = "1"
 ABOUT = """A work queue for people. Each item is handed out under a lease. If you neither finish it in time
@@ -84,9 +78,6 @@ bp = APIBlueprint(
     },
 )
 
-bp.before_request(refuse_repeated_parameters)
-bp.before_request(refuse_unknown_parameters)
-bp.before_request(refuse_other_kinds)
+bp.before_request(check_call)
 init_keys(bp)
-bp.after_request(link_next_page)
-bp.after_request(drop_content_type)
+bp.after_request(complete_response)

@@ -1,11 +1,10 @@
-"""HTTP checks of every REST call: UTF-8 text, allowed methods, and the Accept header."""
+"""HTTP checks of REST calls: allowed methods, query parameters, and the Accept header."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
@@ -16,7 +15,7 @@ from werkzeug.routing import Rule
 from leaseq import Invalid
 from leaseq.names import did_you_mean
 from leaseq.transfer import CONTENT_TYPES, Format
-from leaseq.webapp.security.authorization import in_api
+from leaseq.webapp.paths import in_api
 from leaseq.webapp.serving.problem import Problem
 
 _PATHS = "leaseq-api-paths"
@@ -25,12 +24,7 @@ PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def init_negotiation(app: Flask, bp: APIBlueprint) -> None:
-    """Register the checks ahead of authorization: a path's methods are public, and a preflight has no
-    token."""
     app.extensions[_PATHS] = bp.paths
-    app.before_request(_refuse_other_encodings)
-    app.before_request(_answer_options)
-    app.before_request(_refuse_other_methods)
 
 
 def template(rule: Rule) -> str:
@@ -53,49 +47,25 @@ def _adapter() -> Any:
     return current_app.create_url_adapter(request)
 
 
-def _refuse_other_encodings() -> None:
-    """Refuse text that is not UTF-8. Werkzeug would decode it to other characters, and so to the name of
-    another item or person."""
-    environ = request.environ
-    path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
-    if path.isascii() and not query:
-        return
-    for field, raw in (
-        ("path", path.encode("latin-1")),
-        ("query", unquote_to_bytes(query.encode("latin-1"))),
-    ):
-        try:
-            raw.decode()
-        except UnicodeDecodeError:
-            limit = "text in UTF-8, percent-encoded"
-            raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
-
-
-def _answer_options() -> Response | None:
-    if request.method != "OPTIONS" or not in_api() or request.routing_exception is not None:
+def answer_without_view() -> Response | None:
+    """Answer OPTIONS, and refuse methods that the path does not have, before authorization: a path's methods
+    are public, and a preflight has no token."""
+    if not in_api():
         return None
-    return drop_content_type(Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))}))
-
-
-def drop_content_type(response: Response) -> Response:
-    """Remove the content type of a response without a body; Flask's default is that of a page."""
-    if response.status_code == 204:
-        response.headers.pop("Content-Type", None)
-    return response
-
-
-def _refuse_other_methods() -> None:
-    if isinstance(request.routing_exception, MethodNotAllowed) and in_api():
+    if isinstance(request.routing_exception, MethodNotAllowed):
         methods = ", ".join(sorted(_methods()))
         problem = Problem(405, "method-not-allowed", f"this path allows {methods}, not {request.method}")
         problem.headers["Allow"] = methods
         raise problem
+    if request.method != "OPTIONS" or request.routing_exception is not None:
+        return None
+    response = Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
+    del response.headers["Content-Type"]
+    return response
 
 
 def refuse_repeated_parameters() -> None:
     """Refuse repeated parameters, of which some programs read the first and others the last."""
-    if not request.query_string:
-        return
     for name, values in request.args.lists():
         if len(values) > 1 and name not in REPEATED:
             raise Invalid(name, f"one value; the query has {len(values)}")
@@ -103,8 +73,6 @@ def refuse_repeated_parameters() -> None:
 
 def refuse_unknown_parameters() -> None:
     """Refuse query parameters that the call does not have: nobody notices that they do nothing."""
-    if not request.query_string or request.url_rule is None:
-        return
     operation = _operation()
     if operation is None:
         return
@@ -139,8 +107,6 @@ def _operation() -> Operation | None:
 
 def refuse_other_kinds() -> None:
     """Respond 406 if the caller accepts none of the call's content types, before the call does anything."""
-    if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*"):
-        return
     operation = _operation()
     if operation is None:
         return

@@ -23,7 +23,7 @@ from leaseq.webapp.commands.serve import (
     threads_option,
     workers_option,
 )
-from leaseq.webapp.serving import load_shedding
+from leaseq.webapp.serving import shutdown
 
 if TYPE_CHECKING:
     from leaseq.server.datadir import DataDir
@@ -192,7 +192,7 @@ class _Startup:
             argv,
             ready=self._answers,
             ready_timeout=300,  # the first start compiles all code: minutes on a small or busy machine
-            grace=Child.grace + load_shedding.drain_seconds(),
+            grace=Child.grace + shutdown.drain_seconds(),
             settings=settings,
             pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has released the port
         )

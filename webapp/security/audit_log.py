@@ -10,7 +10,7 @@ import logging
 from datetime import datetime
 from typing import Any
 
-from flask import Flask, Response, g, request
+from flask import Response, after_this_request, g, request
 from flask_babel import gettext as _
 from werkzeug.exceptions import HTTPException
 
@@ -20,7 +20,6 @@ from leaseq.policy import FIELDS
 from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.forms.changes import form_changes
-from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.bodies import JSON
 
 SILENT = frozenset(
@@ -103,20 +102,17 @@ def skip_log() -> None:
     g.change_logged = True
 
 
-def init_audit_log(app: Flask) -> None:
-    app.before_request(_before)
-    app.after_request(_after)
-
-
-def _before() -> None:
-    if not _is_change():
+def log_after_request() -> None:
+    """Log this request, which may change something, unless its view logs it."""
+    if request.endpoint in SILENT:
         return
+    after_this_request(_log_request)
     queue = (request.view_args or {}).get("q")
     g.policy_before = None if _is_about_item() else _policy(queue)
 
 
-def _after(response: Response) -> Response:
-    if response.status_code < 400 and "policy_before" in g and not g.get("change_logged"):
+def _log_request(response: Response) -> Response:
+    if response.status_code < 400 and not g.get("change_logged"):
         names = request.view_args or {}
         change = (request.endpoint or "").partition(".")[2]
         kind = "item" if _is_about_item() else "queue"
@@ -131,14 +127,6 @@ def _after(response: Response) -> Response:
 
 def _is_about_item() -> bool:
     return request.url_rule is not None and "/items/<" in request.url_rule.rule
-
-
-def _is_change() -> bool:
-    """Whether this is a manager's request that changes something. The accounts log changes to people."""
-    endpoint = request.endpoint
-    if endpoint is None or need_of(this_app(), endpoint) != "manager" or endpoint in SILENT:
-        return False
-    return request.method not in ("GET", "HEAD", "OPTIONS") and g.get("person") is not None
 
 
 def _detail() -> str:

@@ -24,9 +24,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, person, state, this_app
-from leaseq.webapp.paths import current_url
+from leaseq.webapp.paths import current_url, in_api
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
+from leaseq.webapp.serving.middleware import PERSON
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import (
     FULL_SCOPE,
@@ -224,7 +225,8 @@ def extra_reply() -> Any:
     return g.extra_reply[0]
 
 
-def init_authorization(app: Flask) -> None:
+def init_authorization(app: Flask, on_change: Callable[[], None]) -> None:
+    """``on_change`` is called before a manager's view that changes something, once the request is allowed."""
     manager = flask_login.LoginManager()
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here checks
     app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
@@ -232,7 +234,14 @@ def init_authorization(app: Flask) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
-    app.before_request(_guard)
+
+    def guard() -> BaseResponse | None:
+        response = _guard()
+        if response is None and request.method not in _SAFE and _is_managers_call():
+            on_change()
+        return response
+
+    app.before_request(guard)
     app.context_processor(lambda: {"person": _signed_in_person(), "at_least": at_least})
 
 
@@ -274,6 +283,11 @@ def _guard() -> BaseResponse | None:
     csrf.protect()
     _keep_csrf_token()
     return None
+
+
+def _is_managers_call() -> bool:
+    endpoint = request.endpoint
+    return endpoint is not None and need_of(this_app(), endpoint) == "manager" and g.get("person") is not None
 
 
 def _keep_csrf_token() -> None:
@@ -366,6 +380,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
+            this_request.environ[PERSON] = visitor.person.name
             extend_session()
         return None
     token = bearer_token(header)
@@ -374,6 +389,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
         g.person = None
         return "unknown"
     g.person, g.token = caller.person, caller.token
+    this_request.environ[PERSON] = caller.person.name
     return caller.token
 
 
@@ -422,9 +438,3 @@ def _page_of_post() -> str:
     """The page to continue on after signing in again, if the session ended while a form was open."""
     queue = (request.view_args or {}).get("q")
     return url_for("work.page", q=queue) if queue and request.blueprint == "work" else url_for("work.home")
-
-
-def in_api() -> bool:
-    """Whether this path is for programs: they send tokens, and get problems as JSON."""
-    path = request.path
-    return path.startswith("/api/") or path == "/metrics"

@@ -1,19 +1,27 @@
-"""JSON bodies and numbers of requests, read within their limits."""
+"""Bodies: JSON, forms and gzip, read within their limits, and JSON written, all in time slices."""
 
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
 import re
+import sys
+import zlib
+from collections.abc import Iterable
 from typing import IO, Any, BinaryIO, cast
 from urllib.parse import unquote_to_bytes
 
 from flask import Request, request
+from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.formparser import FormDataParser
+from werkzeug.wsgi import get_input_stream
 
 from leaseq import Invalid, TooLarge, transfer, validation
+from leaseq.webapp.paths import in_api
 from leaseq.webapp.serving.capacity import PIECE
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.serving.time_slices import in_slices
 
 _DIGITS = 16  # of the largest token
@@ -32,6 +40,8 @@ _UTF8 = codecs.getincrementaldecoder("utf-8")
 
 MAX_VALUE_BYTES = 8 * validation.MAX_JSON_BYTES
 """Of one JSON value: a payload at its limit, with each character written as an escape and white space."""
+FEW = 20
+"""So many entries of a list, or members of an object, are encoded at once."""
 MAX_FIELDS = 10_000  # of a form: the largest has some thousand
 
 
@@ -49,12 +59,18 @@ class FormParser(FormDataParser):
         data = stream.read()
         if data.count(b"&") >= MAX_FIELDS:
             raise RequestEntityTooLarge(f"a form of at most {MAX_FIELDS:,} fields")
-        pairs = [field.partition(b"=") for field in data.split(b"&") if field]
+        pairs: Iterable[tuple[bytes, bytes, bytes]] = [
+            field.partition(b"=") for field in data.split(b"&") if field
+        ]
+        if len(data) > PIECE:
+            pairs = in_slices(pairs)
         return stream, self.cls((_unquoted(name), _unquoted(value)) for name, _, value in pairs), self.cls()
 
 
 def _unquoted(text: bytes) -> str:
     """A name or a value of a form. What is not UTF-8 is replaced, as the URL Standard says."""
+    if len(text) <= PIECE:
+        return unquote_to_bytes(text.replace(b"+", b" ")).decode("utf-8", "replace")
     decoder = _UTF8(errors="replace")
     texts = [
         decoder.decode(unquote_to_bytes(piece[0].replace(b"+", b" ")))
@@ -127,6 +143,101 @@ def _object_of(raw: bytes) -> Any:
     if len(raw) > MAX_VALUE_BYTES:
         raise TooLarge("body", f"at most {MAX_VALUE_BYTES:,} bytes of JSON, or a JSON array")
     return validation.load_json(raw)
+
+
+MAX_EXPANSION = 100
+"""A body unpacks to at most this many times its size, beyond ``FREE_BYTES``. Files of rows unpack to 3 to 20
+times their size; one that was made for it, to 1,000 times."""
+FREE_BYTES = 1_048_576
+_GZIP = ("gzip", "x-gzip")
+
+
+def unpack_body() -> None:
+    """Let everything after this read the unpacked body, whose length is not known. Other encodings than gzip
+    are refused; on pages all are, since no browser packs a form."""
+    environ = strict_request().environ
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+    if encoding in ("", "identity"):
+        return
+    if not in_api() or encoding not in _GZIP:
+        accepted = "gzip" if in_api() else "identity"
+        detail = f"Content-Encoding: expected {accepted}, got {encoding}"
+        problem = Problem(415, "unsupported-media-type", detail)
+        problem.headers["Accept-Encoding"] = accepted
+        raise problem
+    packed = get_input_stream(environ, max_content_length=sys.maxsize)
+    environ["wsgi.input"] = io.BufferedReader(UnpackedBody(packed), PIECE)
+    environ["wsgi.input_terminated"] = True
+    for name in ("CONTENT_LENGTH", "HTTP_CONTENT_ENCODING"):
+        environ.pop(name, None)
+
+
+class UnpackedBody(io.RawIOBase):
+    """The content of a gzipped body, unpacked piece by piece."""
+
+    def __init__(self, packed: Any) -> None:
+        self._packed = _Counted(packed)
+        self._file = gzip.GzipFile(fileobj=io.BufferedReader(self._packed, PIECE))
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            piece = self._file.read(min(len(buffer), PIECE))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise Invalid("body", f"a whole gzip file, as Content-Encoding says ({error})") from None
+        self._size += len(piece)
+        if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
+            limit = f"a body that unpacks to at most {MAX_EXPANSION} times its size"
+            raise Problem(413, "too-large", f"body: {limit}: send it unpacked", field="body", limit=limit)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _Counted(io.RawIOBase):
+    """A stream that counts what was read from it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        self.count += len(piece)
+        return len(piece)
+
+
+class SlicedJson(DefaultJSONProvider):
+    """Encodes a list in a response entry by entry, and lets other requests run in between."""
+
+    sort_keys = False
+
+    def dumps(self, obj: Any, **options: Any) -> str:
+        if not isinstance(obj, dict) or options.get("indent") is not None or _is_short(obj):
+            return super().dumps(obj, **options)
+        comma, colon = options.get("separators") or (", ", ": ")
+
+        def encoded(value: Any) -> str:
+            if not isinstance(value, list | tuple):
+                return super(SlicedJson, self).dumps(value, **options)
+            entries = (super(SlicedJson, self).dumps(entry, **options) for entry in in_slices(value))
+            return f"[{comma.join(entries)}]"
+
+        members = (f"{encoded(str(name))}{colon}{encoded(value)}" for name, value in in_slices(obj.items()))
+        return f"{{{comma.join(members)}}}"
+
+
+def _is_short(members: dict[str, Any]) -> bool:
+    """Whether an object has no list of more than a few entries, nor many members."""
+    if len(members) > FEW:
+        return False
+    return not any(isinstance(value, list | tuple) and len(value) > FEW for value in members.values())
 
 
 def strict_request() -> StrictRequest:

@@ -1,12 +1,10 @@
-"""The slots of a process: requests that run, that wait, and that slow clients hold."""
+"""Requests that wait, and clients that send or read slowly: neither holds a slot of the process."""
 
 from __future__ import annotations
 
 import io
 import socket
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
@@ -17,103 +15,11 @@ from gevent.socket import wait_read
 from werkzeug.exceptions import RequestTimeout
 from werkzeug.wsgi import ClosingIterator
 
+from leaseq.webapp.serving.middleware import HOLDS_SLOT, RequestSlots
 from leaseq.webapp.serving.time_slices import end_slice_when_over, in_slices
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-HOLDS_SLOT = "leaseq.slot"
-"""Whether the request of this WSGI environment holds a slot."""
-
-
-class RequestSlots:
-    """The slots of one web process. A released slot goes to the first request in line: no later request can
-    take it."""
-
-    def __init__(self, count: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._lock = threading.Lock()
-        self._free_count = count
-        self._line: deque[threading.Event] = deque()
-        self._clock = clock
-
-    def acquire(self, *, at_front: bool = False) -> float:
-        """Wait for a slot, after all others in line or before them. Returns the seconds waited."""
-        with self._lock:
-            if self._free_count:
-                self._free_count -= 1
-                return 0.0
-            turn = threading.Event()
-            if at_front:
-                self._line.appendleft(turn)
-            else:
-                self._line.append(turn)
-        start = self._clock()
-        try:
-            turn.wait()
-        except BaseException:  # this request ends here
-            with self._lock:
-                has_slot = turn.is_set()
-                if not has_slot:
-                    self._line.remove(turn)
-            if has_slot:
-                self.release()
-            raise
-        return self._clock() - start
-
-    def release(self) -> None:
-        with self._lock:
-            if self._line:
-                self._line.popleft().set()
-            else:
-                self._free_count += 1
-
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Hold a slot, for the pieces of a long response, which are produced after its request was
-        handled."""
-        self.acquire()
-        try:
-            yield
-        finally:
-            self.release()
-
-    @contextmanager
-    def release_temporarily(self) -> Iterator[None]:
-        """Release this request's slot. It continues with the next free one."""
-        self.release()
-        try:
-            yield
-        finally:
-            self.acquire(at_front=True)
-
-
-SHARE = 20
-
-
-class QueueTimeLimit:
-    """Decides which requests have waited too long.
-
-    A short burst is served: the limit is ``seconds``. If requests have been queueing that long already, more
-    arrive than can be served, and a long queue only delays all of them: the limit drops to a twentieth.
-    (After CoDel, RFC 8289, as in "Fail at Scale", ACM Queue 13/8, which has 100 and 5 ms.)
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._taken_at = 0.0  # when the last request got its slot
-        self._empty_at = 0.0  # the last time that no request was waiting
-
-    def is_over(self, wait: float, now: float) -> bool:
-        """Whether a request that gets its slot now has waited too long. Call this for each request, in
-        order."""
-        arrival = now - wait
-        with self._lock:
-            if arrival >= self._taken_at:  # all earlier requests had already got their slots
-                self._empty_at = arrival
-            self._taken_at = now
-            queueing_time = now - self._empty_at
-        return 0 < (self._seconds / SHARE if queueing_time > self._seconds else self._seconds) < wait
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import gevent
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
-from leaseq.webapp.serving import load_shedding, problem
+from leaseq.webapp.serving import problem, shutdown
 from leaseq.webapp.serving.logs import ServerLogger
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -39,7 +39,7 @@ UNREAD_PIECE = 16_384
 """How many bytes of a body are read at a time, if the app did not read it."""
 
 worker_connections = 10_000
-graceful_timeout = 10 + load_shedding.drain_seconds()
+graceful_timeout = 10 + shutdown.drain_seconds()
 forwarded_allow_ips = ""  # only webapp/serving/hosts.py decides whose X-Forwarded-* are trusted
 # The kernel divides the connections evenly among the processes. A socket that systemd holds is shared.
 reuse_port = "LISTEN_FDS" not in os.environ
@@ -136,10 +136,10 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
         gevent.spawn(self._stop, sig, frame)
 
     def _stop(self, sig: int, frame: FrameType | None) -> None:
-        load_shedding.begin()
-        gevent.sleep(load_shedding.drain_seconds())
+        shutdown.begin()
+        gevent.sleep(shutdown.drain_seconds())
         super().handle_exit(sig, frame)
-        load_shedding.end_waits()
+        shutdown.end_waits()
         gevent.sleep(LINGER_SECONDS)
         for wait in list(self._waits):
             gevent.get_hub().loop.run_callback(self._end_wait, wait)

@@ -9,18 +9,19 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, request
+from flask import Flask, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from leaseq import Client, LeaseqError
 from leaseq.doctor import note_undeclared_proxy
+from leaseq.webapp.serving.middleware import CAME_BY_PROXY
 from leaseq.webapp.serving.problem import Problem
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-PROBES = frozenset({"health.healthz", "health.readyz"})
-"""Endpoints that load balancers and monitors request at the process's own address, with any Host."""
+PROBE_PATHS = frozenset({"/healthz", "/readyz"})
+"""Paths that load balancers and monitors request at the process's own address, with any Host."""
 
 _PORT = re.compile(r":[0-9]*\Z")
 
@@ -34,7 +35,7 @@ def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
 
     def check() -> None:
         host = _PORT.sub("", request.host).lower()
-        if request.endpoint not in PROBES and not any(_matches(host, name) for name in names):
+        if request.path not in PROBE_PATHS and not any(_matches(host, name) for name in names):
             limit = "a host in LEASEQ_ALLOWED_HOSTS"
             detail = f"Host: {limit}"
             raise Problem(400, "invalid", detail, field="Host", limit=limit)
@@ -49,13 +50,6 @@ def _matches(host: str, name: str) -> bool:
 
 Network = IPv4Network | IPv6Network
 
-_CAME_BY_PROXY = "leaseq.by_proxy"
-
-
-def came_by_proxy(environ: WSGIEnvironment) -> bool:
-    return bool(environ.get(_CAME_BY_PROXY))
-
-
 _FORWARDED = {  # by their names in an environ
     f"HTTP_{name.upper().replace('-', '_')}": name
     for name in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded")
@@ -65,24 +59,38 @@ _NOTE_SECONDS = 3_600  # seconds; `leaseq doctor` forgets after two hours
 log = logging.getLogger(__name__)
 
 
-class UndeclaredProxies:
-    """Leaves a note for `leaseq doctor` if requests come through a proxy that the settings do not declare.
+def _is_private(address: str | None) -> bool:
+    """Whether the address is of this machine or a private network. A unix socket has none."""
+    try:
+        return ip_address(address or "127.0.0.1").is_private
+    except ValueError:
+        return False
+
+
+class Proxies:
+    """Middleware that trusts the X-Forwarded-* headers of ``proxy_count`` proxies in ``networks``. Other
+    headers are ignored; if the settings may lack a proxy that sends them, `leaseq doctor` gets a note.
 
     Any client can send such a header, but one with an address in a private network rarely does.
     """
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(
+        self, app: WSGIApplication, client: Client, proxy_count: int, networks: Sequence[Network]
+    ) -> None:
+        self._app, self._client = app, client
+        self._networks = networks if proxy_count else ()
+        self._proxy_fix = ProxyFix(app, x_for=proxy_count, x_proto=proxy_count, x_host=proxy_count)
         self._noted_at: float | None = None
 
-    def check_response(self, response: Response) -> Response:
-        environ = request.environ
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        address = environ.get("REMOTE_ADDR", "")
+        if self._networks and self._is_trusted(address):
+            environ[CAME_BY_PROXY] = True
+            return self._proxy_fix(environ, start_response)
         headers = _FORWARDED.keys() & environ.keys()
-        if not headers or came_by_proxy(environ) or request.endpoint in PROBES:
-            return response
-        if _is_private(request.remote_addr):
-            self._note(request.remote_addr or "a unix socket", _FORWARDED[min(headers)])
-        return response
+        if headers and environ.get("PATH_INFO") not in PROBE_PATHS and _is_private(address):
+            self._note(address or "a unix socket", _FORWARDED[min(headers)])
+        return self._app(environ, start_response)
 
     def _note(self, address: str, header: str) -> None:
         now = time.monotonic()
@@ -99,30 +107,6 @@ class UndeclaredProxies:
             note_undeclared_proxy(self._client, address, header)
         except LeaseqError:
             self._noted_at = None  # the next request tries again
-
-
-def _is_private(address: str | None) -> bool:
-    """Whether the address is of this machine or a private network. A unix socket has none."""
-    try:
-        return ip_address(address or "127.0.0.1").is_private
-    except ValueError:
-        return False
-
-
-class Proxies:
-    """Middleware that trusts the X-Forwarded-* headers of ``proxy_count`` proxies in ``networks``. Other
-    headers are ignored."""
-
-    def __init__(self, app: WSGIApplication, proxy_count: int, networks: Sequence[Network]) -> None:
-        self._app = app
-        self._networks = networks if proxy_count else ()
-        self._proxy_fix = ProxyFix(app, x_for=proxy_count, x_proto=proxy_count, x_host=proxy_count)
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not self._networks or not self._is_trusted(environ.get("REMOTE_ADDR", "")):
-            return self._app(environ, start_response)
-        environ[_CAME_BY_PROXY] = True
-        return self._proxy_fix(environ, start_response)
 
     def _is_trusted(self, address: str) -> bool:
         """Whether to trust an address. A unix socket has none: its clients are on this machine."""

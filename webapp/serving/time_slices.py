@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 import gevent
-from flask.json.provider import DefaultJSONProvider
 
 from leaseq import checkpoints
 
@@ -39,26 +38,6 @@ def end_slice_when_over() -> None:
     if isinstance(gevent.getcurrent(), gevent.Greenlet):
         gevent.sleep(0)
     _slice_began.set(time.monotonic())
-
-
-class SlicedJson(DefaultJSONProvider):
-    """Encodes a list in a response entry by entry, and lets other requests run in between."""
-
-    sort_keys = False
-
-    def dumps(self, obj: Any, **options: Any) -> str:
-        if not isinstance(obj, dict) or options.get("indent") is not None:
-            return super().dumps(obj, **options)
-        comma, colon = options.get("separators") or (", ", ": ")
-
-        def encoded(value: Any) -> str:
-            if not isinstance(value, list | tuple):
-                return super(SlicedJson, self).dumps(value, **options)
-            entries = (super(SlicedJson, self).dumps(entry, **options) for entry in in_slices(value))
-            return f"[{comma.join(entries)}]"
-
-        members = (f"{encoded(str(name))}{colon}{encoded(value)}" for name, value in in_slices(obj.items()))
-        return f"{{{comma.join(members)}}}"
 
 
 def run_beside(function: Callable[..., _Result], *arguments: Any) -> _Result:

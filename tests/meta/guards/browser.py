@@ -37,7 +37,7 @@ GUARDS: tuple[Guard, ...] = (
             instead='g.nonce = "always the same"',
         ),
         guard("frame-ancestors", "webapp/security/headers.py", '"frame-ancestors": "\'none\'",'),
-        guard("nosniff", "webapp/security/headers.py", '"X-Content-Type-Options": "nosniff",'),
+        guard("nosniff", "webapp/serving/middleware.py", '"X-Content-Type-Options": "nosniff",'),
         guard(
             "csp-sent",
             "webapp/security/headers.py",
@@ -73,7 +73,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "hsts",
-            "webapp/security/headers.py",
+            "webapp/serving/middleware.py",
             "headers = _ALWAYS | (_STRICT_TRANSPORT if https else {})",
             instead="headers = _ALWAYS",
         ),

@@ -13,7 +13,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "body-expansion",
-            "webapp/api/packed_body.py",
+            "webapp/serving/bodies.py",
             "self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count",
             instead="False",
         ),
@@ -51,7 +51,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "a path and a query are UTF-8, and a parameter has one value",
-        guard("path-utf8", "webapp/api/negotiation.py", "raw.decode()", instead="pass"),
+        guard("path-utf8", "webapp/paths.py", "raw.decode()", instead="pass"),
         guard(
             "one-value",
             "webapp/api/negotiation.py",

@@ -11,12 +11,12 @@ GUARDS: tuple[Guard, ...] = (
             "note_undeclared_proxy(self._client, address, header)",
             instead="pass",
         ),
-        guard("proxy-near", "webapp/serving/hosts.py", "_is_private(request.remote_addr)", instead="True"),
+        guard("proxy-near", "webapp/serving/hosts.py", "_is_private(address)", instead="True"),
         guard(
             "proxy-probes",
             "webapp/serving/hosts.py",
-            "not headers or came_by_proxy(environ) or request.endpoint in PROBES",
-            instead="came_by_proxy(request.environ)",
+            'environ.get("PATH_INFO") not in PROBE_PATHS and ',
+            instead="",
         ),
     ),
     *row(
@@ -31,7 +31,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "hosts-probes",
             "webapp/serving/hosts.py",
-            "request.endpoint not in PROBES and not any(_matches(host, name) for name in names)",
+            "request.path not in PROBE_PATHS and not any(_matches(host, name) for name in names)",
             instead="not any(_matches(host, name) for name in names)",
         ),
     ),
@@ -45,8 +45,8 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "request-id-by-proxy",
-            "webapp/serving/logs.py",
-            "came_by_proxy(environ) and _ID.fullmatch(header)",
+            "webapp/serving/middleware.py",
+            "CAME_BY_PROXY in environ and _ID.fullmatch(header)",
             instead="_ID.fullmatch(header)",
         ),
         guard(

@@ -18,7 +18,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.capacity import QueueTimeLimit, RequestSlots
+from leaseq.webapp.serving.middleware import QueueTimeLimit, RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.support.ports import is_accepted
 from tests.support.waiting import TIMEOUT, eventually

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from leaseq.webapp.serving.capacity import RequestSlots
+from leaseq.webapp.serving.middleware import RequestSlots
 from tests.support.waiting import TIMEOUT, eventually
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from gevent.socket import socketpair
 
-from leaseq.webapp.serving.capacity import HOLDS_SLOT, WRITE, RequestSlots, SlowClients
+from leaseq.webapp.serving.capacity import WRITE, SlowClients
+from leaseq.webapp.serving.middleware import HOLDS_SLOT, RequestSlots
 
 
 def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds_slot: bool = False) -> Any:

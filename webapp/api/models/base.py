@@ -1,4 +1,4 @@
-"""The base of request bodies, and the pages of lists."""
+"""What all REST calls share: the base of their models, the checks before a view, the pages of lists."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from pydantic.fields import FieldInfo
 
 from leaseq import Invalid, validation
 from leaseq.names import did_you_mean
+from leaseq.webapp.api.negotiation import (
+    refuse_other_kinds,
+    refuse_repeated_parameters,
+    refuse_unknown_parameters,
+)
+from leaseq.webapp.serving.bodies import strict_request
 
 _KINDS = {
     "int": "a whole number",
@@ -164,10 +170,23 @@ def list_response(
     return {name: entries, **members, "after": after}
 
 
-def link_next_page(response: Response) -> Response:
-    """Name the next page's address in a `Link` header (RFC 8288), for clients that follow it."""
+def check_call() -> None:
+    """Refuse parameters and media types that the call does not have, before it does anything."""
+    environ = strict_request().environ
+    if environ.get("QUERY_STRING"):
+        refuse_repeated_parameters()
+        refuse_unknown_parameters()
+    if environ.get("HTTP_ACCEPT") not in (None, "", "*/*"):
+        refuse_other_kinds()
+
+
+def complete_response(response: Response) -> Response:
+    """Name the next page's address in a `Link` header (RFC 8288), for clients that follow it; a response
+    without a body gets no content type, which would be Flask's default, that of a page."""
     after = g.get("next_page")
     if after is not None:
         query = urlencode({**request.args, "after": after})
         response.headers["Link"] = f'<{request.base_url}?{query}>; rel="next"'
+    if response.status_code == 204:
+        response.headers.pop("Content-Type", None)
     return response
