@@ -8,8 +8,7 @@ from flask_openapi.blueprint import APIBlueprint
 
 from leaseq.webapp.api.description import headers
 from leaseq.webapp.api.description.openapi import PROBLEM
-from leaseq.webapp.api.idempotency import init_keys
-from leaseq.webapp.api.models.base import check_call, complete_response
+from leaseq.webapp.api.models.base import check_call, complete_response, end_call
 
 VERSION = "1"
 ABOUT = """A work queue for people. Each item is handed out under a lease. If you neither finish it in time
@@ -79,5 +78,5 @@ bp = APIBlueprint(
 )
 
 bp.before_request(check_call)
-init_keys(bp)
 bp.after_request(complete_response)
+bp.teardown_request(end_call)

@@ -18,9 +18,9 @@ from leaseq.webapp.api.idempotency import (
     derived_id,
     idempotency_key,
     key_reused,
-    request_id,
 )
 from leaseq.webapp.api.models import responses
+from leaseq.webapp.api.models.base import request_id
 from leaseq.webapp.api.models.requests import ImportQuery, QueuePath
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs, takes_any_size

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from flask import Response, current_app, g, request
-from flask.blueprints import Blueprint
 
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
@@ -26,7 +25,7 @@ HEADER = "Idempotency-Key"
 KEYED_METHODS = frozenset({"POST", "PATCH"})  # PUT and DELETE are idempotent without a key
 REPLAYED_HEADER = "Idempotency-Replayed"
 MAX_KEY = 200
-_IN_ENVIRON = f"HTTP_{HEADER.upper().replace('-', '_')}"
+IN_ENVIRON = f"HTTP_{HEADER.upper().replace('-', '_')}"
 NDJSON = "application/x-ndjson"
 IMPORT = "api.import_rows"  # reads every media type row by row
 
@@ -36,7 +35,7 @@ _CHUNK = 65_536
 
 def idempotency_key() -> str | None:
     """The request's key, or None if it has none."""
-    key: str | None = strict_request().environ.get(_IN_ENVIRON)
+    key: str | None = strict_request().environ.get(IN_ENVIRON)
     if key is None:
         return None
     if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
@@ -96,12 +95,6 @@ class _KeyedRequest:
     withheld: bool = False  # its response is not stored
 
 
-def init_keys(bp: Blueprint) -> None:
-    bp.before_request(_send_stored)
-    bp.after_request(_store_response)
-    bp.teardown_request(_end)
-
-
 def withhold_answer() -> None:
     """Don't store this request's response for repetitions: it contains a secret."""
     if "keyed" in g:
@@ -115,8 +108,8 @@ def byte_lines() -> BinaryIO:
     return io.BufferedReader(_HashingReader(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
 
 
-def _send_stored() -> Response | None:
-    """Send the stored response, if there is one; else let the request continue, as the only one with its
+def begin() -> Response | None:
+    """The stored response, if there is one; else let the request continue, as the only one with its
     key."""
     key = idempotency_key() if request.method in KEYED_METHODS else None
     if key is None:
@@ -173,10 +166,9 @@ def _stored_response(answer: StoredResponse) -> Response:
     return response
 
 
-def _store_response(response: Response) -> Response:
-    keyed = g.get("keyed")
-    if keyed is None:
-        return response
+def keep(response: Response) -> Response:
+    """Store the response of the call that `begin` let continue, for repetitions."""
+    keyed = g.keyed
     if response.status_code >= 300:  # a refused request changed nothing
         state().idempotency.drop(keyed.person, keyed.scope)
         return response
@@ -187,7 +179,6 @@ def _store_response(response: Response) -> Response:
     return response
 
 
-def _end(_error: BaseException | None) -> None:
-    keyed = g.pop("keyed", None)
-    if keyed is not None:
-        state().idempotency.end(keyed.person, keyed.scope)
+def end() -> None:
+    keyed = g.pop("keyed")
+    state().idempotency.end(keyed.person, keyed.scope)

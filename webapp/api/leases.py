@@ -12,9 +12,8 @@ from werkzeug.exceptions import Unauthorized
 from leaseq import Lease, LeaseLost, Queue, QueueNotFound, validation
 from leaseq.webapp.api.blueprint import bp
 from leaseq.webapp.api.description.headers import RETRY_AFTER
-from leaseq.webapp.api.idempotency import request_id
 from leaseq.webapp.api.models import responses
-from leaseq.webapp.api.models.base import LeasesQuery, list_response, page_of
+from leaseq.webapp.api.models.base import LeasesQuery, list_response, page_of, request_id
 from leaseq.webapp.api.models.requests import (
     LONGEST_WAIT,
     AbandonRequest,

@@ -303,7 +303,7 @@ def request_check(on_check: Callable[[], None]) -> AccessCheck:
     credential_reads = (
         accounts().sessions.reads(session["_user_id"])
         if token is None
-        else accounts().caller_reads(token, person().name)
+        else accounts().callers.reads(token, person().name)
     )
     access_reads = state().access.reads((request.view_args or {}).get("q"))
 
@@ -319,7 +319,7 @@ def is_still_known() -> bool:
     if "token" not in g:
         return accounts().sessions.person(session["_user_id"]) is not None
     token = bearer_token(request.headers.get("Authorization", ""))
-    return token is not None and accounts().caller_now(token) is not None
+    return token is not None and accounts().callers.find_now(token) is not None
 
 
 def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
@@ -330,7 +330,7 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
         state().access.expire()
         token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
         if token is not None:
-            accounts().caller_now(token)  # the guard finds it in the cache
+            accounts().callers.find_now(token)  # the guard finds it in the cache
         try:
             return _guard() is None
         except (HTTPException, QueueNotFound):
@@ -384,7 +384,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
             extend_session()
         return None
     token = bearer_token(header)
-    caller = accounts().caller(token) if token is not None else None
+    caller = accounts().callers.find(token) if token is not None else None
     if caller is None:
         g.person = None
         return "unknown"

@@ -17,7 +17,7 @@ from typing import Any
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import LeftOut
-from leaseq.webapp.store.accounts.keys import digest
+from leaseq.webapp.store.accounts.model import digest
 from leaseq.webapp.store.base import MARKED_SECONDS, Locks, Store
 
 log = logging.getLogger(__name__)

@@ -111,7 +111,7 @@ GUARDS: tuple[Guard, ...] = (
         "tokens stored as hashes",
         guard(
             "token-hashed",
-            "webapp/store/accounts/keys.py",
+            "webapp/store/accounts/model.py",
             'return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()',
             instead="return secret",
         ),
@@ -164,7 +164,7 @@ GUARDS: tuple[Guard, ...] = (
             "bad-token-stays-bad",
             "webapp/security/authorization.py",
             "header is None or not in_api()",
-            instead="header is None or not in_api() or not accounts().caller(bearer_token(header) or '')",
+            instead="header is None or not in_api() or not accounts().callers.find(bearer_token(header) or '')",
         ),
         guard(
             "own-tokens",

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from leaseq.webapp.store.accounts import Accounts, keys
-from leaseq.webapp.store.accounts.keys import digest
+from leaseq.webapp.store.accounts.model import digest
 from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS
 from tests.web.conftest import PASSWORD, Browser
 

@@ -180,7 +180,7 @@ def test_ending_sessions_optionally_revokes_tokens(
     assert "Revoke the 1 API token as well" in browser.get(page).text
     assert browser.post(path, {**fields, **box}, page=page).status_code == 303
     assert ("1 API token is revoked." in browser.get("/account", follow_redirects=True).text) is bool(box)
-    assert (accounts.caller(token) is None) is bool(box)
+    assert (accounts.callers.find(token) is None) is bool(box)
     actions = [entry.what for entry in accounts.log.page(person=worker_browser.name).entries]
     assert ("token.all-revoked" in actions) is bool(box)
 

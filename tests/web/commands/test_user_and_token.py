@@ -127,7 +127,7 @@ def test_token_is_printed_once_listed_without_secret_and_revoked(
     result = run("token", "create", name)
     assert result.exit_code == 0
     token = result.stdout.removesuffix("\n")
-    assert not_none(accounts.caller(token)).person.name == name
+    assert not_none(accounts.callers.find(token)).person.name == name
     (stored_token,) = accounts.tokens(name)
     list_result = run("token", "list")
     assert stored_token.id in list_result.stdout
@@ -136,7 +136,7 @@ def test_token_is_printed_once_listed_without_secret_and_revoked(
         stored_token.id
     }
     assert run("token", "revoke", stored_token.id).exit_code == 0
-    assert Accounts(server.client).caller(token) is None
+    assert Accounts(server.client).callers.find(token) is None
 
 
 def test_tokens_without_note_have_names_of_their_own(

@@ -176,7 +176,7 @@ def test_expired_token_returns_401(
 ) -> None:
     program = make_program(days=1)
     assert program("GET", "/queues").status_code == 200
-    monkeypatch.setattr(accounts._callers, "_clock", lambda: 9_999_999_999.0)
+    monkeypatch.setattr(accounts.callers, "_clock", lambda: 9_999_999_999.0)
     assert program("GET", "/queues").status_code == 401
 
 
@@ -237,7 +237,7 @@ def test_admin_creates_token_for_program(
     form = {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
     page = admin_browser.post(f"/people/{bot}/tokens", form).text
     token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
-    assert not_none(accounts.caller(token)).person.name == bot
+    assert not_none(accounts.callers.find(token)).person.name == bot
     assert admin_browser.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
 
 

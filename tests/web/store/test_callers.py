@@ -86,11 +86,11 @@ def test_person_changed_by_other_process_is_updated_after_a_second(
 
 
 def test_changes_by_same_process_apply_immediately(accounts: Accounts, name: str, token: str) -> None:
-    assert accounts.caller(token)
+    assert accounts.callers.find(token)
     accounts.change(name, role="worker", by="test")
-    assert not_none(accounts.caller(token)).person.role == "worker"
+    assert not_none(accounts.callers.find(token)).person.role == "worker"
     accounts.revoke_tokens(name, by="test")
-    assert accounts.caller(token) is None
+    assert accounts.callers.find(token) is None
 
 
 def test_known_token_takes_one_round_trip_per_second(

@@ -82,7 +82,7 @@ def test_deleted_queue_is_named_only_in_expected_keys(
     """With only the library's rights; and the data of other queues stays."""
     threads, other_keys = Threads(server.client), keys_that_name(server, "another-one")
     assert len(keys_that_name(server, "one-to-delete")) > 30
-    assert accounts.caller(queue_token) is not None
+    assert accounts.callers.find(queue_token) is not None
     leaseq.Queue(server.client, "one-to-delete").delete()
     # The number of its last token, the audit log, a person's notice of a new token, and the webhook for
     # this queue only.

@@ -124,7 +124,7 @@ def test_sessions_tokens_and_links_of_erased_person_end(
     accounts.begin_erasure(NAME, by="root")
     lookups: list[Callable[[], object]] = [
         lambda: accounts.sessions.person(session),
-        lambda: accounts.caller(token),
+        lambda: accounts.callers.find(token),
         lambda: accounts.password_link_owner(link),
         lambda: accounts.invitation(invitation),
         lambda: accounts.verify(NAME, PASSWORD),

@@ -98,7 +98,7 @@ def test_people_sign_in_on_server_restored_from_backup(
     other_app = create_app(Settings(redis_url=other_url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     other_accounts: Accounts = other_app.extensions["leaseq"].accounts
     assert Browser(other_app, "bob").sign_in().status_code == 303
-    assert other_accounts.caller(token) is not None
+    assert other_accounts.callers.find(token) is not None
     assert other_accounts.invitation(invitation) is not None
     with pytest.raises(leaseq.Invalid):
         other_accounts.use_link(link, "another long password")

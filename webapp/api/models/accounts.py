@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from leaseq.webapp.api.models.base import PageQuery, RequestModel
+from leaseq.webapp.api.models.base import PageQuery, RecordModel, RequestModel
 from leaseq.webapp.api.models.requests import (
     NAME,
     PERSON,
@@ -19,7 +19,7 @@ from leaseq.webapp.api.models.requests import (
     number_range,
     optional,
 )
-from leaseq.webapp.api.models.responses import RecordModel, Time
+from leaseq.webapp.api.models.responses import Time
 from leaseq.webapp.store.accounts import Scope
 from leaseq.webapp.store.accounts.invitations import MAX_DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME

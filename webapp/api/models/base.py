@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from leaseq import Invalid, validation
 from leaseq.names import did_you_mean
+from leaseq.webapp.api import idempotency
 from leaseq.webapp.api.negotiation import (
     refuse_other_kinds,
     refuse_repeated_parameters,
@@ -113,6 +114,16 @@ def _range_text(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
     return f" from {minimum:,} to {maximum:,}" if minimum is not None and maximum is not None else ""
 
 
+class RecordModel(BaseModel):
+    """A response model with the fields of one of the library's objects."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def from_record(cls, record: object) -> dict[str, Any]:
+        return cls.model_validate(record).model_dump()
+
+
 _Entry = TypeVar("_Entry")
 _Key = TypeVar("_Key", str, int)
 
@@ -170,14 +181,21 @@ def list_response(
     return {name: entries, **members, "after": after}
 
 
-def check_call() -> None:
-    """Refuse parameters and media types that the call does not have, before it does anything."""
+def check_call() -> Response | None:
+    """Refuse parameters and media types that the call does not have, before it does anything. The response,
+    if a call with the same `Idempotency-Key` had one."""
     environ = strict_request().environ
     if environ.get("QUERY_STRING"):
         refuse_repeated_parameters()
         refuse_unknown_parameters()
     if environ.get("HTTP_ACCEPT") not in (None, "", "*/*"):
         refuse_other_kinds()
+    return idempotency.begin() if idempotency.IN_ENVIRON in environ else None
+
+
+def request_id() -> str | None:
+    """The library's request id for the call's `Idempotency-Key`, if it has one."""
+    return idempotency.request_id() if idempotency.IN_ENVIRON in strict_request().environ else None
 
 
 def complete_response(response: Response) -> Response:
@@ -189,4 +207,9 @@ def complete_response(response: Response) -> Response:
         response.headers["Link"] = f'<{request.base_url}?{query}>; rel="next"'
     if response.status_code == 204:
         response.headers.pop("Content-Type", None)
-    return response
+    return idempotency.keep(response) if "keyed" in g else response
+
+
+def end_call(_error: BaseException | None) -> None:
+    if "keyed" in g:
+        idempotency.end()

@@ -24,7 +24,7 @@ from leaseq.policy_fields import Alerts, Bands, Integer, OneOf, Seconds, Text
 from leaseq.policy_fields import Field as PolicyField
 from leaseq.policy_fields import Form as FormKind
 from leaseq.transfer import rfc3339
-from leaseq.webapp.api.models.base import no_defaults
+from leaseq.webapp.api.models.base import RecordModel, no_defaults
 from leaseq.webapp.api.models.requests import Body, State, WholeNumber, number_range, optional
 
 
@@ -115,16 +115,6 @@ Time = Annotated[
 ]
 
 Undone = TypeAliasType("Undone", Literal["finished", "abandoned", "failed"])
-
-
-class RecordModel(BaseModel):
-    """A response model with the fields of one of the library's objects."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    @classmethod
-    def from_record(cls, record: object) -> dict[str, Any]:
-        return cls.model_validate(record).model_dump()
 
 
 class Lease(RecordModel):

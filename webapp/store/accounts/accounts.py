@@ -19,9 +19,7 @@ from leaseq.webapp.store.accounts.model import (
 )
 from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
-from leaseq.webapp.store.accounts.tokens import Caller
 from leaseq.webapp.store.accounts.traces import HeldItem, held_by, held_by_each, release_all
-from leaseq.webapp.store.base import Command
 
 
 class Accounts(ProviderSignIn):
@@ -215,19 +213,6 @@ class Accounts(ProviderSignIn):
         detail = ", ".join(filter(None, (name.strip(), token_scope, token_queue)))
         self._notify(record.name, "token.made", by=by, detail=detail)
         return token
-
-    def caller(self, token: str) -> Caller | None:
-        """The caller that this token belongs to, if it is valid."""
-        return self._callers.find(token)
-
-    def caller_now(self, token: str) -> Caller | None:
-        """The same as it is stored now, not as it was read within the last second."""
-        self._callers.expire(token)
-        return self._callers.find(token)
-
-    def caller_reads(self, token: str, person: str) -> Sequence[Command]:
-        """Commands that read all on which `caller` depends, but for the time."""
-        return self._callers.reads(token, person)
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of_person(person)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.keys import digest
+from leaseq.webapp.store.accounts.model import digest
 from leaseq.webapp.store.base import Store
 
 ISSUER = "leaseq"

@@ -11,8 +11,7 @@ from typing import Any
 
 from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.keys import ID_LENGTH, digest, new_secret
-from leaseq.webapp.store.accounts.model import Invitation, Role
+from leaseq.webapp.store.accounts.model import ID_LENGTH, Invitation, Role, digest, new_secret
 from leaseq.webapp.store.accounts.people import Record, may_grant_access
 from leaseq.webapp.store.base import Store
 

@@ -1,23 +1,8 @@
-"""The keys of accounts in the store, and digests of secrets."""
+"""The keys of accounts in the store."""
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-
 from leaseq.backup import LeftOut, StoredKeys
-
-ID_LENGTH = 12
-"""The length of the prefix of a secret's hash that identifies it in lists: useless as a secret."""
-
-
-def new_secret(prefix: str = "") -> str:
-    return prefix + secrets.token_urlsafe(32)
-
-
-def digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
 
 SCHEMA = 1  # in each person's record: every request reads one, so this covers all other keys
 

@@ -1,7 +1,9 @@
-"""The data types of accounts: frozen, typed, free of I/O."""
+"""The data types of accounts, frozen, typed, free of I/O; and secrets with their digests."""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
@@ -136,3 +138,15 @@ def checked_token_name(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= MAX_TOKEN_NAME or not value.isprintable():
         raise Invalid("token_name", f"1 to {MAX_TOKEN_NAME} printable characters")
     return value.strip()
+
+
+ID_LENGTH = 12
+"""The length of the prefix of a secret's hash that identifies it in lists: useless as a secret."""
+
+
+def new_secret(prefix: str = "") -> str:
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

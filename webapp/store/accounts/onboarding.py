@@ -11,9 +11,16 @@ from leaseq import Client, Invalid, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.factors import Factors
 from leaseq.webapp.store.accounts.invitations import DAYS, Invitations, Links, PasswordLink
-from leaseq.webapp.store.accounts.keys import digest, new_secret
 from leaseq.webapp.store.accounts.log import Log
-from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role, checked_team
+from leaseq.webapp.store.accounts.model import (
+    Invitation,
+    Person,
+    checked_name,
+    checked_role,
+    checked_team,
+    digest,
+    new_secret,
+)
 from leaseq.webapp.store.accounts.passwords import Passwords
 from leaseq.webapp.store.accounts.people import (
     Erasures,
@@ -44,7 +51,7 @@ class Base(Store):
         super().__init__(client)
         self._people = People(client)
         self._tokens = Tokens(client)
-        self._callers = Callers(client, self._people, self._tokens)
+        self.callers = Callers(client, self._people, self._tokens)
         self._passwords = passwords or Passwords()
         self._invitations = Invitations(client)
         self._links = Links(client)

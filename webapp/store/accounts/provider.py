@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.invitations import LINK_SECONDS, PasswordLink
-from leaseq.webapp.store.accounts.keys import digest
-from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.model import Person, digest
 from leaseq.webapp.store.accounts.onboarding import Onboarding
 from leaseq.webapp.store.accounts.people import Record
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.keys import digest, new_secret
 from leaseq.webapp.store.accounts.log import Log
-from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.model import Person, digest, new_secret
 from leaseq.webapp.store.accounts.people import People, Record
 from leaseq.webapp.store.base import Command, Store
 

@@ -11,8 +11,16 @@ from typing import Any
 
 from leaseq import Client, Invalid
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.keys import ID_LENGTH, digest, new_secret
-from leaseq.webapp.store.accounts.model import MAX_TOKENS, ApiToken, Person, Scope, checked_token_name
+from leaseq.webapp.store.accounts.model import (
+    ID_LENGTH,
+    MAX_TOKENS,
+    ApiToken,
+    Person,
+    Scope,
+    checked_token_name,
+    digest,
+    new_secret,
+)
 from leaseq.webapp.store.accounts.people import People, Record
 from leaseq.webapp.store.base import Command, Store
 
@@ -245,12 +253,13 @@ class Callers(Store):
         return None if entry.caller.token.is_over(now) else entry.caller
 
     def reads(self, token: str, person: str) -> Sequence[Command]:
-        """Commands that read the token and its person."""
+        """Commands that read all on which `find` depends, but for the time."""
         return (("HGET", keys.TOKENS, digest(token)), ("HGET", keys.PEOPLE, person))
 
-    def expire(self, token: str) -> None:
-        """Read this token's caller again when it is needed next."""
+    def find_now(self, token: str) -> Caller | None:
+        """The same as it is stored now, not as it was read within the last second."""
         self._cache.pop(digest(token), None)
+        return self.find(token)
 
     def _read(self, token_hash: str, name: str | None) -> Caller | None:
         """``name``: the token's person, if known from before, to read both in one round trip."""
