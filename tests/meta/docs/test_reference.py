@@ -108,27 +108,25 @@ def shown_commands(page: Path) -> list[str]:
     return [re.split(r" [|&;] |[);]", call)[0] for found in calls for call in found]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_shows_only_existing_commands_and_options(page: Path) -> None:
-    for call in shown_commands(page):
-        words = call.split()
-        names = [" ".join(words[:count]) for count in (2, 1)]
-        name = next((name for name in names if name in COMMANDS or "|" in name), None)
-        assert name is not None, call
-        if "|" in name:  # such as `leaseq user add|list`
-            continue
-        options = {
-            flag
-            for parameter in COMMANDS[name].params
-            for flag in (*parameter.opts, *parameter.secondary_opts)
-        }
-        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= {*options, "--help"}, (
-            call
-        )
+def test_pages_show_only_existing_commands_and_options() -> None:
+    for page in PAGES:
+        for call in shown_commands(page):
+            words = call.split()
+            names = [" ".join(words[:count]) for count in (2, 1)]
+            name = next((name for name in names if name in COMMANDS or "|" in name), None)
+            assert name is not None, (page, call)
+            if "|" in name:  # such as `leaseq user add|list`
+                continue
+            options = {
+                flag
+                for parameter in COMMANDS[name].params
+                for flag in (*parameter.opts, *parameter.secondary_opts)
+            }
+            given = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert given <= {*options, "--help"}, (page, call)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_names_only_existing_settings(page: Path) -> None:
+def test_pages_name_only_existing_settings() -> None:
     of_app = {f"LEASEQ_{name.upper()}" for name in Settings.model_fields}
     of_commands = {
         str(option.envvar)
@@ -136,23 +134,24 @@ def test_page_names_only_existing_settings(page: Path) -> None:
         for option in command.params
         if isinstance(option, click.Option)
     }
-    names = set(re.findall(r"\bLEASEQ_[A-Z_]+[A-Z]\b", page.read_text()))
-    assert names - of_app - of_commands - TEST_SETTINGS == set()
+    for page in PAGES:
+        names = set(re.findall(r"\bLEASEQ_[A-Z_]+[A-Z]\b", page.read_text()))
+        assert names <= of_app | of_commands | TEST_SETTINGS, page
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_names_only_existing_files(page: Path) -> None:
+def test_pages_name_only_existing_files() -> None:
     roots = "leaseq|webapp|lua|tests|tools|benchmarks|examples|docs|requirements"
-    names = re.findall(rf"(?<![\w./-])(?:{roots})/[\w./-]*[\w/](?![\w/-]|\.?\*)", page.read_text())
-    assert [name for name in names if not (ROOT / name).exists()] == []
+    for page in PAGES:
+        names = re.findall(rf"(?<![\w./-])(?:{roots})/[\w./-]*[\w/](?![\w/-]|\.?\*)", page.read_text())
+        assert [name for name in names if not (ROOT / name).exists()] == [], page
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_names_only_existing_commands_of_dev(page: Path) -> None:
+def test_pages_name_only_existing_commands_of_dev() -> None:
     usage = (ROOT / "dev").read_text()
-    for words in re.findall(r"\./dev (bench [a-z]+|[a-z]+)", page.read_text()):
-        command = words if f"\n./dev {words} " in usage else words.partition(" ")[0]
-        assert re.search(rf"^\./dev {command} ", usage, re.MULTILINE), words
+    for page in PAGES:
+        for words in re.findall(r"\./dev (bench [a-z]+|[a-z]+)", page.read_text()):
+            command = words if f"\n./dev {words} " in usage else words.partition(" ")[0]
+            assert re.search(rf"^\./dev {command} ", usage, re.MULTILINE), (page, words)
 
 
 @pytest.mark.parametrize("page", ["person.md", "manager.md", "tutorial.md", "how-to/erase-a-person.md"])
