@@ -78,24 +78,23 @@ def wants_fragment() -> bool:
 
 
 class QueueOfRequest(leaseq.Queue):
-    """A queue that reads its policy once per request."""
+    """A queue that reads its policy once per request. `find_policy` reads it again, as finish does when its
+    script reports another form."""
 
-    _cache: leaseq.Policy | None = None
+    known_policy: leaseq.Policy | None = None
 
     @property
     def policy(self) -> leaseq.Policy:
-        if self._cache is None:
-            self._cache = super().policy
-        return self._cache
+        return self.known_policy or super().policy
 
     def find_policy(self) -> leaseq.Policy | None:
-        self._cache = super().find_policy()
-        return self._cache
+        self.known_policy = super().find_policy()
+        return self.known_policy
 
     def configure(self, **changes: Any) -> leaseq.Policy:
-        self._cache = None
-        self._cache = super().configure(**changes)
-        return self._cache
+        self.known_policy = None
+        self.known_policy = super().configure(**changes)
+        return self.known_policy
 
 
 class SharedQueue(leaseq.Queue):
@@ -140,10 +139,18 @@ def named_queue(name: str) -> str:
     return name
 
 
+def queue_of_request(name: str) -> QueueOfRequest:
+    """The queue of this name, one object for the whole request."""
+    queues: dict[str, QueueOfRequest] = g.setdefault("queues", {})
+    if name not in queues:
+        queues[name] = QueueOfRequest(state().client, name)
+    return queues[name]
+
+
 def existing_queue(name: str) -> leaseq.Queue:
     """The queue of this name. Raises QueueNotFound if it doesn't exist, since reading must not create it."""
-    queue = QueueOfRequest(state().client, name)
-    if queue.find_policy() is None:
+    queue = queue_of_request(name)
+    if queue.known_policy is None and queue.find_policy() is None:
         queue.stats()  # raises it, and says whether the queue was deleted
         raise leaseq.QueueNotFound(name)
     return queue

@@ -91,12 +91,6 @@ def segment(value: str) -> str:
     return quote(value, safe="") + (_NOWHERE if is_dot_segment(value) else "")
 
 
-def in_api() -> bool:
-    """Whether this path is for programs: they send tokens, and get problems as JSON."""
-    path = request.path
-    return path.startswith("/api/") or path == "/metrics"
-
-
 def _refuse_other_encodings(environ: WSGIEnvironment) -> None:
     """Refuse text that is not UTF-8. Werkzeug would decode it to other characters, and so to the name of
     another item or person."""

@@ -15,8 +15,7 @@ from werkzeug.routing import Rule
 from leaseq import Invalid
 from leaseq.names import did_you_mean
 from leaseq.transfer import CONTENT_TYPES, Format
-from leaseq.webapp.paths import in_api
-from leaseq.webapp.serving.problem import Problem
+from leaseq.webapp.serving.problem import Problem, in_api
 
 _PATHS = "leaseq-api-paths"
 REPEATED = frozenset({"payload_field"})  # parameters that are lists

@@ -18,7 +18,7 @@ import leaseq
 from leaseq import LeaseqError, Policy
 from leaseq.policy import FIELDS
 from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
-from leaseq.webapp.context import accounts, state, this_app
+from leaseq.webapp.context import accounts, queue_of_request, this_app
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.serving.bodies import JSON
 
@@ -183,7 +183,7 @@ def _value_text(field: Field, value: Any) -> str:
 
 def _policy(queue: str | None) -> Policy | None:
     try:
-        return leaseq.Queue(state().client, queue).policy if queue else None
+        return queue_of_request(queue).policy if queue else None
     except LeaseqError:
         return None  # an invalid queue name, or no server: the view reports it
 
