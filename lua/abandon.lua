@@ -12,43 +12,41 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 reason 
 REPLY  {'ok', the next lease as `finish` returns it}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, reason, delay, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --- @include deaths
---- @include claims
 --- @include describe
---- @include cursors
+--- @include assigning
 -- The person gets it again when nothing else waits for them. Their cursors list its shelf from then on, so
 -- that clear finds their sorted set `later` once they are gone (see tidy).
 local function postpone(item)
-  local row, list = shelves.row(item), cursors.read(person)
-  local path = row .. ':' .. (item.shelf or 'normal')
-  redis.call('ZADD', cursors.later_key(row, person), queue.now, item.member)
-  if not cursors.find(list, path) then
-    list.idle, list[#list + 1] = nil, { path, '0' }
-    cursors.write(person, list, {})
+  local path, scores = shelves.path_of(item), cursors.read(person)
+  redis.call('ZADD', cursors.later_key(shelves.row(item), person), queue.now, item.member)
+  if not scores[path] then
+    scores[path] = '0'
+    cursors.write(person, scores)
   end
 end
 
 local refusal = queue.open()
 if refusal then return refusal end
-local member, grant, ended_grant = claims.find(id, token, person, 'abandoned')
+local member, grant, ended_grant = leases.find_held(id, token, person, 'abandoned')
 if ended_grant and not request then return { 'ok' } end
 if not grant and not ended_grant then return lost_reply(id) end
 
 if grant then
   local item = items.read(member)
   local signs
-  signs, grant.bar = bars.set(id, person, delay == 'later' and '~' or '-')
+  signs, grant.relation = relations.set(id, person, delay == 'later' and '~' or '-')
   leases.close(item, grant, 'abandoned', reason)
   item.assignee = nil
   queue.count('abandoned')
   journal.note('abandoned', id, token, person, reason)
   local limit = tonumber(queue.rules.max_abandons) or math.huge
-  if bars.abandons(signs) >= limit or deaths.has_died(item) then
+  if relations.abandons(signs) >= limit or deaths.has_died(item) then
     deaths.die(item, token, person)
   else
     places.put(item, true)
     if delay == 'later' then postpone(item) end
   end
-  if delay == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
+  if delay == 'never' and relations.is_assigned(signs, person) then assigning.open(id, person, member) end
   redis.call('ZREM', keys.reserved, member)
 end
 if not request then

@@ -13,7 +13,6 @@ REPLY  {'item', the item}   {'no-answer'}   {'answered'}: that person answered o
 local id, token, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
---- @include given_answers
 
 -- The assignment that the answer fills if somebody else holds or has answered the one that it was given for:
 -- a waiting one that is not assigned to somebody else; else a dead one that was handed out before (so the
@@ -40,10 +39,9 @@ if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 
 -- Decide which assignment it fills.
-local late_answers = blocks.read(keys.late, id)
-local answer = blocks.find(late_answers, token)
-answer = answer and table.remove(late_answers, answer)
-local person, answer_time = string.match(answer or '', '^%d+\t([^\t]*)\t(%d+)\n')
+local late_list = late_answers.read(id)
+local answer = late_answers.take(late_list, token)
+local person = answer and answer.person
 local source_member = leases.find(id, token, person) or id
 local latest_grant = grants.latest(source_member)
 if latest_grant and latest_grant.adopted and latest_grant.request == request then return { 'item', describe(id) } end
@@ -51,7 +49,7 @@ if not answer then
   local is_adopted = latest_grant and latest_grant.token == token and latest_grant.ending == 'finished'
   return is_adopted and { 'item', describe(id) } or { 'no-answer' }
 end
-if given_answers.has_another(id, source_member, person) then return { 'answered' } end
+if answers.has_another(id, source_member, person) then return { 'answered' } end
 local member = is_taken(latest_grant) and latest_grant.person ~= person and free_assignment(person) or source_member
 local item, is_moved = items.read(member), member ~= source_member
 local is_answered = not is_moved and latest_grant.ending == 'finished'
@@ -59,11 +57,11 @@ local state, _, key = places.find(item)
 
 -- The grant of the answer becomes the latest one of the assignment; the assignment's other grants are its
 -- history.
-local history = blocks.read(keys.history, source_member)
-local past_text = blocks.find(history, token)
-past_text = past_text and table.remove(history, past_text)
+local history = grants.read_history(source_member)
+local past_place = grants.find(history, token)
+local past_text = past_place and table.remove(history, past_place)
 if is_moved then
-  if item.attempts then blocks.keep_latest_grant(member) end
+  if item.attempts then grants.keep_latest(member) end
   leases.add_assignment(item)
 elseif grants.is_held(latest_grant) then
   leases.close(item, latest_grant, 'released')
@@ -77,13 +75,12 @@ elseif not is_moved then
   history[#history + 1] = grants.format(latest_grant)
 end
 if is_answered then
-  late_answers[#late_answers + 1] = latest_grant.token .. '\t' .. latest_grant.person .. '\t' .. stamp(latest_grant.ended)
-    .. '\n' .. latest_grant.answer
+  late_list[#late_list + 1] = answers.as_late(latest_grant)
 end
 local grant = past_text and grants.reopen(grants.parse(past_text)) -- else it is no longer in the history
-  or { token = token, person = person, granted = answer_time + 0, seconds = queue.lease_seconds, attempt = 1 }
+  or { token = token, person = person, granted = answer.arrived, seconds = queue.lease_seconds, attempt = 1 }
 grant.moved, grant.adopted, grant.request = is_moved and '' or grant.moved, '', request
-grants.finish(grant, answer_time + 0, true, string.match(answer, '\n(.*)$'))
+grants.finish(grant, answer.arrived, true, answer.result)
 
 redis.call('ZADD', keys.finished, queue.now, member)
 grants.write(member, grant)
@@ -99,8 +96,8 @@ if is_moved then
   items.write(source_item)
 end
 if item.answers then places.close_surplus(id) end
-blocks.write(keys.history, source_member, history)
-blocks.write(keys.late, id, late_answers)
+grants.write_history(source_member, history)
+late_answers.write(id, late_list)
 journal.note('adopted', id, token, by)
 commit()
 return { 'item', describe(id) }

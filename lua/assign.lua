@@ -10,9 +10,8 @@ REPLY  {'item', the item}   {'no-item'}   {'wrong-state', the item}: no assignme
        {'answered'}: they have answered or hold it   {'rows', how many rows may wait at the same time}
        {'no-queue'} ]]
 local id, by, person = ARGV[2], ARGV[3], ARGV[4]
---- @include assign_to
+--- @include answers
 --- @include describe
---- @include rows
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
@@ -28,9 +27,9 @@ end
 if is_assigned then return { 'item', describe(id) } end
 if not answers.may_give(id, person, holdings.read(person)) then return { 'answered' } end
 if not waiting_item then return { 'wrong-state', describe(id) } end
-if rows.too_many({ ['@' .. person] = true }) then return { 'rows', rows.LIMIT } end
+if shelves.too_many_rows({ ['@' .. person] = true }) then return { 'rows', shelves.ROW_LIMIT } end
 
-assign_to(waiting_item, person)
+assigning.assign(waiting_item, person)
 if key == keys.scheduled then
   items.write(waiting_item)
 else

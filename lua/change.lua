@@ -20,7 +20,7 @@ local id, by, request = ARGV[2], ARGV[3], ARGV[4]
 local MAX_REQUESTS = 16 -- latest requests that changed something
 local MAX_SCANNED = 300 -- entries to search for a free score: more than an enqueue adds, a microsecond apart
 --- @include leases
---- @include rows
+--- @include cursors
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
@@ -67,8 +67,8 @@ end
 if not fields[1] then return { 'item', describe(id) } end
 if new_values.payload and is_taken then return { 'taken' } end
 if new_values.requires and new_values.requires ~= ''
-  and rows.too_many({ [string.gsub(new_values.requires, ',', '+')] = true }) then
-  return { 'rows', rows.LIMIT }
+  and shelves.too_many_rows({ [string.gsub(new_values.requires, ',', '+')] = true }) then
+  return { 'rows', shelves.ROW_LIMIT }
 end
 
 -- Write it.
@@ -76,10 +76,7 @@ end
 -- The score for an entry that has waited since the given time: the first free one from then on that is after
 -- all entries that anybody has passed over. Nil if the next MAX_SCANNED scores are taken.
 local function free_score(row, shelf, key, since)
-  local queue_score, shelf_score = unpack(redis.call('HMGET', keys.passed, '*', row .. ':' .. shelf))
-  -- Cursors without a score in `passed` were written by an earlier version.
-  if not queue_score then queue_score = redis.call('EXISTS', keys.cursors) == 1 and queue.now or 0 end
-  local score = math.max(since, queue_score + 1, (shelf_score or 0) + 1)
+  local score = math.max(since, cursors.passed_score(shelves.path(row, shelf)) + 1)
   local entries = redis.call('ZRANGEBYSCORE', key, stamp(score), '+inf', 'WITHSCORES', 'LIMIT', 0, MAX_SCANNED)
   for i = 2, #entries, 2 do
     if entries[i] + 0 ~= score then return score end

@@ -9,13 +9,13 @@ ARGV   1 the time in microseconds, or ''   2 how many waiting items nobody may h
        know: then the rules about it are left as they are
 REPLY  {'ok'}   {'no-queue'} ]]
 --- @include alerts
---- @include inbound
---- @include journal_groups
+--- @include shelves
+--- @include journal
 local refusal = queue.open()
 if refusal then return refusal end
 local rules_json, raised_text, idle_text = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
 local rule_list, old_alerts = alerts.rules(rules_json or ''), alerts.parse(raised_text or '')
-local waiting_count, oldest_time = inbound.sum()
+local waiting_count, oldest_time = shelves.sum()
 local SECOND, unreachable_count = 1000000, tonumber(ARGV[2])
 
 -- Since when items have been waiting while nobody holds one, from the field `idle`; nil if that is not the
@@ -33,7 +33,7 @@ local idle_since = has_idle_rule and find_idle_since() or nil
 
 -- The age of the oldest journal entry that a consumer group has not read; 0 without such an entry or group.
 local function reading_lag(group)
-  local position = group_positions()[group]
+  local position = journal.group_positions()[group]
   local entry = position and redis.call('XRANGE', keys.journal, stamp(position + 1), '+', 'COUNT', 1)[1]
   return entry and queue.now - string.match(entry[1], '^%d+') or 0
 end

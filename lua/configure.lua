@@ -12,7 +12,8 @@ REPLY  {'ok', created 0|1}   {'changed'}: another policy is in force, and nothin
 local by, condition = ARGV[2], ARGV[3]
 --- @include journal
 --- @include policy_version
-local NEW_STATUS = 'v1 0 0 0 0 9007199254740991 open - -'
+--- @include retention
+--- @include tidy
 local refusal = queue.open(false, NEW_STATUS)
 if refusal then return refusal end
 local is_new, expected_version = redis.call('HEXISTS', keys.ledger, 'status') == 0, string.match(condition, '^%x+$')
@@ -25,12 +26,12 @@ if is_new and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
     .. 'was interrupted, run the restore again, or delete the queue')
 end
 
-local function retention()
+local function limits()
   local policy = queue.rules
   return (policy.keep_finished_seconds or '-') .. ' ' .. (policy.keep_finished_count or '-') .. ' '
     .. (policy.keep_dead_seconds or '-')
 end
-local old_retention, fields = retention(), {}
+local old_limits, fields = limits(), {}
 local is_changed = is_new
 for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
@@ -50,7 +51,7 @@ if queue.rules.answers ~= '1' then
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
 if is_new then
-  fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
+  fields[#fields + 1], fields[#fields + 2] = 'tidy', tidy.start()
   -- Tokens continue from the last one of a deleted queue of this name; the counter of grants begins at 0.
   local last_token = redis.call('HGET', keys.deleted, 'token')
   if last_token then
@@ -59,10 +60,9 @@ if is_new then
     redis.call('EXPIRE', keys.deleted, 0) -- deletes it
   end
 end
-if retention() == '- - -' then
-  redis.call('HDEL', keys.ledger, 'forget')
-elseif retention() ~= old_retention then
-  fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
+if limits() ~= old_limits then
+  redis.call('HDEL', keys.ledger, 'retention', 'full')
+  if limits() ~= '- - -' then fields[#fields + 1], fields[#fields + 2] = 'retention', retention.START end
 end
 redis.call('HSET', keys.ledger, 'rules', rules.format(queue.rules), unpack(fields))
 journal.note(is_new and 'created' or 'configured', '', '', by, '')

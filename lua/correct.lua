@@ -14,24 +14,23 @@ REPLY  {'item', the item}   {'form'}: the queue's form is another one: check aga
 local id, token, by, answer = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
---- @include given_answers
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
-local member, grant = given_answers.find(id, token)
+local member, grant = answers.find(id, token)
 if not member then
   local corrected_member, text = leases.find(id, token)
   local latest_grant = text and grants.parse(text).ending == 'corrected' and grants.latest(corrected_member)
   local is_repeated = latest_grant and latest_grant.person == by and latest_grant.answer == answer
   return is_repeated and { 'item', describe(id) } or { 'no-answer' }
 end
-if given_answers.has_another(id, member, by) then return { 'answered' } end
+if answers.has_another(id, member, by) then return { 'answered' } end
 if queue.form_version ~= ARGV[6] then return { 'form' } end
 
-given_answers.keep_as_late(id, grant)
+answers.keep_as_late(id, grant)
 grant.ending, grant.ended, grant.detail = 'corrected', queue.now, ''
 grants.write(member, grant)
-blocks.keep_latest_grant(member)
+grants.keep_latest(member)
 queue.token = queue.token + 1
 queue.count('reserved') -- not a lease: leases are counted as tokens less this counter
 local new_grant = { token = stamp(queue.token), person = by, granted = queue.now, seconds = queue.lease_seconds,

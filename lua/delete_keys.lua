@@ -6,12 +6,12 @@ KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)   2 end: this is the last step, and unlinks the ledger, too; else ''
        then, for each key, the part of its name after leaseq:{q}:
 REPLY  {'ok', whether there are more waiters 0|1}   {'no-queue'}: nothing is being deleted ]]
---- @include keys
+--- @include queue
 local WAKE_LIMIT = 250 -- in one call
 if redis.call('HEXISTS', keys.ledger, 'deleted') == 0 then return { 'no-queue' } end
-local waiters = redis.call('ZRANGE', keys.line, 0, WAKE_LIMIT - 1)
+local waiters = redis.call('ZRANGE', keys.waiters, 0, WAKE_LIMIT - 1)
 if waiters[1] then
-  redis.call('ZREM', keys.line, unpack(waiters))
+  redis.call('ZREM', keys.waiters, unpack(waiters))
   redis.call('PUBLISH', keys.wake, table.concat(waiters, ' '))
 end
 for i = 3, #ARGV do redis.call('UNLINK', keys[ARGV[i]]) end

@@ -7,11 +7,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items     3 leaseq:{q}:inbound   4 le
 ARGV   1 the time in microseconds, or ''   2 HSCAN's cursor in the hash `items`, 3 about how many entries it
        returns; '' each to read only the items that follow:   then ids
 REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another call}, item, …}, where an item
-       is {id, its score in the set `due` or '', late answers or '', bars or '', {person, draft, …}, then for
+       is {id, its score in the set `due` or '', late answers or '', relations or '', {person, draft, …}, then for
        each assignment the set that it is in, its score, record, latest grant or '', history or ''}
        {'no-queue'} ]]
 --- @include places
---- @include grants
+--- @include drafts
 local refusal = queue.open(true)
 if refusal then return refusal end
 local remaining_bytes, remaining_calls = 1000000, 600 -- both approximate: at least one item is returned
@@ -20,7 +20,7 @@ local function read(key, field) return redis.call('HGET', key, field) or '' end
 
 local function drafts_of(id)
   local list = {}
-  for person in string.gmatch(read(keys.drafts, id), '[^\t]+') do
+  for _, person in ipairs(drafts.people(id)) do
     list[#list + 1], list[#list + 2] = person, read(keys.drafts, id .. '\t' .. person)
   end
   return list
@@ -28,7 +28,7 @@ end
 
 local function dump(id)
   local due = redis.call('ZSCORE', keys.due, id) or ''
-  local parts = { id, due, read(keys.late, id), read(keys.bars, id), drafts_of(id) }
+  local parts = { id, due, read(keys.late, id), read(keys.relations, id), drafts_of(id) }
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, score = places.find(item)

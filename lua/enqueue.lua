@@ -6,9 +6,8 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{
        5 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 request id; one that the caller chose is followed by \a, the
        number of the chunk, \a, and a digest of what the call adds
-       then for each item, at most 250: id, its head after the time (see lib/items.lua, with z<delay in microseconds> or
-       z@<the time when it may be reserved>; if the policy has dedupe_seconds, the payload's digest before
-       it), payload
+       then for each item, at most 250: id, its head after the time (see lib/items.lua; if the policy has dedupe_seconds,
+       with the payload's digest before it), payload
 REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's
        payload, or '' (nil without dedupe_seconds); if there are any, the places (from 1) of items whose id
        exists with another payload text}   {'digests'}: send them   {'no-queue'}
@@ -16,7 +15,6 @@ REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item t
        {'rows', how many sets of skills may wait at the same time} ]]
 local request = ARGV[2]
 --- @include places
---- @include rows
 --- @include journal
 local refusal = queue.open()
 if refusal then return refusal end
@@ -54,14 +52,14 @@ if window > 0 then
   for i, seen in ipairs(redis.call('MGET', unpack(names))) do
     local entered, id = string.match(seen or '', '^(%d+) (.*)$')
     local stored_item = entered and queue.now - entered < window and items.read(id)
-    if stored_item and stored_item.enqueued == string.format('%011x', entered / 1000) then
+    if stored_item and stored_item.enqueued == items.enqueued(entered) then
       id_by_digest[given_items[i].digest] = id
     end
   end
 end
 
 -- Decide which are added.
-local entered, enqueued = stamp(queue.now), string.format('%011x', queue.now / 1000)
+local entered, enqueued = stamp(queue.now), items.enqueued(queue.now)
 local ids, new_items, payloads, duplicate_id, duplicate_count, conflicts = {}, {}, {}, '', 0, nil
 for i, item in ipairs(given_items) do ids[i] = item.id end
 local stored_records = redis.call('HMGET', keys.items, unpack(ids))
@@ -83,34 +81,28 @@ for i, item in ipairs(given_items) do
 end
 
 -- Where they go: the shelf or `scheduled`, and the score there.
-local places_by_key, records, dues, needed_rows, plain_shelf = {}, {}, {}, {}, shelves.band(nil)
-for i, item in ipairs(new_items) do
-  local score, key, head = queue.now + i - 1, keys.scheduled, item.head
-  local time_mark, wait
-  if head ~= '' then time_mark, wait = string.match(head, ' z(@?)(%d+)') end
-  if wait then head = string.gsub(head, ' z@?%d+', '') end
-  if wait and (time_mark == '' or wait + 0 > score) then
-    score = time_mark == '' and score + wait or wait + 0
-    queue.expect(score)
+local places_by_key, records, dues, needed_rows = {}, {}, {}, {}
+for i, new_item in ipairs(new_items) do
+  local item = items.parse(new_item.id, enqueued .. new_item.head .. '\n' .. new_item.payload)
+  local score, key = queue.now + i - 1, keys.scheduled
+  local start = items.take_start(item, score)
+  if start then
+    score = start
+    queue.expect(start)
   else
-    local row, shelf = '', plain_shelf
-    if head ~= '' then
-      row = string.gsub(string.match(head, ' r(%S+)') or '', ',', '+')
-      shelf = shelves.band(string.match(head, ' p(%d+)'))
-    end
-    if shelf ~= 'normal' then head = head .. ' s' .. shelf end
+    local row, shelf = shelves.row(item), shelves.band(item.priority)
+    item.shelf = shelf ~= 'normal' and shelf or nil
     key = shelves.key(row, shelf)
     places_by_key[key] = places_by_key[key] or { row = row, shelf = shelf }
     if row ~= '' then needed_rows[row] = true end
   end
   local place = places_by_key[key] or {}
   places_by_key[key] = place
-  place[#place + 1], place[#place + 2] = stamp(score), item.id
-  records[#records + 1], records[#records + 2] = item.id, enqueued .. head .. '\n' .. item.payload
-  local due = head ~= '' and string.match(head, ' d(%d+)')
-  if due then dues[#dues + 1], dues[#dues + 2] = due, item.id end
+  place[#place + 1], place[#place + 2] = stamp(score), item.member
+  records[#records + 1], records[#records + 2] = item.member, items.format(item)
+  if item.due then dues[#dues + 1], dues[#dues + 2] = item.due, item.member end
 end
-if next(needed_rows) and rows.too_many(needed_rows) then return { 'rows', rows.LIMIT } end
+if next(needed_rows) and shelves.too_many_rows(needed_rows) then return { 'rows', shelves.ROW_LIMIT } end
 
 -- Write.
 local log_tail, count = ' ' .. table.concat(earlier_requests, ' '), earlier_count or #new_items
@@ -137,9 +129,7 @@ if new_items[1] then
   queue.save()
   redis.call('HINCRBY', keys.ledger, 'n:enqueued', count)
   redis.call('HSET', keys.ledger, 'request', request .. ' ' .. count .. log_tail)
-  if queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 then
-    line.wake(waiting_count)
-  end
+  if waiters.can_be_woken() then waiters.wake(waiting_count) end
 elseif duplicate_count > 0 or chosen_prefix and not earlier_count and not conflicts then
   redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. log_tail)
 end

@@ -14,15 +14,8 @@ REPLY  {'step', what the next step gets: HSCAN's cursor, or leases: more of thei
        {'again'}: the last step found that they came back: start over   {'no-queue'} ]]
 local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
---- @include cursors
+--- @include answers
 local OWN_ROW = '@' .. person
-
--- Whether a path of `passed` belongs to the person's own row: that row, followed by nothing but a shelf.
-local function is_own_path(path)
-  if string.sub(path, 1, #OWN_ROW + 1) ~= OWN_ROW .. ':' then return false end
-  local band = string.gsub(string.gsub(string.sub(path, #OWN_ROW + 2), ':returned$', ''), ':%d+$', '')
-  return band == 'high' or band == 'normal' or band == 'low'
-end
 
 -- Returns how many leases ended, and whether there are more.
 local function release_all()
@@ -33,9 +26,8 @@ local function release_all()
     deaths.release(member, grants.latest(member), by, deaths.has_died(first))
   end
   redis.call('HDEL', keys.ledger, 'p:' .. person)
-  for _, cursor in ipairs(cursors.read(person)) do
-    local row = string.match(string.gsub(string.gsub(cursor[1], ':returned$', ''), ':%d+$', ''), '^(.*):%l+$')
-    redis.call('UNLINK', cursors.later_key(row, person))
+  for path in pairs(cursors.read(person)) do
+    redis.call('UNLINK', cursors.later_key(shelves.parse_path(path), person))
   end
   redis.call('HDEL', keys.cursors, person)
   return #held_leases, false
@@ -48,16 +40,16 @@ local function erase(id)
     latest_grants[i] = grants.latest(member)
     if grants.is_held(latest_grants[i]) and latest_grants[i].person == person then return false end
   end
-  local is_named = leases.unassign(id, person)
+  local is_named = assigning.open(id, person)
   for i, member in ipairs(members) do
     if latest_grants[i] and latest_grants[i].person == person then
       latest_grants[i].person, is_named = to, true
       grants.write(member, latest_grants[i])
     end
-    is_named = blocks.rename(keys.history, member, person, to) or is_named
+    is_named = grants.rename(member, person, to) or is_named
   end
-  is_named = blocks.rename(keys.late, id, person, to) or is_named
-  is_named = bars.rename(id, person, to) or is_named
+  is_named = late_answers.rename(id, person, to) or is_named
+  is_named = relations.rename(id, person, to) or is_named
   return drafts.drop(id, person) or is_named
 end
 
@@ -67,14 +59,11 @@ local function is_back()
   if redis.call('HEXISTS', keys.ledger, 'p:' .. person) == 1 or redis.call('HEXISTS', keys.cursors, person) == 1 then
     return true
   end
-  for shelf in string.gmatch(redis.call('HGET', keys.rows, OWN_ROW) or '', '%S+') do
+  for shelf in shelves.names(OWN_ROW) do
     if redis.call('EXISTS', shelves.key(OWN_ROW, shelf)) == 1 then return true end
   end
   redis.call('HDEL', keys.rows, OWN_ROW)
-  local fields = redis.call('HGETALL', keys.passed)
-  for i = 1, #fields, 2 do
-    if is_own_path(fields[i]) then redis.call('HDEL', keys.passed, fields[i]) end
-  end
+  cursors.drop_passed(OWN_ROW)
   return false
 end
 

@@ -15,7 +15,6 @@ REPLY  {'failed', due in microseconds or '' if it is not tried again, the next l
        {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 --- @include deaths
---- @include claims
 --- @include describe
 -- When the item may be tried again, by its number of failures.
 local function retry_at(failures)
@@ -32,7 +31,7 @@ end
 
 local refusal = queue.open()
 if refusal then return refusal end
-local member, grant, ended_grant = claims.find(id, token, person, 'failed')
+local member, grant, ended_grant = leases.find_held(id, token, person, 'failed')
 if ended_grant and not request then return { 'failed', due_of(ended_grant) } end
 if not grant and not ended_grant then return lost_reply(id) end
 

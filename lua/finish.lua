@@ -18,13 +18,13 @@ local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], A
 
 -- The ordinary case: no lease ran out, and the person's latest grant of the item is this one, without a due
 -- date. If the item has several assignments, nobody has a draft of it, and the person has no other sign (see
--- lib/bars.lua). If the next item is requested, the queue is open, the person holds nothing else, and the
+-- lib/relations.lua). If the next item is requested, the queue is open, the person holds nothing else, and the
 -- first item in inbound is one that nobody has had yet, without a due date. No function is made here: making
 -- one costs as much as half a command.
 local state, grant, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
 if not state then return { 'no-queue', call('EXISTS', string.sub(LEDGER, 1, -7) .. 'deleted') } end
-local clock, last_token, finished, next_sweep, mode, policy, lease_seconds, form_version, first_shelf =
-  string.match(state, '^v1 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
+local clock, last_token, finished, next_sweep, rest, mode, lease_seconds, form_version, first_shelf =
+  string.match(state, UNSKEWED_PATTERN)
 local member, tab_before, tab_after = id, string.find(holdings_text or '', '\t' .. id .. '\t', 1, true)
 if mode ~= 'open' and holdings_text and not tab_before then -- they may hold another assignment of it
   tab_before = string.find(holdings_text, '\t' .. id .. '\a', 1, true)
@@ -32,7 +32,7 @@ if mode ~= 'open' and holdings_text and not tab_before then -- they may hold ano
   member = tab_before and string.sub(holdings_text, tab_before + 1, tab_after - 1)
   grant = tab_before and call('HGET', LEDGER, 'g:' .. member)
 end
-local claim = token .. '\t' .. person .. '\t'
+local claim = CLAIM(token, person)
 if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #claim) == claim then
   local at = ARGV[1]
   if at == '' then
@@ -40,14 +40,14 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
-  local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
+  local granted, marks = string.match(grant, TERMS_PATTERN, #claim + 1)
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
   local sweep_at = next_sweep + 0
   local is_ordinary = now > clock + 0 and now < sweep_at and granted
     and not (marks ~= '' and string.find(marks, ' d', 1, true))
   local signs
   if mode ~= 'open' and is_ordinary and (member ~= id or call('HEXISTS', queue .. 'items', id .. '\a2') == 1) then
-    signs = call('HGET', queue .. 'bars', id) or '\t'
+    signs = call('HGET', queue .. 'relations', id) or '\t'
     is_ordinary = not string.find(signs, person .. '\t', 1, true) and call('HEXISTS', queue .. 'drafts', id) == 0
   end
   local remaining_holdings = is_ordinary and string.sub(holdings_text, 1, tab_before) .. string.sub(holdings_text, tab_after + 1)
@@ -58,37 +58,33 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
       and string.find(remaining_holdings, '\t', 1, true) == #remaining_holdings
     next_id = is_ordinary and call('ZRANGE', shelf, 0, 0)[1]
     record = next_id and call('HGET', queue .. 'items', next_id)
-    -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
-    -- lib/items.lua.
-    is_ordinary = record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
+    is_ordinary = record and IS_NEW(record)
   end
   if is_ordinary then
     finished = string.format('%d', finished + 1)
-    local ended_grant = grant .. '\nfinished ' .. at .. ' 0\n' .. result
+    local ended_grant = grant .. ANSWERED(at, result)
     call('ZADD', FINISHED, at, member)
     call('ZREM', RESERVED, member)
-    if signs then call('HSET', queue .. 'bars', id, signs .. '=' .. person .. '\t') end
+    if signs then call('HSET', queue .. 'relations', id, signs .. '=' .. person .. '\t') end
     if marks ~= '' and string.find(marks, ' w', 1, true) then -- somebody has a draft: see lib/drafts.lua
       local drafts = queue .. 'drafts'
       for writer in string.gmatch(call('HGET', drafts, id) or '', '[^\t]+') do call('HDEL', drafts, id .. '\t' .. writer) end
       call('HDEL', drafts, id)
     end
     if not request then
-      call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. next_sweep
-        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, remaining_holdings, 'g:' .. member, ended_grant)
-      call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person)
+      call('HSET', LEDGER, 'status', UNSKEWED_STATUS(at, last_token, finished, next_sweep, rest),
+        'p:' .. person, remaining_holdings, 'g:' .. member, ended_grant)
+      call('XADD', JOURNAL, at, 'finished', CHANGE(id, token, person))
       return { 'finished', 0, 0, now - granted, now }
     end
     local next_token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
-    local next_grant = next_token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
+    local next_grant = FIRST_GRANT(next_token, person, at, lease_seconds)
     call('ZADD', RESERVED, expires, next_id)
-    call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. next_sweep
-      .. ' open ' .. policy, 'p:' .. person,
-      request .. '\t' .. next_id .. '\t', 'g:' .. next_id, next_grant, 'g:' .. id, ended_grant)
+    call('HSET', LEDGER, 'status', UNSKEWED_STATUS(at, next_token, finished, next_sweep, rest),
+      'p:' .. person, ONE_HOLDING(request, next_id), 'g:' .. next_id, next_grant, 'g:' .. id, ended_grant)
     call('ZREM', shelf, next_id)
-    call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person, 'reserved',
-      next_id .. '\t' .. next_token .. '\t' .. person)
+    call('XADD', JOURNAL, at, 'finished', CHANGE(id, token, person), 'reserved', CHANGE(next_id, next_token, person))
     return { 'finished', 0, 0, now - granted, now, { 'leased', next_id, next_grant, record } }
   end
 end
@@ -128,15 +124,15 @@ if not source and not is_replayed then return lost_reply(id, answers.keep_late(i
 if source and queue.form_version ~= ARGV[6] then return { 'form' } end
 
 -- Write it.
-local is_late = answered_grant.ending == 'expired' or source == keys.reserved and grants.expires(answered_grant) <= queue.now
 if source then
+  local is_late = answered_grant.ending == 'expired' or source == keys.reserved and grants.expires(answered_grant) <= queue.now
   if past_text then
     local item = items.read(member)
-    if item.attempts then blocks.keep_latest_grant(member) end
+    if item.attempts then grants.keep_latest(member) end
     leases.add_assignment(item)
-    local list = blocks.read(keys.history, past_member)
-    table.remove(list, blocks.find(list, token, person))
-    blocks.write(keys.history, past_member, list)
+    local list = grants.read_history(past_member)
+    table.remove(list, grants.find(list, token, person))
+    grants.write_history(past_member, list)
   end
   answers.apply(member, person, source)
   grants.finish(answered_grant, queue.now, is_late, result)

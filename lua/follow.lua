@@ -9,7 +9,8 @@ ARGV   1 the time (not used)   2 the group's name   3 the entry of the last even
        those that every group has read; '' to trim nothing
 REPLY  {'position', the time of the last entry that was read completely}   {'no-queue'} ]]
 local group, entry, number, keep_count = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
---- @include journal_groups
+--- @include journal
+local TRIM_STEP = 20000 -- entries in one call
 local refusal = queue.open(true)
 if refusal then return refusal end
 
@@ -29,7 +30,7 @@ local function entry_position()
   return stored_entry and count_events(stored_entry[2]) > number + 1 and entry - 1 or entry + 0
 end
 
-local position = group_positions()[group]
+local position = journal.group_positions()[group]
 if not position then
   redis.call('XGROUP', 'CREATE', keys.journal, group, '0', 'MKSTREAM')
   position = 0
@@ -39,11 +40,5 @@ if new_position > position then
   redis.call('XGROUP', 'SETID', keys.journal, group, stamp(new_position) .. '-0')
   position = new_position
 end
-if keep_count ~= '' then
-  local STEP = 20000 -- in one call
-  local excess = redis.call('XLEN', keys.journal) - keep_count
-  if excess > 0 then
-    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(lowest_position() + 1), 'LIMIT', math.min(excess, STEP))
-  end
-end
+if keep_count ~= '' then journal.trim(keep_count, TRIM_STEP) end
 return { 'position', stamp(position) }

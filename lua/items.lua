@@ -17,9 +17,7 @@ REPLY  {'items', how many entries were scanned, row and shelf, score and assignm
 local state, limit, remaining = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
 local shelf, score, last_member = ARGV[5], ARGV[6], ARGV[7]
 local is_backwards, min_score, max_score = ARGV[8] == 'back', ARGV[9], ARGV[10]
---- @include inbound
 --- @include describe
---- @include blocks
 local page, scan_count, has_more, at = {}, 0, false, { '', '', '' }
 local remaining_bytes = 1000000 -- bytes to read, so that large items don't make a long call
 
@@ -42,11 +40,10 @@ local function is_matching_lease(grant)
 end
 
 local function read_grants(member)
-  local list = blocks.read(keys.history, member)
-  list[#list + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) or nil
-  for i, block in ipairs(list) do
-    remaining_bytes = remaining_bytes - #block
-    list[i] = grants.parse(block)
+  local list = grants.read_all(member)
+  for i, grant in ipairs(list) do
+    remaining_bytes = remaining_bytes - #grant
+    list[i] = grants.parse(grant)
   end
   return list
 end
@@ -152,7 +149,7 @@ end
 
 local function read_inbound()
   local shelf_list = {}
-  inbound.each(function(row, name) shelf_list[#shelf_list + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
+  shelves.each(function(row, name) shelf_list[#shelf_list + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
   -- The shelf of the last entry seen may be empty by now, and so not listed.
   local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
   local function follows(a, b)

@@ -8,14 +8,7 @@ REPLY  {'items', where the next step begins (0: there is none), {id, the item as
        {'no-queue'} ]]
 local from, count, min_time = ARGV[2], ARGV[3], ARGV[4]
 --- @include describe
---- @include blocks
-
-local function has_recent_answer(id)
-  for _, block in ipairs(min_time ~= '' and blocks.read(keys.late, id) or {}) do
-    if string.match(block, '^%d+\t[^\t]*\t(%d+)') + 0 >= min_time + 0 then return true end
-  end
-  return min_time == ''
-end
+--- @include late_answers
 
 local refusal = queue.open(true)
 if refusal then return refusal end
@@ -23,7 +16,7 @@ local step = redis.call('HSCAN', keys.late, from, 'COUNT', count)
 local reply = { 'items', step[1] }
 for i = 1, #step[2], 2 do
   local id = step[2][i]
-  local description = has_recent_answer(id) and describe(id)
+  local description = (min_time == '' or late_answers.has_since(id, min_time + 0)) and describe(id)
   if description then reply[#reply + 1] = { id, description } end
 end
 return reply

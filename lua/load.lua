@@ -12,13 +12,14 @@ REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
 local at, clock, token, reserved_count, finished_count, is_mixed, is_paused =
   ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local APART = 3600000000 -- microseconds by which the clocks of two servers may differ
---- @include queue
+--- @include retention
+--- @include tidy
 if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end
 if redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
 if redis.call('HEXISTS', keys.ledger, 'loading') == 1 then return { 'ok' } end
-local mode = is_paused == '1' and 'paused' or is_mixed == '1' and 'mixed' or 'open'
--- Without a status there are no rules, so nothing is refused.
-queue.open(true, 'v1 ' .. clock .. ' 0 ' .. finished_count .. ' 0 9007199254740991 ' .. mode .. ' - -')
+queue.open(true, NEW_STATUS) -- without a status there are no rules, so nothing is refused
+queue.now, queue.clock, queue.finished = math.max(queue.now, clock + 0), clock + 0, finished_count + 0
+queue.mode = is_paused == '1' and 'paused' or is_mixed == '1' and 'mixed' or 'open'
 
 -- The other server may have granted tokens since the backup, but fewer than one per microsecond.
 token = token + math.max(queue.now - at, 0) + APART
@@ -39,12 +40,12 @@ for i = 9, #ARGV, 2 do
 end
 local policy = queue.rules
 if policy.keep_finished_seconds or policy.keep_finished_count or policy.keep_dead_seconds then
-  fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
+  fields[#fields + 1], fields[#fields + 2] = 'retention', retention.START
 end
 if is_mixed == '1' then
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
-fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
+fields[#fields + 1], fields[#fields + 2] = 'tidy', tidy.start()
 fields[#fields + 1], fields[#fields + 2] = 'n:reserved', stamp(queue.token - reserved_count)
 fields[#fields + 1], fields[#fields + 2] = 'rules', rules.format(queue.rules)
 redis.call('HSET', keys.ledger, 'loading', status.format(queue), unpack(fields))

@@ -7,7 +7,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 end: the queue is complete, and other calls find it from now on;
        else ''
-       then for each item: id, its score in the set `due` or '', late answers or '', bars or '', how many
+       then for each item: id, its score in the set `due` or '', late answers or '', relations or '', how many
        drafts and how many assignments it has; then for each draft: person, draft; then for each assignment:
        the set that it is in, its score, record, latest grant or '', history or ''
 REPLY  {'ok'}   {'no-queue'}: none is being restored ]]
@@ -52,10 +52,10 @@ local at = 3
 while ARGV[at] do
   local id, due, late_answers, signs, draft_count, assignment_count = unpack(ARGV, at, at + 5)
   at = at + 6
-  if items.read(id) then forget(id) end
+  if items.read(id) then forget.item(id) end
   if due ~= '' then redis.call('ZADD', keys.due, due, id) end
   write(keys.late, id, late_answers)
-  write(keys.bars, id, signs)
+  write(keys.relations, id, signs)
   for _ = 1, draft_count do
     drafts.write(id, ARGV[at], ARGV[at + 1])
     at = at + 2

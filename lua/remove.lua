@@ -25,10 +25,7 @@ local function has_answer_after(time)
     local grant = grants.latest(member)
     if grant and grant.ending == 'finished' and grant.ended > time then return true end
   end
-  for _, block in ipairs(blocks.read(keys.late, id)) do
-    if string.match(block, '\t(%d+)\n') + 0 > time then return true end
-  end
-  return false
+  return late_answers.has_since(id, time + 1)
 end
 
 local refusal = queue.open()
@@ -39,7 +36,7 @@ if condition == 'unread' then
 elseif condition and is_in_state() ~= (condition == 'if') then
   return { 'wrong-state', describe(id) }
 end
-local tokens = forget(id)
+local tokens = forget.item(id)
 for i = 2, #tokens do
   queue.count('released')
   journal.note('released', id, tokens[i], by)

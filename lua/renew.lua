@@ -10,7 +10,6 @@ REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewa
        {'full', how many items they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
---- @include claims
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
@@ -28,7 +27,7 @@ local record = items.full_record(member)
 if is_held and grant.request == request then return { 'leased', id, grants.format(grant), record, draft } end
 local renewals, max_renewals = grant.renewals or 0, tonumber(queue.rules.renewals)
 if max_renewals and renewals + 0 >= max_renewals then return { 'used-up', max_renewals } end
-if not is_held and claims.count_live(held_leases) >= queue.rules.holds + 0 then
+if not is_held and leases.count_live(held_leases) >= queue.rules.holds + 0 then
   return { 'full', tonumber(queue.rules.holds) }
 end
 

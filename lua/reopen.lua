@@ -13,14 +13,12 @@ REPLY  {'item', the item}   {'no-answer'}: no answer has that token
        {'answered'}: that person answered or holds another one of its assignments
        {'rows', how many rows may wait at the same time}   {'no-item'}   {'no-queue'} ]]
 local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
---- @include assign_to
+--- @include answers
 --- @include describe
---- @include given_answers
---- @include rows
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
-local member, grant = given_answers.find(id, token)
+local member, grant = answers.find(id, token)
 if not member then
   local _, text = leases.find(id, token)
   local is_reopened = text and grants.parse(text).ending == 'reopened' -- the call was sent again
@@ -29,10 +27,10 @@ end
 for _, other in ipairs(items.assignments(id)) do
   if redis.call('ZSCORE', keys.dead, other) then return { 'dead' } end
 end
-if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered' } end
-if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.LIMIT } end
+if to ~= '' and answers.has_another(id, member, to) then return { 'answered' } end
+if to ~= '' and shelves.too_many_rows({ ['@' .. to] = true }) then return { 'rows', shelves.ROW_LIMIT } end
 
-given_answers.keep_as_late(id, grant)
+answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
 item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, grant.attempt) -- an adopted one may be older
@@ -40,9 +38,9 @@ item.has_draft, item.assignee = '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 answers.forget(id, grant.person, member)
-for _, block in ipairs(blocks.read(keys.history, member)) do -- people whose answers were corrected
-  local past_grant = grants.parse(block)
-  if past_grant.ending == 'corrected' and not given_answers.has_another(id, member, past_grant.person) then
+for _, text in ipairs(grants.read_history(member)) do -- people whose answers were corrected
+  local past_grant = grants.parse(text)
+  if past_grant.ending == 'corrected' and not answers.has_another(id, member, past_grant.person) then
     answers.forget(id, past_grant.person, member)
   end
 end
@@ -50,7 +48,7 @@ queue.count('reopened')
 journal.note('reopened', id, token, by, reason)
 if to ~= '' then
   answers.forget(id, to, member) -- their answer may have been replaced
-  assign_to(item, to)
+  assigning.assign(item, to)
   queue.count('assigned')
   journal.note('assigned', id, '', by, cjson.encode(to))
 end

@@ -3,7 +3,7 @@
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound
        4 leaseq:{q}:reserved  5 leaseq:{q}:journal
-       and, except in the ordinary case, others that lib/keys.lua derives from the first
+       and, except in the ordinary case, others that lib/queue.lua derives from the first
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
        4 the person's skills, sorted, separated by commas; left out if there are none
        5 the name of the waiter, 6 whether it was woken, 0 or 1; both left out if the caller does not wait
@@ -20,10 +20,8 @@ local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], AR
 -- costs as much as half a command.
 local state, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not state then return { 'nothing' } end
-local clock, last_token, finished, next_sweep, policy, lease_seconds, first_shelf =
-  string.match(state, '^v1 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
-if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
-  and (not holdings_text or string.find(holdings_text, '\t', 1, true) == #holdings_text) then
+local clock, last_token, finished, next_sweep, rest, lease_seconds, shelf, colon = string.match(state, OPEN_PATTERN)
+if colon == '' and not waiter and (not holdings_text or string.find(holdings_text, '\t', 1, true) == #holdings_text) then
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
@@ -32,21 +30,19 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local now = at + 0
   local sweep_at = next_sweep + 0
   local is_quiet = now > clock + 0 and now < sweep_at
-  if is_quiet and first_shelf == '' then return { 'nothing', '', last_token } end
-  local shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
-  local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
+  if is_quiet and shelf == '' then return { 'nothing', '', last_token } end
+  local shelf_key = shelf == 'normal' and INBOUND or INBOUND .. ':' .. shelf
+  local id = is_quiet and call('ZRANGE', shelf_key, 0, 0)[1]
   local record = id and call('HGET', ITEMS, id)
-  -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
-  -- lib/items.lua.
-  if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
+  if record and IS_NEW(record) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
     if expires < sweep_at then next_sweep = string.format('%d', expires) end
-    local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
+    local grant = FIRST_GRANT(token, person, at, lease_seconds)
     call('ZADD', RESERVED, expires, id)
-    call('HSET', LEDGER, 'status', 'v1 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. next_sweep .. ' open ' .. policy,
-      'p:' .. person, request .. '\t' .. id .. '\t', 'g:' .. id, grant)
-    call('ZREM', shelf, id)
-    call('XADD', JOURNAL, at, 'reserved', id .. '\t' .. token .. '\t' .. person)
+    call('HSET', LEDGER, 'status', UNSKEWED_STATUS(at, token, finished, next_sweep, rest),
+      'p:' .. person, ONE_HOLDING(request, id), 'g:' .. id, grant)
+    call('ZREM', shelf_key, id)
+    call('XADD', JOURNAL, at, 'reserved', CHANGE(id, token, person))
     return { 'leased', id, grant, record }
   end
 end
@@ -64,9 +60,8 @@ end
 
 -- Every other case.
 --- @include take_again
---- @include turns
 local function wait_reply()
-  local delay = waiter and not was_woken and turns.before_reserve(waiter)
+  local delay = waiter and not was_woken and waiters.before_reserve(waiter)
   if not delay then return nil end
   commit()
   return { 'nothing', delay, stamp(queue.token) }
@@ -81,6 +76,6 @@ if not reply then
   reply, is_new = take_new(person, holdings.read(person), request, skills, waiter), true
 end
 local delay = ''
-if waiter and not (reply and reply[1] == 'more') then delay = turns.after_reserve(waiter, was_woken, reply, is_new) end
+if waiter and not (reply and reply[1] == 'more') then delay = waiters.after_reserve(waiter, was_woken, reply, is_new) end
 commit()
 return reply or { 'nothing', delay, stamp(queue.token) }

@@ -6,15 +6,13 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new ones are higher; 0 for any
-       then, if there is an item: 4 id   5 its head after the time (see lib/items.lua, with z as for enqueue)
+       then, if there is an item: 4 id   5 its head after the time (see lib/items.lua)
        6 payload   7 'dead' if it was dead, else ''   8 the people to whom it is assigned, each followed by a TAB
        and for each answer: person, token, when it was given, late 0|1, 1 if it counts or 0 if it is kept as a
        late answer, the answer
 REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at the same time}   {'no-queue'} ]]
 local by, min_token, id, head, payload, state, people = ARGV[2], ARGV[3] + 0, unpack(ARGV, 4, 8)
---- @include leases
---- @include bars
---- @include rows
+--- @include answers
 local refusal = queue.open()
 if refusal then return refusal end
 local token = math.max(min_token, queue.token)
@@ -27,18 +25,16 @@ if not id or items.read(id) then
   return { 'ok', 0 }
 end
 
-local enqueued = string.format('%011x', queue.now / 1000)
-local first = items.parse(id, enqueued .. head .. '\n' .. payload)
-local time_mark, wait = string.match(head, ' z(@?)(%d+)')
-local due = wait and (time_mark == '@' and 0 or queue.now) + wait or 0
+local first = items.parse(id, items.enqueued(queue.now) .. head .. '\n' .. payload)
+local start = items.take_start(first, queue.now)
 local row, new_rows = shelves.row(first), {}
 if row ~= '' and people == '' then new_rows[row] = true end
 for person in string.gmatch(people, '[^\t]+') do new_rows['@' .. person] = true end
-if state ~= 'dead' and next(new_rows) and rows.too_many(new_rows) then return { 'rows', rows.LIMIT } end
+if state ~= 'dead' and next(new_rows) and shelves.too_many_rows(new_rows) then return { 'rows', shelves.ROW_LIMIT } end
 
 local function assignment(round)
   if round == 1 then return first end
-  return { member = id .. '\a' .. round, enqueued = enqueued, priority = first.priority, due = first.due,
+  return { member = id .. '\a' .. round, enqueued = first.enqueued, priority = first.priority, due = first.due,
     max_attempts = first.max_attempts, answers = first.answers, requires = first.requires, payload = '' }
 end
 
@@ -46,10 +42,10 @@ local function put(item)
   if state == 'dead' then
     redis.call('ZADD', keys.dead, queue.now, item.member)
     items.write(item)
-  elseif due > queue.now then
-    redis.call('ZADD', keys.scheduled, stamp(due), item.member)
+  elseif start then
+    redis.call('ZADD', keys.scheduled, stamp(start), item.member)
     items.write(item)
-    queue.expect(due)
+    queue.expect(start)
   else
     places.put(item, item.attempts or item.assignee)
   end
@@ -59,11 +55,11 @@ end
 local function release(item)
   queue.token, item.attempts = queue.token + 1, 1
   queue.count('reserved') -- not a lease
-  grants.write(item.member, { token = stamp(queue.token), person = string.gsub(item.assignee, '\a', ' '),
+  grants.write(item.member, { token = stamp(queue.token), person = items.assignee(item),
     granted = queue.now, seconds = queue.lease_seconds, attempt = 1, ending = 'released', ended = queue.now, detail = '' })
 end
 
-local round, late_answers = 1, {}
+local round, late_list = 1, {}
 for i = 9, #ARGV, 6 do
   local person, token, at, is_late, is_counted, answer = unpack(ARGV, i, i + 5)
   if is_counted == '1' then
@@ -73,18 +69,18 @@ for i = 9, #ARGV, 6 do
     grants.write(item.member, { token = token, person = person, granted = at + 0, seconds = queue.lease_seconds, attempt = 1,
       ending = 'finished', ended = at + 0, detail = is_late, answer = answer })
     redis.call('ZADD', keys.finished, at, item.member)
-    bars.set(id, person, '=')
+    relations.set(id, person, '=')
     round = round + 1
   else
-    late_answers[#late_answers + 1] = token .. '\t' .. person .. '\t' .. at .. '\n' .. answer
+    late_list[#late_list + 1] = { token = token, person = person, arrived = at + 0, result = answer }
   end
 end
 if round > 1 or string.find(people, '\t.') then shelves.mix() end
-blocks.write(keys.late, id, late_answers)
+late_answers.write(id, late_list)
 if people == '' then put(assignment(round)) end
 for person, rest in string.gmatch(people, '([^\t]+)\t()') do
   local item = assignment(round)
-  bars.assign(id, person)
+  relations.assign(id, person)
   items.reserve_for(item, person)
   if rest <= #people then release(item) end
   put(item)

@@ -5,8 +5,8 @@ KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''
 REPLY  {'ok'}   {'no-queue'} ]]
 local by = ARGV[2]
---- @include inbound
---- @include line
+--- @include shelves
+--- @include waiters
 --- @include journal
 local refusal = queue.open()
 if refusal then return refusal end
@@ -14,9 +14,5 @@ if redis.call('HDEL', keys.ledger, 'paused') == 0 then return { 'ok' } end
 queue.mode = redis.call('HEXISTS', keys.ledger, 'mixed') == 1 and 'mixed' or 'open'
 journal.note('resumed', '', '', by, '')
 commit()
-if redis.call('HEXISTS', keys.ledger, 'line') == 1 then
-  local waiting_count = 0
-  inbound.each(function(row, shelf) waiting_count = waiting_count + redis.call('ZCARD', shelves.key(row, shelf)) end)
-  line.wake(math.min(waiting_count, line.WAKE_LIMIT))
-end
+if waiters.can_be_woken() then waiters.wake((shelves.sum())) end
 return { 'ok' }

@@ -9,7 +9,7 @@ ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
 REPLY  {'item', the item}   {'wrong-state', the item}   {'no-item'}   {'no-queue'} ]]
 local id, by = ARGV[2], ARGV[3]
 --- @include leases
---- @include bars
+--- @include relations
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
@@ -27,7 +27,7 @@ if not dead_members[1] then return { 'item', describe(id) } end
 
 first.failures, first.dies = nil, nil
 items.write(first)
-bars.lift(id)
+relations.drop_abandons(id)
 if first.due then redis.call('ZADD', keys.due, first.due, id) end
 for _, member in ipairs(dead_members) do
   places.put(items.read(member), true)

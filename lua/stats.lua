@@ -9,30 +9,19 @@ REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age 
        the raised alerts (lib/alerts.lua) or nil, how many items nobody may have or nil if that was not measured
        lately, counter, …}
        {'no-queue'} ]]
---- @include inbound
+--- @include shelves
+--- @include waiters
 local UNREACHABLE_SECONDS = 600 -- how long that figure counts
-
--- The number of waiters. A killed one counts for a few more seconds, then no longer, even if it is still in
--- the line.
-local function count_waiters()
-  local fields, is_waiting, count = redis.call('HGETALL', keys.line_until), {}, 0
-  for i = 1, #fields, 2 do is_waiting[fields[i]] = string.match(fields[i + 1], '^%d+') + 0 >= queue.now end
-  for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do
-    if is_waiting[waiter] then count = count + 1 end
-  end
-  return count
-end
-
 local refusal = queue.open(true)
 if refusal then return refusal end
-local waiting_count, oldest_time = inbound.sum()
+local waiting_count, oldest_time = shelves.sum()
 local reply = { 'stats', waiting_count }
 for i, state in ipairs({ 'reserved', 'scheduled', 'finished', 'dead' }) do
   reply[2 + i] = redis.call('ZCARD', keys[state])
 end
 reply[7] = oldest_time < math.huge and stamp(math.max(queue.now - oldest_time, 0))
 reply[9] = redis.call('ZCOUNT', keys.due, '-inf', '(' .. stamp(queue.now))
-reply[10] = count_waiters()
+reply[10] = waiters.count()
 local unreachable
 reply[8], reply[11], unreachable = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised', 'unreachable'))
 local count, time = string.match(unreachable or '', '^(%d+) (%d+)$')

@@ -11,11 +11,10 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
---- @include undo_reply
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
-local earlier_reply = undo_reply(id, person, request)
+local earlier_reply = leases.undo_reply(id, person, request)
 if earlier_reply then return earlier_reply end
 local member, grant = leases.latest(id, token, person)
 local ending = grant and grant.ending
@@ -30,8 +29,8 @@ if state == 'finished' then return lost_reply(id) end -- it was closed: the item
 local held_leases = holdings.read(person)
 if not answers.may_give(id, person, held_leases) then return lost_reply(id) end -- by another assignment
 if ending == 'abandoned' then
-  local sign = bars.sign_of(bars.read(id), person) -- none if it was revived since
-  bars.set(id, person, sign and grant.bar)
+  local sign = relations.sign_of(relations.read(id), person) -- none if it was revived since
+  relations.set(id, person, sign and grant.relation)
 else
   local first = member == id and item or items.read(id)
   -- It has none if it was revived since.
@@ -39,7 +38,7 @@ else
   if first ~= item then items.write(first) end
 end
 local reason = ending == 'failed' and string.match(grant.detail, '^%d+ (.*)$') or grant.detail
-grant.ending, grant.ended, grant.detail, grant.bar = 'undone', queue.now, ending .. ' ' .. reason, nil
+grant.ending, grant.ended, grant.detail, grant.relation = 'undone', queue.now, ending .. ' ' .. reason, nil
 grants.write(member, grant)
 local new_grant, draft = leases.prepare(item, person)
 new_grant.attempt, new_grant.undo = grant.attempt, request -- the same attempt goes on

@@ -9,11 +9,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 from whom, or '' for everybody
 REPLY  {'item', the item}   {'no-item'}   {'no-queue'} ]]
 local id, by, assignee = ARGV[2], ARGV[3], ARGV[4]
---- @include unassign_from
+--- @include assigning
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
-unassign_from(id, assignee, by)
+assigning.unassign(id, assignee, by)
 commit()
 return { 'item', describe(id) }

@@ -8,7 +8,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 person   3 by whom, or ''   4 the most items, 1 to 250
 REPLY  {'ok', how many items, more 0|1}   {'no-queue'} ]]
 local person, by, limit = ARGV[2], ARGV[3], ARGV[4] + 0
---- @include unassign_from
+--- @include assigning
+--- @include holdings
 local refusal = queue.open()
 if refusal then return refusal end
 local row, ids, is_listed, has_more = '@' .. person, {}, {}, false
@@ -21,7 +22,7 @@ local function list(members)
 end
 
 list(holdings.read(person))
-for shelf in string.gmatch(redis.call('HGET', keys.rows, row) or '', '%S+') do
+for shelf in shelves.names(row) do
   local members = redis.call('ZRANGE', shelves.key(row, shelf), 0, limit)
   has_more = has_more or #members > limit
   list(members)
@@ -32,7 +33,7 @@ for i = 1, #ids do
     has_more = true
     break
   end
-  count = count + unassign_from(ids[i], person, by)
+  count = count + assigning.unassign(ids[i], person, by)
 end
 commit()
 return { 'ok', count, has_more and 1 or 0 }

@@ -12,11 +12,10 @@ REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the ite
        {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
---- @include undo_reply
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
-local earlier_reply = undo_reply(id, person, request)
+local earlier_reply = leases.undo_reply(id, person, request)
 if earlier_reply then return earlier_reply end
 local member, grant = leases.latest(id, token, person)
 if not grant or grant.ending ~= 'finished' then return lost_reply(id) end

@@ -10,9 +10,8 @@ REPLY  {'something'}   {'paused', reason as JSON}
        {'held', when the first may become free}   {'empty', when the first scheduled one is due, or ''}
        {'no-queue'} ]]
 local person, skills = ARGV[2], ARGV[3]
---- @include claims
 --- @include choose
---- @include inbound
+--- @include leases
 
 -- Why the person can't have the items that wait in these rows: 1 if some are assigned to somebody else, else
 -- 0; 1 if they have the skills for some but passed them over, else 0; then for each other row the skills that
@@ -39,10 +38,10 @@ end
 local refusal = queue.open(true)
 if refusal then return refusal end
 local held_leases, pause_reason = holdings.read(person), redis.call('HGET', keys.ledger, 'paused')
-if claims.count_live(held_leases) >= queue.rules.holds + 0 then return { 'something' } end
+if leases.count_live(held_leases) >= queue.rules.holds + 0 then return { 'something' } end
 if pause_reason then return { 'paused', pause_reason } end
 local rows = {}
-inbound.each(function(row, shelf)
+shelves.each(function(row, shelf)
   if not rows[row] and redis.call('EXISTS', shelves.key(row, shelf)) == 1 then rows[row] = true end
 end)
 if next(rows) then

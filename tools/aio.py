@@ -60,7 +60,7 @@ RECEIVERS = {"self", "_commands", "_connection", "_transport", "transport", "con
 RECEIVERS |= {"listener", "marker"}
 ASYNC_ITERATORS = {"each"}  # iterated by `async for`
 # Methods that must run to their end even if the task is cancelled.
-UNCANCELLABLE = {"_leave_line"}
+UNCANCELLABLE = {"_end_wait"}
 REPLACEMENTS = (
     (r"\bIterator\b(?!\[None\])", "AsyncIterator"),
     (r"(?<=items: )Iterable\[Json \| NewItem\]", "Iterable[Json | NewItem] | AsyncIterable[Json | NewItem]"),

@@ -80,7 +80,7 @@ def _items(commands: Commands) -> Iterator[Sequence[Any]]:
 
 
 def _item(parts: Sequence[Any]) -> Line:
-    id, due, late, bars, drafts, *assignments = parts
+    id, due, late, relations, drafts, *assignments = parts
     groups = [assignments[at : at + 5] for at in range(0, len(assignments), 5)]
     line: dict[str, Any] = {
         "item": id.decode(),
@@ -89,7 +89,9 @@ def _item(parts: Sequence[Any]) -> Line:
             for one in groups
         ],
     }
-    line |= {name: part.decode() for name, part in (("due", due), ("late", late), ("bars", bars)) if part}
+    line |= {
+        name: part.decode() for name, part in (("due", due), ("late", late), ("relations", relations)) if part
+    }
     if drafts:
         texts = [text.decode() for text in drafts]
         line["drafts"] = list(zip(texts[::2], texts[1::2], strict=True))
@@ -169,7 +171,7 @@ def _state(line: Line) -> tuple[list[str], list[str]]:
 def _rows(line: Line) -> Iterable[str]:
     drafts, assignments = line.get("drafts", ()), line["assignments"]
     yield line["item"]
-    yield from (line.get(name, "") for name in ("due", "late", "bars"))
+    yield from (line.get(name, "") for name in ("due", "late", "relations"))
     yield from (str(len(drafts)), str(len(assignments)))
     for draft in drafts:
         yield from draft

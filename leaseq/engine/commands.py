@@ -112,8 +112,8 @@ class Commands:
             return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return self._run("reserve", (person, request, skills) if skills else (person, request))
 
-    def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
-        return self._run("leave_line", (waiter, person, request, str(last_token)))
+    def end_wait(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
+        return self._run("end_wait", (waiter, person, request, str(last_token)))
 
     def renew(self, lease_key: LeaseKey, request: str) -> Reply:
         id, token, person = lease_key

@@ -37,7 +37,7 @@ class ClosedTransport:
     def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        if bound.script.name != "leave_line":
+        if bound.script.name != "end_wait":
             refuse()
         return self._transport.send(bound, args, wait, loading=loading)
 

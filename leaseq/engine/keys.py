@@ -110,10 +110,10 @@ class Keys:
         return self._key("due")
 
     @cached_property
-    def bars(self) -> str:
+    def relations(self) -> str:
         """Hash: id → the people who answered the item (``=``), may never reserve it again (``-``), gave it
         back for later (``~``), or to whom it is assigned (``@``)."""
-        return self._key("bars")
+        return self._key("relations")
 
     @cached_property
     def cursors(self) -> str:
@@ -127,15 +127,15 @@ class Keys:
         return self._key("passed")
 
     @cached_property
-    def line(self) -> str:
+    def waiters(self) -> str:
         """Sorted set: the waiting list, by the time at which each waiter began to wait."""
-        return self._key("line")
+        return self._key("waiters")
 
     @cached_property
-    def line_until(self) -> str:
+    def waiter_times(self) -> str:
         """Hash: waiter → the time until which it is presumed alive, the time it began to wait, and ``late``
         if it was woken and has not called since."""
-        return self._key("line_until")
+        return self._key("waiter_times")
 
     @cached_property
     def wake(self) -> str:

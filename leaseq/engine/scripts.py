@@ -108,6 +108,9 @@ _KEYWORDS = frozenset(
     while""".split()  # noqa: SIM905 - one per line, they would fill a screen
 )
 _OPEN, _CLOSE = frozenset({"function", "if", "do", "repeat"}), frozenset({"end", "until"})
+_CONSTANT_LINE = re.compile(r"^--- @constant (.*)$", re.MULTILINE)
+_CONSTANT = re.compile(r"([A-Z][A-Z0-9_]*)(?:\(([a-z_]+(?:, [a-z_]+)*)\))? (\S.*)")
+_ARGUMENTS = re.compile(r"\(([^()]*)\)")
 GLOBALS = frozenset(
     """KEYS ARGV redis cjson string table math error ipairs next pairs select setmetatable tonumber type
     unpack""".split()  # noqa: SIM905
@@ -183,6 +186,55 @@ class LuaSource:
                 opening = next(i for i in range(at, len(tokens)) if tokens[i]["mark"] == "(")
                 declarations += ((name, depth) for name in _names(tokens, opening + 1))
         return declarations
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The text of an expression that files use by a name, with parameters or without."""
+
+    file: str
+    parameters: tuple[str, ...]
+    value: str
+
+
+def find_constants(files: Mapping[str, str]) -> dict[str, Constant]:
+    """The constants that these files define, by name. Raises ScriptError."""
+    constants: dict[str, Constant] = {}
+    definitions = [(file, line) for file, text in files.items() for line in _CONSTANT_LINE.findall(text)]
+    for file, definition in definitions:
+        match = _CONSTANT.fullmatch(definition)
+        if not match:
+            raise ScriptError(
+                f"{file}: expected a constant as NAME value or NAME(parameter, …) value, got {definition}"
+            )
+        name, parameters, value = match.groups()
+        if name in constants:
+            raise ScriptError(f"{file} defines {name}, which {constants[name].file} also defines: rename one")
+        constants[name] = Constant(file, tuple((parameters or "").split(", ")) if parameters else (), value)
+    return constants
+
+
+def expand_constants(file: str, text: str, constants: Mapping[str, Constant]) -> str:
+    """The text of a file with the value of each constant in place of its name, and without definitions.
+    Raises ScriptError for a wrong number of arguments."""
+    text, parts, end = _CONSTANT_LINE.sub("--", text), list[str](), 0
+    for token in _TOKEN.finditer(text):
+        if not (constant := constants.get(token["name"] or "")):
+            continue
+        arguments = _ARGUMENTS.match(text, token.end()) if constant.parameters else None
+        values = arguments[1].split(", ") if arguments else []
+        if len(values) != len(constant.parameters):
+            raise ScriptError(
+                f"{file}: expected {len(constant.parameters)} arguments of {token['name']}, got {len(values)}"
+            )
+        by_parameter = dict(zip(constant.parameters, values, strict=True))
+        parts += [text[end : token.start()], _replace_names(constant.value, by_parameter)]
+        end = arguments.end() if arguments else token.end()
+    return "".join([*parts, text[end:]])
+
+
+def _replace_names(text: str, values: Mapping[str, str]) -> str:
+    return _TOKEN.sub(lambda token: values.get(token["name"] or "", token[0]), text)
 
 
 def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
@@ -276,10 +328,12 @@ def _join(files: Mapping[str, str], name: str, *keys: str) -> Script:
 
     A line ``--- @include grants`` is replaced by the file ``lib/grants.lua``, after the files which that one
     includes; ``--- @defaults`` and ``--- @texts`` by tables of the policy's fields. Each file is joined once,
-    without comments and empty lines, and each function only if the script uses it (see lua_functions).
+    without comments and empty lines, and each function only if the script uses it.
+    ``--- @constant NAME value`` in any file gives each NAME in all files this value, and ``--- @constant
+    NAME(parameter, …) value`` each NAME(argument, …), so that a grammar is spelled once and costs nothing.
     Raises ScriptError if a file includes one that does not exist, or another twice, inside a block or in a
     circle, if it uses a name that is declared neither in it nor in a file joined before it, or if it declares
-    a name that such a file declares.
+    a name that such a file declares, or a constant does.
     """
     lines = arrange_functions(_Joiner(files).lines(f"{name}.lua"))
     source = "".join(text + "\n" for _, _, text in lines)
@@ -296,13 +350,19 @@ class _Joiner:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._files = files
+        self._constants = find_constants(files)
         self._names = set(GLOBALS)  # names declared so far
         self._begun_files: set[str] = set()
         self._done_files: set[str] = set()
 
     def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
         """Yield the lines, each with its file and its number there."""
-        source = _parse(self._files[file])
+        if taken_names := sorted(_parse(self._files[file]).declared_names & self._constants.keys()):
+            definer = self._constants[taken_names[0]].file
+            raise ScriptError(
+                f"{file} declares {taken_names[0]}, which is a constant of {definer}: rename one"
+            )
+        source = _parse(expand_constants(file, self._files[file], self._constants))
         self._check_includes(file, source)
         self._begun_files.add(file)
         for number, line in source.code:
@@ -385,7 +445,7 @@ _READ = (*_ROW, "finished", "history", "late")
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "enqueue": ("ledger", "items", "inbound", "scheduled", "journal"),
     "reserve": ("ledger", "items", "inbound", "reserved", "journal"),
-    "leave_line": _ALL,
+    "end_wait": _ALL,
     "renew": (*_ALL, "drafts", "late"),
     "save_draft": (*_ROW, "finished", "history", "drafts", "late"),
     "finish": ("ledger", "reserved", "journal", "finished"),
@@ -453,7 +513,7 @@ SCRIPTS: Final = _Scripts()
 # Scripts whose writes may be lost: the clear job runs again anyway, a place in the waiting list is not a
 # promise, a follower that is set back reads again, a queue whose deletion began no longer exists, and an
 # interrupted restore starts again.
-_UNCONFIRMED_SCRIPTS = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
+_UNCONFIRMED_SCRIPTS = {"clear", "check_alerts", "end_wait", "confirm", "follow", "unfollow", "delete_keys"}
 _UNCONFIRMED_SCRIPTS |= {"load", "load_items"}
 
 

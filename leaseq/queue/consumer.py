@@ -52,7 +52,7 @@ class Reserving(Base):
         except LeaseqError:
             raise
         except BaseException:  # Ctrl-C
-            self._leave_line("", person, request, 0, interrupted=True)
+            self._end_wait("", person, request, 0, interrupted=True)
             raise
         return outcome if isinstance(outcome, Lease) else None
 
@@ -71,9 +71,9 @@ class Reserving(Base):
                 queue_existed = self._check_queue_exists(queue_existed, outcome)
             return outcome
 
-        def leave_line(interrupted: bool) -> None:
+        def end_wait(interrupted: bool) -> None:
             name = waiter.name if waiter is not None else ""
-            self._leave_line(name, person, request, last_token, interrupted=interrupted)
+            self._end_wait(name, person, request, last_token, interrupted=interrupted)
 
         if listener.has_ended(stop):
             return None
@@ -83,24 +83,24 @@ class Reserving(Base):
                 waiter = listener.join(self._keys.wake, stop)
                 outcome = wait_for(listener, [waiter], seconds, [attempt])
             if outcome is None or listener.has_ended(stop):
-                leave_line(interrupted=False)
+                end_wait(interrupted=False)
                 return None
             return outcome
         except BaseException as error:
-            leave_line(interrupted=not isinstance(error, LeaseqError))
+            end_wait(interrupted=not isinstance(error, LeaseqError))
             raise
         finally:
             if waiter is not None:
                 listener.leave(waiter)
             if listener.closed:
-                self._connection.drop_idle_links()  # the one that _leave_line used
+                self._connection.drop_idle_links()  # the one that _end_wait used
 
     def _check_queue_exists(self, queue_existed: bool, outcome: NoItemYet) -> bool:
         if queue_existed and not outcome.queue_exists:
             raise QueueNotFound(self.name, deleted=True)
         return outcome.queue_exists
 
-    def _leave_line(
+    def _end_wait(
         self, waiter: str, person: str, request: str, last_token: int, *, interrupted: bool
     ) -> None:
         """Leave the line, and give back an item that was granted in the meantime. The server may not have
@@ -108,7 +108,7 @@ class Reserving(Base):
         twice."""
         with suppress(LeaseqError):
             for _ in range(2 if interrupted else 1):
-                self._commands.leave_line(waiter, person, request, last_token)
+                self._commands.end_wait(waiter, person, request, last_token)
 
     def _reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False

@@ -41,14 +41,14 @@ class _Place:
         """Leave the line, and give back an item that was granted in the meantime."""
         if self.waiter is not None:
             person, request, _ = self._call
-            leave_line = self.queue._leave_line  # noqa: SLF001 - of this package
-            leave_line(self.waiter.name, person, request, self._last_token, interrupted=interrupted)
+            end_wait = self.queue._end_wait  # noqa: SLF001 - of this package
+            end_wait(self.waiter.name, person, request, self._last_token, interrupted=interrupted)
 
     def end(self) -> None:
         if self.waiter is not None:
             self.listener.leave(self.waiter)
         if self.listener.closed:
-            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one that leave_line used
+            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one that end_wait used
 
 
 def reserve_first(

@@ -1,6 +1,7 @@
 --- @include leases
---- @include bars
--- What an answer does to its item.
+--- @include assigning
+--- @include late_answers
+-- The answers of an item: those that count and those that came late, and what an answer does to its item.
 local answers = {}
 
 -- Whether a person may answer an item: not if they have answered it or hold another assignment of it, nor
@@ -9,7 +10,25 @@ function answers.may_give(id, person, held_leases, token)
   local first = token and items.read(id)
   if first and token + 0 <= (first.changed_at or 0) + 0 then return false end
   if queue.mode == 'open' then return true end
-  return bars.sign_of(bars.read(id), person) ~= '=' and not holdings.has_item(held_leases, id)
+  return relations.sign_of(relations.read(id), person) ~= '=' and not holdings.has_item(held_leases, id)
+end
+
+-- The assignment whose answer was given under a token, with its grant; nil if no answer of the item has that
+-- token.
+function answers.find(id, token)
+  for _, member in ipairs(items.assignments(id)) do
+    local grant = grants.latest(member)
+    if grant and grant.token == token and grant.ending == 'finished' then return member, grant end
+  end
+end
+
+-- Whether a person holds or answered an assignment of the item other than this one.
+function answers.has_another(id, member, person)
+  for _, other in ipairs(items.assignments(id)) do
+    local grant = other ~= member and grants.latest(other)
+    if grant and grant.person == person and (grants.is_held(grant) or grant.ending == 'finished') then return true end
+  end
+  return false
 end
 
 -- Records that an assignment was answered; it is still in the set `source`. If the item has several
@@ -21,7 +40,7 @@ function answers.apply(member, person, source)
   local id, is_incomplete = items.id(member), false
   local members = items.assignments(id)
   if #members > 1 then
-    if bars.is_assigned(bars.set(id, person, '='), person) then leases.unassign(id, person, member) end
+    if relations.is_assigned(relations.set(id, person, '='), person) then assigning.open(id, person, member) end
     drafts.drop(id, person)
     for _, other in ipairs(members) do
       is_incomplete = is_incomplete or other ~= member and not redis.call('ZSCORE', keys.finished, other)
@@ -38,7 +57,7 @@ end
 -- Lets a person have the item again, since their answer no longer counts. They may have passed over its other
 -- waiting assignments, so these are put on their shelves anew. `freed_member`: the one that the answer was for.
 function answers.forget(id, person, freed_member)
-  if not bars.remove_answer(id, person) then return end
+  if not relations.remove_answer(id, person) then return end
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, _, key = places.find(item)
@@ -50,17 +69,27 @@ end
 -- answer that is sent twice is kept once.
 function answers.keep_late(id, token, person, result)
   if not leases.find(id, token, person) then return false end
-  local claim, bytes, late_answers = token .. '\t' .. person .. '\t', 0, blocks.read(keys.late, id)
-  for _, block in ipairs(late_answers) do
-    bytes = bytes + #block + 2
-    if string.sub(block, 1, #claim) == claim and string.match(block, '\n(.*)$') == result then return true end
+  local list = late_answers.read(id)
+  for _, answer in ipairs(list) do
+    if answer.token == token and answer.person == person and answer.result == result then return true end
   end
-  local answer = claim .. stamp(queue.now) .. '\n' .. result
-  if late_answers[1] and bytes + #answer > blocks.LATE_BYTES then return false end
-  late_answers[#late_answers + 1] = answer
-  blocks.write(keys.late, id, late_answers)
+  list[#list + 1] = { token = token, person = person, arrived = queue.now, result = result }
+  if #list > 1 and #late_answers.format(list) > late_answers.MAX_BYTES then return false end
+  late_answers.write(id, list)
   queue.count('late')
   journal.note('late', id, token, person)
   commit()
   return true
+end
+
+-- An answer that no longer counts, in the form of a late one, so that it can be seen and adopted.
+function answers.as_late(grant)
+  return { token = grant.token, person = grant.person, arrived = grant.ended, result = grant.answer }
+end
+
+-- Keeps such an answer. The limit of late answers does not apply.
+function answers.keep_as_late(id, grant)
+  local list = late_answers.read(id)
+  list[#list + 1] = answers.as_late(grant)
+  late_answers.write(id, list)
 end

@@ -8,10 +8,10 @@
 -- nothing else waits for them. Shelves grow only at their end, and an item that returns gets a new entry there, so a cursor
 -- never hides an item, and a search costs the same however much a person has done.
 --
--- One call passes over at most LOOKS entries, and reports if there are more. It skips at most SKIPS entries
+-- One call passes over at most MAX_PASSED entries, and reports if there are more. It skips at most MAX_SKIPPED entries
 -- in `later` whose item the person holds by another assignment; the rest are found once the person holds
 -- fewer.
-local LOOKS, SKIPS = 100, 400
+local MAX_PASSED, MAX_SKIPPED = 100, 400
 
 -- The rows that the person qualifies for, with their shelves. With few skills, the row of each set of them is
 -- read by name; with many, all rows are read.
@@ -41,19 +41,9 @@ local function rows_for(person, skills)
   return rows
 end
 
--- The state of a search: the person, what they hold, their cursors (a score by path), how many entries may still be passed
--- over (`remaining`), and what `remember` writes: the cursors that moved, if any, shelves that are empty, `additions` to the
--- set `later` and `removals` from it.
-local function begin_search(person, held_leases)
-  local search = { person = person, held_leases = held_leases, cursors = {}, remaining = LOOKS, empty_heads = {},
-    additions = {}, removals = {} }
-  for _, cursor in ipairs(cursors.read(person)) do search.cursors[cursor[1]] = cursor[2] end
-  return search
-end
-
 -- Reads the entries of a shelf after the cursor; false if there are none.
 local function read_entries(search, head)
-  local from = search.cursors[head.path]
+  local from = search.scores[head.path]
   head.entries, head.at = redis.call('ZRANGEBYSCORE', head.key, from and '(' .. from or '-inf', '+inf', 'WITHSCORES',
     'LIMIT', 0, head.step), 1
   head.step = 20
@@ -65,7 +55,7 @@ end
 -- Nil if the person may have it now, else 'later' or 'never'.
 local function find_delay(search, member)
   local id = items.id(member)
-  local sign = bars.sign_of(bars.read(id), search.person)
+  local sign = relations.sign_of(relations.read(id), search.person)
   if sign == '=' or sign == '-' then return 'never' end
   if sign or holdings.has_item(search.held_leases, id) then return 'later' end
 end
@@ -83,7 +73,7 @@ local function find_oldest(search, heads)
     if not delay then return { member = member, row = head.row, shelf = head.shelf } end
     if delay == 'later' then search.additions[#search.additions + 1] = { row = head.row, member = member } end
     search.moved_scores = search.moved_scores or {}
-    search.cursors[head.path], search.moved_scores[head.path] = score, score
+    search.scores[head.path], search.moved_scores[head.path] = score, score
     search.remaining, head.at = search.remaining - 1, head.at + 2
     if not head.entries[head.at] and not read_entries(search, head) then table.remove(heads, oldest) end
   end
@@ -91,11 +81,11 @@ end
 
 -- The members of `later` for a row, from a position: those that are stored, then those that this search adds.
 local function read_later(search, row, key, from)
-  local members = redis.call('ZRANGE', key, from, from + LOOKS - 1)
+  local members = redis.call('ZRANGE', key, from, from + MAX_PASSED - 1)
   local size = redis.call('ZCARD', key)
   for _, entry in ipairs(search.additions) do
     if entry.row == row then
-      if size >= from and #members < LOOKS then members[#members + 1] = entry.member end
+      if size >= from and #members < MAX_PASSED then members[#members + 1] = entry.member end
       size = size + 1
     end
   end
@@ -107,7 +97,7 @@ local function find_later(search, row)
   repeat
     local members = read_later(search, row, key, at)
     for _, member in ipairs(members) do
-      if search.remaining == 0 or skip_count >= SKIPS then return nil end
+      if search.remaining == 0 or skip_count >= MAX_SKIPPED then return nil end
       local shelf = cursors.find_shelf(member, row, search.person)
       if shelf and not holdings.has_item(search.held_leases, items.id(member)) then
         return { member = member, row = row, shelf = shelf, later_key = key }
@@ -119,31 +109,35 @@ local function find_later(search, row)
       end
     end
     at = at + #members
-  until #members < LOOKS
+  until #members < MAX_PASSED
 end
 
--- The shelves of these rows by rank, the first rank first.
+-- The ranks of these rows' shelves in order, and the shelves by rank.
 local function group_by_rank(rows)
   local ranks, heads = {}, {}
   for row, names in pairs(rows) do
     for shelf in string.gmatch(names, '%S+') do
       local rank = shelves.rank(shelf)
       if not heads[rank] then ranks[#ranks + 1], heads[rank] = rank, {} end
-      table.insert(heads[rank], { row = row, shelf = shelf, path = row .. ':' .. shelf, key = shelves.key(row, shelf),
+      table.insert(heads[rank], { row = row, shelf = shelf, path = shelves.path(row, shelf), key = shelves.key(row, shelf),
         step = 1 })
     end
   end
   table.sort(ranks)
-  for i, rank in ipairs(ranks) do ranks[i] = heads[rank] end
-  return ranks
+  return ranks, heads
 end
 
--- Returns the assignment with its row and shelf, or nil; whether there is more to look at; and the search.
+-- Returns the assignment with its row and shelf, or nil; whether there is more to look at; and the search: the person,
+-- what they hold, their cursors (`scores`), how many entries may still be passed over (`remaining`), and what `remember`
+-- writes: the cursors that moved, if any, shelves that are empty, `additions` to the set `later` and `removals` from it.
 local function choose(person, skills, held_leases)
-  local rows, search = rows_for(person, skills or ''), begin_search(person, held_leases)
-  for _, heads in ipairs(group_by_rank(rows)) do
+  local rows = rows_for(person, skills or '')
+  local search = { person = person, held_leases = held_leases, scores = cursors.read(person), remaining = MAX_PASSED,
+    empty_heads = {}, additions = {}, removals = {} }
+  local ranks, heads = group_by_rank(rows)
+  for _, rank in ipairs(ranks) do
     local filled_heads = {}
-    for _, head in ipairs(heads) do
+    for _, head in ipairs(heads[rank]) do
       if read_entries(search, head) then filled_heads[#filled_heads + 1] = head end
     end
     local entry = find_oldest(search, filled_heads)
@@ -158,11 +152,7 @@ end
 
 -- Writes the state of a search.
 local function remember(search)
-  if search.moved_scores then
-    local list = {}
-    for path, score in pairs(search.cursors) do list[#list + 1] = { path, score } end
-    cursors.write(search.person, list, search.moved_scores)
-  end
+  if search.moved_scores then cursors.move(search.person, search.scores, search.moved_scores) end
   for _, entry in ipairs(search.additions) do
     redis.call('ZADD', cursors.later_key(entry.row, search.person), 'NX', queue.now, entry.member)
   end

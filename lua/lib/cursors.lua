@@ -1,5 +1,5 @@
 --- @include places
---- @include bars
+--- @include relations
 --[[ What a person passed over. How far they looked on each shelf is in the hash `cursors`, by the person's name:
 
 cursors = *(row ":" shelf TAB score LF) ["idle" TAB time LF]
@@ -14,52 +14,53 @@ inserted among others goes after that score: a cursor past its place would hide 
 
 passed = path -> score
 
-path   row ":" shelf; "*" counts for every shelf
+path   row ":" shelf; "*" counts for every shelf, once there were too many
 score  no cursor on the shelf is beyond it ]]
 local cursors = {}
 
+-- The scores by path, and the time since when the cursors are idle.
 function cursors.parse(text)
-  if text == '' then return {} end
-  local list = { idle = string.match('\n' .. text, '\nidle\t(%d+)\n') }
-  for path, score in string.gmatch(text, '([^\n]*:[^\n]*)\t(%d+)\n') do list[#list + 1] = { path, score } end
-  return list
+  local scores = {}
+  for path, score in string.gmatch(text, '([^\n]*:[^\n]*)\t(%d+)\n') do scores[path] = score end
+  return scores, string.match('\n' .. text, '\nidle\t(%d+)\n')
 end
 
-function cursors.format(list)
+function cursors.format(scores, idle)
   local text = ''
-  for _, cursor in ipairs(list) do text = text .. cursor[1] .. '\t' .. cursor[2] .. '\n' end
-  return text .. (list.idle and 'idle\t' .. list.idle .. '\n' or '')
+  for path, score in pairs(scores) do text = text .. path .. '\t' .. score .. '\n' end
+  return text .. (idle and 'idle\t' .. idle .. '\n' or '')
 end
 
 function cursors.read(person) return cursors.parse(redis.call('HGET', keys.cursors, person) or '') end
 
--- `moved_scores`: the score of each cursor that moved, by path; nil if none moved and none is new. They are
--- written to `passed` first, so that it is never behind. Cursors without `passed` were written by an earlier
--- version.
-function cursors.write(person, list, moved_scores)
-  if moved_scores then
-    local paths, updates, has_new = { '*' }, {}, false
-    for path in pairs(moved_scores) do paths[#paths + 1] = path end
-    local old_scores = redis.call('HMGET', keys.passed, unpack(paths))
-    if not old_scores[1] then updates = { '*', redis.call('EXISTS', keys.cursors) == 1 and stamp(queue.now) or 0 } end
-    for i = 2, #paths do
-      local path, score, old_score = paths[i], moved_scores[paths[i]], old_scores[i]
-      has_new = has_new or not old_score
-      if not old_score or old_score + 0 < score + 0 then updates[#updates + 1], updates[#updates + 2] = path, score end
-    end
-    if updates[1] then redis.call('HSET', keys.passed, unpack(updates)) end
-    if has_new and redis.call('HLEN', keys.passed) > 1000 then
-      redis.call('EXPIRE', keys.passed, 0) -- deletes it, without the right to DEL
-      redis.call('HSET', keys.passed, '*', stamp(queue.now))
-    end
+function cursors.write(person, scores, idle) redis.call('HSET', keys.cursors, person, cursors.format(scores, idle)) end
+
+-- Moves a person's cursors. `moved_scores`: those that changed; `passed` is written first, so that it is never behind.
+function cursors.move(person, scores, moved_scores)
+  local has_new = false
+  for path, score in pairs(moved_scores) do
+    local highest_score = redis.call('HGET', keys.passed, path)
+    has_new = has_new or not highest_score
+    if not highest_score or highest_score + 0 < score + 0 then redis.call('HSET', keys.passed, path, score) end
   end
-  redis.call('HSET', keys.cursors, person, cursors.format(list))
+  if has_new and redis.call('HLEN', keys.passed) > 1000 then
+    redis.call('EXPIRE', keys.passed, 0) -- deletes it, without the right to DEL
+    redis.call('HSET', keys.passed, '*', stamp(queue.now))
+  end
+  cursors.write(person, scores)
 end
 
--- The cursor of a shelf, by row, a colon and the shelf's name.
-function cursors.find(list, path)
-  for _, cursor in ipairs(list) do
-    if cursor[1] == path then return cursor end
+-- The score that no cursor on a shelf is beyond.
+function cursors.passed_score(path)
+  local queue_score, shelf_score = unpack(redis.call('HMGET', keys.passed, '*', path))
+  return math.max(queue_score or 0, shelf_score or 0)
+end
+
+-- Forgets how far anybody looked on the shelves of a row that is gone.
+function cursors.drop_passed(row)
+  local fields = redis.call('HGETALL', keys.passed)
+  for i = 1, #fields, 2 do
+    if fields[i] ~= '*' and shelves.parse_path(fields[i]) == row then redis.call('HDEL', keys.passed, fields[i]) end
   end
 end
 
@@ -69,7 +70,7 @@ function cursors.later_key(row, person) return keys.later .. ':' .. row .. ':' .
 function cursors.find_shelf(member, row, person)
   local item = items.read(member)
   if not item or shelves.row(item) ~= row then return nil end
-  local sign = bars.sign_of(bars.read(items.id(member)), person)
+  local sign = relations.sign_of(relations.read(items.id(member)), person)
   if sign == '=' or sign == '-' then return nil end
   return redis.call('ZSCORE', shelves.key_of(item), member) and (item.shelf or 'normal') or nil
 end

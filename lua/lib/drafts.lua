@@ -5,10 +5,11 @@ as JSON; the field `<id>` has the people with a draft.
 people = person *(TAB person), the latest last ]]
 local drafts = {}
 
-local function other_people(id, person)
+-- The people with a draft, without this one.
+function drafts.people(id, except)
   local people = {}
-  for other in string.gmatch(redis.call('HGET', keys.drafts, id) or '', '[^\t]+') do
-    if other ~= person then people[#people + 1] = other end
+  for person in string.gmatch(redis.call('HGET', keys.drafts, id) or '', '[^\t]+') do
+    if person ~= except then people[#people + 1] = person end
   end
   return people
 end
@@ -21,7 +22,7 @@ function drafts.read(id, person)
 end
 
 function drafts.write(id, person, draft)
-  local people = other_people(id, person)
+  local people = drafts.people(id, person)
   people[#people + 1] = person
   redis.call('HSET', keys.drafts, id .. '\t' .. person, draft, id, table.concat(people, '\t'))
 end
@@ -29,7 +30,7 @@ end
 -- Returns whether there was one.
 function drafts.drop(id, person)
   if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return false end
-  local people = other_people(id, person)
+  local people = drafts.people(id, person)
   if people[1] then
     redis.call('HSET', keys.drafts, id, table.concat(people, '\t'))
   else
@@ -39,6 +40,6 @@ function drafts.drop(id, person)
 end
 
 function drafts.drop_all(id)
-  for _, person in ipairs(other_people(id, nil)) do redis.call('HDEL', keys.drafts, id .. '\t' .. person) end
+  for _, person in ipairs(drafts.people(id)) do redis.call('HDEL', keys.drafts, id .. '\t' .. person) end
   redis.call('HDEL', keys.drafts, id)
 end

@@ -7,6 +7,8 @@ request     the request id of the last reserve that granted them a lease
 idle        when clear first found that they hold nothing; a week later it deletes the field
 assignment  oldest lease first; a lease may have run out ]]
 local holdings = {}
+-- What a person holds who holds one item only, for the ordinary cases of reserve and finish.
+--- @constant ONE_HOLDING(request, id) request .. '\t' .. id .. '\t'
 
 function holdings.parse(text)
   local request, words, rest = string.match(text or '\t', '^([^ \t]*)([^\t]*)\t(.*)$')

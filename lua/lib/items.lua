@@ -6,7 +6,8 @@ letter  a attempts | f failures | n how many answers it needs, if that is not th
         | r required skills, separated by commas | o the only person who may have it, with \a for a space
         | s its shelf, if that is not `normal` | w somebody has a draft of it
         | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
-        earlier one is a late answer
+        earlier one is a late answer | z only in what enqueue and restore are given, never stored: how long it is
+        scheduled, or @ and until when
 
 enqueued  the time in milliseconds: 11 hexadecimal digits
 payload   JSON; empty for the second and later assignments of an item
@@ -16,18 +17,18 @@ record, a grant and a history of its own. The first is named by the item's id, t
 Payload, failures and late answers are stored with the first. The k-th is created when the one before it is
 handed out, so that every item gets its first answer before any gets its second. ]]
 local items = {}
+-- Whether a record is that of an item that nobody has had, without a due date: after its time there is a newline, or
+-- there are only a priority, max_attempts of its own and the shelf.
+--- @constant IS_NEW(record) (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
 local LETTERS = { 'a', 'attempts', 'f', 'failures', 'n', 'answers', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
-  'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
+  'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at', 'z', 'start' }
 
 function items.parse(member, record)
   local enqueued, head, payload = string.match(record, '^(%x+)([^\n]*)\n(.*)$')
   local item = { member = member, record = record, enqueued = enqueued, payload = payload }
   for letter, value in string.gmatch(head, ' (%l)(%S*)') do
     for i = 1, #LETTERS, 2 do
-      if LETTERS[i] == letter then
-        item[LETTERS[i + 1]] = value
-        break
-      end
+      if LETTERS[i] == letter then item[LETTERS[i + 1]] = value end
     end
   end
   return item
@@ -41,6 +42,17 @@ function items.format(item)
   end
   return table.concat(head, ' ') .. '\n' .. item.payload
 end
+
+-- When a new item may be reserved, from the letter z of its head, which is removed. Nil if that is now.
+function items.take_start(item, now)
+  local at_mark, number = string.match(item.start or '', '^(@?)(%d+)$')
+  item.start = nil
+  local start = number and (at_mark == '@' and 0 or now) + number
+  return start and start > now and start or nil
+end
+
+-- The time of the enqueue in the form of a record.
+function items.enqueued(now) return string.format('%011x', now / 1000) end
 
 function items.read(member)
   local record = redis.call('HGET', keys.items, member)
@@ -73,5 +85,8 @@ function items.full_record(member, record)
 end
 
 function items.reserve_for(item, person) item.assignee = string.gsub(person, ' ', '\a') end
+
+-- The person to whom it is assigned, or nil.
+function items.assignee(item) return item.assignee and (string.gsub(item.assignee, '\a', ' ')) end
 
 function items.is_for(item, person) return item.assignee == (string.gsub(person, ' ', '\a')) end

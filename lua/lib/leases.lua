@@ -2,7 +2,6 @@
 --- @include holdings
 --- @include places
 --- @include drafts
---- @include blocks
 --- @include journal
 -- How a lease begins and ends.
 local leases = {}
@@ -24,11 +23,29 @@ end
 -- anybody's.
 function leases.find(id, token, person)
   for _, member in ipairs(items.assignments(id)) do
-    local list = blocks.read(keys.history, member)
-    list[#list + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) or nil
-    local at = blocks.find(list, token, person)
-    if at then return member, list[at] end
+    local list = grants.read_all(member)
+    local place = grants.find(list, token, person)
+    if place then return member, list[place] end
   end
+end
+
+-- The held assignment that a token names, with its grant; or nil, nil and the grant if the same call ended it
+-- before, even if others have been granted the item since.
+function leases.find_held(id, token, person, ending)
+  local member, grant = leases.latest(id, token, person)
+  if grants.is_held(grant) then return member, grant end
+  local _, text = leases.find(id, token, person)
+  local ended_grant = text and grants.parse(text)
+  return nil, nil, ended_grant and ended_grant.ending == ending and ended_grant or nil
+end
+
+-- How many of a person's leases have not run out.
+function leases.count_live(held_leases)
+  local count = 0
+  for _, member in ipairs(held_leases) do
+    if grants.expires(grants.latest(member)) > queue.now then count = count + 1 end
+  end
+  return count
 end
 
 -- Creates the next assignment of an item, when this one is handed out for the first time.
@@ -44,7 +61,7 @@ end
 -- Makes the new grant of an assignment, and returns it with the draft; the earlier grant goes into the
 -- history.
 function leases.prepare(item, person)
-  if item.attempts then blocks.keep_latest_grant(item.member) end
+  if item.attempts then grants.keep_latest(item.member) end
   local draft = (item.has_draft or queue.mode ~= 'open') and drafts.read(items.id(item.member), person)
   return { person = person, seconds = queue.lease_seconds, attempt = (item.attempts or 0) + 1,
     draft = (item.has_draft or draft) and '', due = item.due and '' }, draft
@@ -75,23 +92,12 @@ function leases.close(item, grant, ending, detail)
   if grant.draft then item.has_draft = '' end
 end
 
--- Makes each assignment of an item that is assigned to a person open to everybody, since they may not have
--- the item again: it goes back to its row. `exempt_member`: the one that they held. Returns whether there was
--- any.
-function leases.unassign(id, person, exempt_member)
-  local was_assigned = false
+-- The earlier reply of an undo that is sent again after a lost reply; nil if there is none.
+function leases.undo_reply(id, person, request)
   for _, member in ipairs(items.assignments(id)) do
-    local item = member ~= exempt_member and items.read(member)
-    if item and items.is_for(item, person) then
-      local state, _, key = places.find(item)
-      item.assignee, was_assigned = nil, true
-      if state == 'inbound' then
-        places.put(item, true)
-        redis.call('ZREM', key, member)
-      else
-        items.write(item)
-      end
+    local grant = grants.latest(member)
+    if grants.is_held(grant) and grant.person == person and grant.undo == request then
+      return { 'leased', id, grants.format(grant), items.full_record(member), drafts.read(id, person) }
     end
   end
-  return was_assigned
 end

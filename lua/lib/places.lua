@@ -1,5 +1,5 @@
 --- @include shelves
---- @include line
+--- @include waiters
 --- @include surplus
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
@@ -18,8 +18,8 @@ function places.put(item, is_returned, score)
   redis.call('ZADD', shelves.key_of(item), score or queue.now, item.member)
   shelves.open(shelves.row(item), shelf)
   items.write(item)
-  if must_wake == nil then must_wake = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
-  if must_wake then line.wake(1) end
+  if must_wake == nil then must_wake = waiters.can_be_woken() end
+  if must_wake then waiters.wake(1) end
 end
 
 -- An assignment's state, its score in the set of that state, and the set's key.

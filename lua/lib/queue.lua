@@ -1,6 +1,10 @@
---- @include keys
 --- @include status
 --- @include rules
+-- The queue's keys, by the names in leaseq/engine/keys.py. All begin like the first key that a script gets,
+-- the queue's ledger, so they are in one slot of a cluster.
+local PREFIX = string.sub(KEYS[1], 1, -#'ledger' - 1)
+local keys = setmetatable({}, { __index = function(_, name) return PREFIX .. name end })
+
 -- The queue's state during a call. `queue.open` reads it, the script and its includes change it, `queue.save`
 -- writes it. Fields: those of status.lua; `rules`, those of rules.lua; `now`, the time of the call or of the
 -- next change, in microseconds.

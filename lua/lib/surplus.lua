@@ -51,9 +51,8 @@ function surplus.close(item)
   redis.call('ZADD', keys.finished, queue.now, item.member)
   items.write(item)
   journal.note('closed', id, '', '')
-  -- It is no answer in the status, but one of the entries that keep_finished_count limits: see lib/retain.lua.
-  local head, full, tail = string.match(redis.call('HGET', keys.ledger, 'forget') or '', '^(%d+ %d+ )(%d+)( %d+)$')
-  if full then redis.call('HSET', keys.ledger, 'forget', head .. stamp(math.max(full - 1, 0)) .. tail) end
+  -- It is no answer, but one of the entries that keep_finished_count limits: see lib/retention.lua.
+  if queue.rules.keep_finished_count then redis.call('HINCRBY', keys.ledger, 'full', -1) end
   for _, member in ipairs(items.assignments(id)) do is_complete = is_complete and redis.call('ZSCORE', keys.finished, member) end
   if is_complete then drafts.drop_all(id) end
   if is_complete then redis.call('ZREM', keys.due, id) end

@@ -32,9 +32,7 @@ local function release_due(member)
   return item ~= nil
 end
 
-local function first_time(key)
-  return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or NEVER)
-end
+local function first_time(key) return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or NEVER) end
 
 -- At most `limit` in total, and no more once the journal's entry is full. Returns how many items returned, were released, and died.
 function sweep.run(limit)

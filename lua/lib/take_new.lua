@@ -2,12 +2,13 @@
 --- @include leases
 -- Reserves for a person an item that they do not hold yet.
 
+-- `record`: nil if it was not read yet.
 local function lease_reply(member, grant, record, draft)
   return { 'leased', items.id(member), grant, items.full_record(member, record), draft or nil }
 end
 
 -- A new lease, as the reply {'leased', …}, or {'more'}; nil if there is nothing for them now. `waiter`: the
--- caller's name in the line, or nil if it does not wait.
+-- caller's name in the waiting list, or nil if it does not wait.
 local function take_new(person, held_leases, request, skills, waiter)
   if queue.mode == 'paused' then return nil end
   local entry, has_more, search = choose(person, skills, held_leases)
@@ -19,7 +20,7 @@ local function take_new(person, held_leases, request, skills, waiter)
     return { 'more' }
   end
   local grant, draft = leases.prepare(item, person)
-  if waiter then line.leave(waiter) end -- so that the next assignment, if one is added, wakes somebody else
+  if waiter then waiters.leave(waiter) end -- so that the next assignment, if one is added, wakes somebody else
   leases.add_assignment(item)
   held_leases.request = request
   local text = leases.begin(entry.member, grant, held_leases)

@@ -1,13 +1,12 @@
 --- @include cursors
 --- @include holdings
---- @include rows
 --[[ Deletes what is left of people who are gone, and of what they passed over: a walk does one bounded step
 in each call of clear; the next walk begins a day after the last one ends. The ledger's field `tidy` has:
 
 tidy = next " " walk " " from " " done
 
 next  when the next step is due
-walk  people: through the ledger's fields `p:…`; looks: through the hash `cursors`
+walk  people: through the ledger's fields `p:…`; cursors: through the hash of this name
 from  where the step begins: HSCAN's cursor
 done  how many entries of that step were processed before
 
@@ -18,7 +17,14 @@ local PEOPLE_RETENTION, CURSOR_RETENTION = 7 * DAY, 90 * DAY
 local FIELDS = 50 -- in one step through the ledger, which has the answers, too
 local PERSONS, COMMANDS, WINDOW = 10, 300, 50 -- in one step through `cursors`; WINDOW: in one sorted set
 
-function tidy.is_time(state) return not state or queue.now >= string.match(state, '^%d+') + 0 end
+function tidy.parse(text)
+  local next_time, walk, from, done = string.match(text, '^(%d+) (%l+) (%d+) (%d+)$')
+  return { next_time = next_time + 0, walk = walk, from = from, done = done + 0 }
+end
+
+function tidy.format(state)
+  return string.format('%d %s %s %d', state.next_time, state.walk, state.from, state.done)
+end
 
 -- If a person holds nothing, their last request id is useless: it is replaced by the time at which this was
 -- found.
@@ -54,28 +60,26 @@ end
 -- person who is away for CURSOR_RETENTION loses all cursors, and looks at everything again. Returns about how
 -- many commands it took, whether many more of their items must be removed, and whether anything is kept.
 local function tidy_person_cursors(person, text)
-  local list = cursors.parse(text)
-  local is_away = list.idle and queue.now - list.idle >= CURSOR_RETENTION
-  local counts, kept_cursors, cost, has_more = {}, { idle = list.idle or stamp(queue.now) }, 1, false
-  for _, cursor in ipairs(list) do
-    local path, score = cursor[1], cursor[2]
-    local row = string.match(string.gsub(string.gsub(path, ':returned$', ''), ':%d+$', ''), '^(.*):%l+$')
+  local scores, idle = cursors.parse(text)
+  local is_away = idle and queue.now - idle >= CURSOR_RETENTION
+  local counts, kept_scores, cost, has_more = {}, {}, 1, false
+  for path, score in pairs(scores) do
+    local row, shelf = shelves.parse_path(path)
     if not counts[row] then
       local scan_count, is_unfinished
       counts[row], scan_count, is_unfinished = tidy_later(row, person, is_away)
       cost, has_more = cost + 2 + scan_count * 3, has_more or is_unfinished
     end
-    local shelf = shelves.key(row, string.sub(path, #row + 2))
-    local first_score = not is_away and redis.call('ZRANGE', shelf, 0, 0, 'WITHSCORES')[2]
+    local first_score = not is_away and redis.call('ZRANGE', shelves.key(row, shelf), 0, 0, 'WITHSCORES')[2]
     cost = cost + 1
-    if counts[row] > 0 or (first_score and first_score + 0 <= score + 0) then kept_cursors[#kept_cursors + 1] = cursor end
+    if counts[row] > 0 or (first_score and first_score + 0 <= score + 0) then kept_scores[path] = score end
   end
-  if kept_cursors[1] then
-    cursors.write(person, kept_cursors)
+  if next(kept_scores) then
+    cursors.write(person, kept_scores, idle or stamp(queue.now))
   else
     redis.call('HDEL', keys.cursors, person)
   end
-  return cost, has_more, kept_cursors[1] ~= nil
+  return cost, has_more, next(kept_scores) ~= nil
 end
 
 -- Returns where the next step begins, how many of its entries to skip, and whether there is a next step.
@@ -90,20 +94,23 @@ local function tidy_cursors(from, done)
   return step[1], 0, step[1] ~= '0'
 end
 
+-- The state in which a day passes before the first walk.
+function tidy.start() return tidy.format({ next_time = queue.now + DAY, walk = 'people', from = '0', done = 0 }) end
+
 -- Does the step that is due, and stores what the next one is.
 function tidy.run(state)
-  local walk, from, done = string.match(state or '0 people 0 0', '^%d+ (%l+) (%d+) (%d+)$')
-  local next_step, has_more = queue.now, nil
-  if walk == 'people' then
-    from = tidy_people(from)
-    if from == '0' then walk = 'looks' end
+  local has_more = true
+  if state.walk == 'people' then
+    state.from = tidy_people(state.from)
+    if state.from == '0' then state.walk = 'cursors' end
   else
-    from, done, has_more = tidy_cursors(from, done + 0)
-    if not has_more then
-      rows.drop_empty({})
-      if redis.call('EXISTS', keys.cursors) == 0 then redis.call('EXPIRE', keys.passed, 0) end -- deletes it
-      walk, next_step = 'people', queue.now + DAY
-    end
+    state.from, state.done, has_more = tidy_cursors(state.from, state.done)
   end
-  redis.call('HSET', keys.ledger, 'tidy', stamp(next_step) .. ' ' .. walk .. ' ' .. from .. ' ' .. done)
+  state.next_time = queue.now
+  if not has_more then
+    shelves.drop_empty_rows({})
+    if redis.call('EXISTS', keys.cursors) == 0 then redis.call('EXPIRE', keys.passed, 0) end -- deletes it
+    state.walk, state.next_time = 'people', queue.now + DAY
+  end
+  redis.call('HSET', keys.ledger, 'tidy', tidy.format(state))
 end

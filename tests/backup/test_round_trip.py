@@ -97,7 +97,7 @@ def queue_view(queue: leaseq.Queue) -> dict[str, object]:
 
 
 # Not in a backup; `rows` may list rows that are empty.
-LEFT_OUT = ("journal", "cursors", "passed", "later:", "line", "seen:", "rows")
+LEFT_OUT = ("journal", "cursors", "passed", "later:", "waiters", "waiter_times", "seen:", "rows")
 
 
 def stored_contents(redis: Any, name: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def stored_contents(redis: Any, name: str) -> dict[str, Any]:
     ledger = {
         field: value
         for field, value in contents["ledger"].items()
-        if field not in (b"status", b"n:reserved", b"tidy", b"forget", b"line", b"rules")
+        if field not in (b"status", b"n:reserved", b"tidy", b"retention", b"woken", b"rules")
     }
     for field, value in ledger.items():
         if field.startswith(b"p:"):  # without the id of the latest reserve request

@@ -167,8 +167,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     (
         "leave the waiting list",
         no_preparation,
-        "leave_line",
-        lambda q, _: q._commands.leave_line("somebody", "ann", "r", 0).code,
+        "end_wait",
+        lambda q, _: q._commands.end_wait("somebody", "ann", "r", 0).code,
     ),
     ("clear", three_expired_leases, "clear", lambda q, _: q.clear().more),
     ("clear with alerts", alert_rules, "check_alerts", lambda q, _: (q.clear().more, q.alerts())),

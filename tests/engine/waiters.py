@@ -14,7 +14,7 @@ Start = Callable[..., Future[leaseq.Lease | None]]
 
 
 def in_line(server: Server, queue: leaseq.Queue) -> int:
-    return int(server.redis.zcard(Keys(queue.name).line))
+    return int(server.redis.zcard(Keys(queue.name).waiters))
 
 
 def granted_ids(*futures: Future[leaseq.Lease | None]) -> list[str]:

@@ -91,8 +91,8 @@ class Commands:
             return await self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return await self._run("reserve", (person, request, skills) if skills else (person, request))
 
-    async def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
-        return await self._run("leave_line", (waiter, person, request, str(last_token)))
+    async def end_wait(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
+        return await self._run("end_wait", (waiter, person, request, str(last_token)))
 
     async def renew(self, lease_key: LeaseKey, request: str) -> Reply:
         id, token, person = lease_key

@@ -43,7 +43,7 @@ class ClosedTransport:
     async def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        if bound.script.name != "leave_line":
+        if bound.script.name != "end_wait":
             refuse()
         return await self._transport.send(bound, args, wait, loading=loading)
 

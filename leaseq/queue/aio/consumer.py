@@ -54,7 +54,7 @@ class Reserving(Base):
         except LeaseqError:
             raise
         except BaseException:
-            await run_to_end(self._leave_line("", person, request, 0, interrupted=True))
+            await run_to_end(self._end_wait("", person, request, 0, interrupted=True))
             raise
         return outcome if isinstance(outcome, Lease) else None
 
@@ -73,9 +73,9 @@ class Reserving(Base):
                 queue_existed = self._check_queue_exists(queue_existed, outcome)
             return outcome
 
-        async def leave_line(interrupted: bool) -> None:
+        async def end_wait(interrupted: bool) -> None:
             name = waiter.name if waiter is not None else ""
-            await run_to_end(self._leave_line(name, person, request, last_token, interrupted=interrupted))
+            await run_to_end(self._end_wait(name, person, request, last_token, interrupted=interrupted))
 
         if listener.has_ended(stop):
             return None
@@ -85,11 +85,11 @@ class Reserving(Base):
                 waiter = await listener.join(self._keys.wake, stop)
                 outcome = await wait_for(listener, [waiter], seconds, [attempt])
             if outcome is None or listener.has_ended(stop):
-                await leave_line(interrupted=False)
+                await end_wait(interrupted=False)
                 return None
             return outcome
         except BaseException as error:
-            await leave_line(interrupted=not isinstance(error, LeaseqError))
+            await end_wait(interrupted=not isinstance(error, LeaseqError))
             raise
         finally:
             if waiter is not None:
@@ -102,7 +102,7 @@ class Reserving(Base):
             raise QueueNotFound(self.name, deleted=True)
         return outcome.queue_exists
 
-    async def _leave_line(
+    async def _end_wait(
         self, waiter: str, person: str, request: str, last_token: int, *, interrupted: bool
     ) -> None:
         """Leave the line, and give back an item that was granted in the meantime. The server may not have
@@ -110,7 +110,7 @@ class Reserving(Base):
         twice."""
         with suppress(LeaseqError):
             for _ in range(2 if interrupted else 1):
-                await self._commands.leave_line(waiter, person, request, last_token)
+                await self._commands.end_wait(waiter, person, request, last_token)
 
     async def _reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False

@@ -121,7 +121,7 @@ def test_unclosed_block_is_reported_at_its_beginning(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pause(queue)
-    planted_fault = PlantedFault(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
+    planted_fault = PlantedFault(tmp_path, "lib/waiters.lua", "local waiters = {}", "if next then")
     queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
     with pytest.raises(leaseq.ServerRefused) as error:
         queue.reserve("ann")

@@ -160,7 +160,7 @@ def test_remove_deletes_bars_and_postponed_entries(abc: leaseq.Queue, server: Se
     for id in "abc":
         abc.remove(id)
     keys = Keys(abc.name)
-    assert not server.redis.exists(keys.bars, f"leaseq:{{{abc.name}}}:later::ann")
+    assert not server.redis.exists(keys.relations, f"leaseq:{{{abc.name}}}:later::ann")
 
 
 def test_bar_survives_pause_and_resume(abc: leaseq.Queue) -> None:

@@ -11,7 +11,7 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script
-from tests.support.leases import not_none, take
+from tests.support.leases import take
 
 DAY = 86_400
 NOTHING = leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
@@ -168,19 +168,6 @@ def test_clear_cost_is_bounded_and_minimal_without_work(
     assert timed_queue.clear().forgotten == 9
     clock.tick(1)
     assert command_counts(server.redis, timed_queue.clear) == {"evalsha": 1, "hmget": 1}
-
-
-def test_ledger_field_of_older_version_keeps_its_format(
-    timed_queue: leaseq.Queue, clock: Clock, server: Server
-) -> None:
-    """The ledger keeps the form in which an older version wrote the field."""
-    timed_queue.configure(keep_finished_seconds=DAY)
-    finish(timed_queue, "a")
-    server.redis.hset(Keys(timed_queue.name).ledger, "forget", "0 0")
-    timed_queue.clear()
-    assert len(not_none(server.redis.hget(Keys(timed_queue.name).ledger, "forget")).split()) == 2
-    clock.tick(DAY + 1)
-    assert timed_queue.clear().forgotten == 1
 
 
 def test_last_answer_decides_retention_to_microsecond(

@@ -181,7 +181,7 @@ def test_delete_wakes_waiters_in_batches(queue: leaseq.Queue, server: Server) ->
     subscription = server.pubsub(channel)
     subscription.subscribe(channel)
     eventually(lambda: subscription.get_message(timeout=1))
-    server.redis.zadd(Keys(queue.name).line, {f"w{n}": n for n in range(600)})
+    server.redis.zadd(Keys(queue.name).waiters, {f"w{n}": n for n in range(600)})
     messages: list[list[bytes]] = []
     queue.delete()
     while message := subscription.get_message(timeout=1):

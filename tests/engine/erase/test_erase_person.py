@@ -36,7 +36,17 @@ def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
 
 def test_erased_name_remains_only_in_journal(full: leaseq.Queue, server: Server) -> None:
     before = server_contents.naming(server.redis, full.name, NAME)
-    assert {"ledger", "history", "late", "drafts", "bars", "cursors", "rows", "items", "journal"} <= before
+    assert {
+        "ledger",
+        "history",
+        "late",
+        "drafts",
+        "relations",
+        "cursors",
+        "rows",
+        "items",
+        "journal",
+    } <= before
     assert any(key.startswith("later:") for key in before)
     assert any(key.startswith("inbound:@") for key in before)
     totals = full.erase_person(NAME, "erased-1")
@@ -204,7 +214,7 @@ def test_erase_keeps_passed_over_scores_of_others(queue: leaseq.Queue, server: S
     queue.configure()
     key = Keys(queue.name).passed
     own_shelves = ["@ann:normal", "@ann:high:2", "@ann:low:3:returned", "@ann:normal:returned"]
-    other_shelves = ["*", "normal", "@ann:b:normal", "@ann:low:normal", "@anna:normal", "fr:normal"]
+    other_shelves = ["*", ":normal", "@ann:b:normal", "@ann:low:normal", "@anna:normal", "fr:normal"]
     server.redis.hset(key, mapping=dict.fromkeys([*own_shelves, *other_shelves], 1))
     queue.erase_person("ann", "erased-1")
     assert {path.decode() for path in server.redis.hkeys(key)} == set(other_shelves)

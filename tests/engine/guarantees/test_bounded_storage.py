@@ -20,7 +20,7 @@ from tests.support.leases import not_none, take
 DAY = 86_400
 # The ledger's fields in a queue without items and people.
 SETTINGS = {"status", "rules", "durable", "form", "title", "instructions", "alerts"}
-OWN = {"mixed", "forget", "request", "tidy"}
+OWN = {"mixed", "retention", "request", "tidy"}
 skills = itertools.cycle([("fr",), ("fr", "legal"), ("de",)])
 
 Take = Callable[..., leaseq.Lease]

@@ -21,7 +21,8 @@ from leaseq.policy import RULES
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
-CODECS = ("status", "rules", "items", "grants", "holdings", "cursors", "alerts")
+CODECS = ["status", "rules", "items", "grants", "holdings", "cursors", "alerts", "late_answers", "retention"]
+CODECS += ["tidy", "waiters"]
 Lua = Callable[..., Any]
 
 words = st.text("abcxyzäö9-_=.:", min_size=1, max_size=8)
@@ -46,10 +47,13 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
         "local words = {}\n"
         "for i = 3, #ARGV do words[i - 2] = ARGV[i] end\n"
         "if ARGV[2] == 'format' then return codec.format(cjson.decode(words[1])) end\n"
-        "local parsed = ARGV[1] == 'status' and {} or codec.parse(unpack(words))\n"
-        "if ARGV[1] == 'status' then codec.parse(words[1], parsed) end\n"
-        "if ARGV[2] == 'again' then return codec.format(parsed) end\n"
-        "return cjson.encode(parsed)\n"
+        "local state = {}\n"
+        "if ARGV[2] == 'again' and ARGV[1] == 'status' then\n"
+        "  codec.parse(words[1], state)\n"
+        "  return codec.format(state)\n"
+        "end\n"
+        "if ARGV[2] == 'again' then return codec.format(codec.parse(unpack(words))) end\n"
+        "return cjson.encode(codec.parse(unpack(words)))\n"
     )
     script = server.redis.register_script(read(folder, "codec").source)
 
@@ -63,9 +67,9 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
 
 statuses = st.builds(
     lambda numbers, mode, lease, form, shelves: (
-        f"v1 {' '.join(map(str, numbers))} {mode} {lease} {form}{''.join(f' {one}' for one in shelves)}"
+        f"v1 {' '.join(map(str, numbers))} {mode} {lease} {form} {' '.join(shelves)}"
     ),
-    st.tuples(*[times] * 5),
+    st.tuples(times, times, times, st.just(0) | times, times),
     st.sampled_from(["open", "mixed", "paused"]),
     st.floats(0.1, 604_800).map(lambda seconds: json.dumps(round(seconds, 6))),
     words,
@@ -89,6 +93,42 @@ def test_status_is_unchanged_after_parse_and_format(lua: Lua, text: str) -> None
     assert lua("status", "again", text) == text
 
 
+@pytest.fixture(scope="module")
+def ordinary(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str | None]]:
+    """Evaluate an expression of the ordinary cases, with these words as `ARGV`."""
+    folder = tmp_path_factory.mktemp("lua")
+    (folder / "lib").symlink_to(LUA / "lib")
+
+    def evaluate(expression: str, *words: str) -> list[str | None]:
+        (folder / "x.lua").write_text(f"#!lua flags=no-writes\nreturn {{ {expression} }}\n")
+        reply: Any = server.redis.eval(read(folder, "x").source, 0, *words)
+        return [None if part is None else part.decode() for part in reply]
+
+    return evaluate
+
+
+@given(text=statuses)
+def test_ordinary_cases_read_and_write_the_status_of_the_codec(
+    ordinary: Callable[..., list[str | None]], text: str
+) -> None:
+    """They read a status without a skew; reserve only that of an open queue."""
+    _, clock, token, finished, skew, next_sweep, mode, lease, form, *shelves = text.split(" ")
+    first = shelves[0]
+    unskewed = ordinary("string.match(ARGV[1], UNSKEWED_PATTERN)", text)
+    opened = ordinary("string.match(ARGV[1], OPEN_PATTERN)", text)
+    if skew != "0":
+        assert unskewed == opened == []
+        return
+    rest = " ".join([mode, lease, form, *shelves])
+    assert unskewed == [clock, token, finished, next_sweep, rest, mode, lease, form, first]
+    band, colon, _ = first.partition(":")
+    start = [clock, token, finished, next_sweep, rest, lease]
+    assert opened == ([*start, band, colon] if mode == "open" else [])
+    assert ordinary("string.match(ARGV[1], TIMES_PATTERN)", text) == [clock, finished, next_sweep]
+    line = "UNSKEWED_STATUS(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5])"
+    assert ordinary(line, clock, token, finished, next_sweep, rest) == [text]
+
+
 @given(text=holdings)
 def test_holdings_are_unchanged_after_parse_and_format(lua: Lua, text: str) -> None:
     assert lua("holdings", "again", text) == text
@@ -96,7 +136,54 @@ def test_holdings_are_unchanged_after_parse_and_format(lua: Lua, text: str) -> N
 
 @given(text=cursors)
 def test_cursors_are_unchanged_after_parse_and_format(lua: Lua, text: str) -> None:
-    assert lua("cursors", "again", text) == text
+    lines = dict(line.split("\t") for line in text.splitlines())
+    assert dict(line.split("\t") for line in lua("cursors", "again", text).splitlines()) == lines
+
+
+retentions = st.builds("{} {} {}".format, times, times, times)
+tidy_states = st.builds(
+    "{} {} {} {}".format, times, st.sampled_from(["people", "cursors"]), times, st.integers(0, 10)
+)
+waiter_times = st.builds("{} {}{}".format, times, times, st.sampled_from(["", " late"]))
+
+
+@given(retention=retentions, tidy=tidy_states, waiter=waiter_times)
+def test_states_of_clear_and_of_waiters_are_unchanged_after_parse_and_format(
+    lua: Lua, retention: str, tidy: str, waiter: str
+) -> None:
+    assert lua("retention", "again", retention) == retention
+    assert lua("tidy", "again", tidy) == tidy
+    assert lua("waiters", "again", waiter) == waiter
+
+
+late_lists = st.lists(
+    st.fixed_dictionaries(
+        {
+            "token": st.integers(1, 2**53 - 1).map(str),
+            "person": names,
+            "arrived": st.integers(10**15, 2 * 10**15),
+            "result": texts,
+        }
+    ),
+    min_size=1,
+)
+
+
+@given(answers=late_lists)
+def test_python_reads_the_late_answers_that_lua_writes(lua: Lua, answers: list[dict[str, Any]]) -> None:
+    text = lua("late_answers", "format", answers)
+    assert lua("late_answers", "again", text) == text
+    record = "019ab000000\n{}"
+    row = codec.outcome_row("one", [part.encode() for part in ("finished", record, text, "")])
+    assert [
+        {
+            "token": str(answer.token),
+            "person": answer.person,
+            "arrived": codec.microseconds(answer.finished_at),
+            "result": answer.result,
+        }
+        for answer in row.answers
+    ] == answers
 
 
 alerts = st.lists(

@@ -25,7 +25,7 @@ person = st.sampled_from(list(PEOPLE))
 id = st.sampled_from(["one", "two", "three"])
 index = st.integers(0, 10)
 UNRECORDED_SCRIPTS = {
-    "leave_line",
+    "end_wait",
     "confirm",
     "check_alerts",
     "follow",

@@ -39,6 +39,68 @@ def test_invalid_script_file_is_refused(tmp_path: Path, text: str, error: str) -
         read(tmp_path, "x")
 
 
+@pytest.mark.parametrize(
+    ("definitions", "use", "error"),
+    [
+        ("--- @constant lower 'a'\n", "lower", "lib/one.lua: expected a constant as NAME value"),
+        ("--- @constant EMPTY\n", "EMPTY", "lib/one.lua: expected a constant as NAME value"),
+        ("--- @constant TWICE 'a'\n--- @constant TWICE 'b'\n", "TWICE", "lib/one.lua defines TWICE, which"),
+        ("--- @constant WELL_KNOWN 'a'\n", "WELL_NOWN", "x.lua uses WELL_NOWN, which"),
+        ("--- @constant PAIR(a, b) a .. b\n", "PAIR('x')", "x.lua: expected 2 arguments of PAIR, got 1"),
+        ("--- @constant PAIR(a, b) a .. b\n", "PAIR", "x.lua: expected 2 arguments of PAIR, got 0"),
+        (
+            "--- @constant TAKEN 'a'\nlocal TAKEN = 1\n",
+            "1",
+            "lib/one.lua declares TAKEN, which is a constant",
+        ),
+    ],
+)
+def test_invalid_constant_is_refused(tmp_path: Path, definitions: str, use: str, error: str) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/one.lua").write_text(definitions)
+    (tmp_path / "x.lua").write_text(f"#!lua\n--- @include one\nreturn {use}\n")
+    with pytest.raises(ScriptError, match=re.escape(error)):
+        read(tmp_path, "x")
+
+
+def test_constant_defined_in_two_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / f"lib/{name}.lua").write_text("--- @constant SAME 'a'\n")
+    (tmp_path / "x.lua").write_text("#!lua\nreturn SAME\n")
+    with pytest.raises(ScriptError, match=r"lib/(one|two)\.lua defines SAME, which lib/(one|two)\.lua"):
+        read(tmp_path, "x")
+
+
+def test_constant_is_replaced_by_its_value_before_its_file_is_included(tmp_path: Path) -> None:
+    """So an ordinary case can use the grammar of a file that it does not include."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/one.lua").write_text(
+        "local one = {}\n"
+        "--- @constant PATTERN '^(%d+) name$'\n"
+        "--- @constant LINE(name, number) name .. ' name ' .. number\n"
+        "function one.match(text) return string.match(text, PATTERN) end\n"
+    )
+    (tmp_path / "x.lua").write_text(
+        "#!lua\n"
+        "local PATTERN_TEXT, t = 'PATTERN', {} -- LINE(1)\n"
+        "if t.LINE then return LINE(KEYS[1], t.number) end\n"
+        "--- @include one\n"
+        "return one.match(PATTERN_TEXT)\n"
+    )
+    script = read(tmp_path, "x")
+    assert script.source.split("\n") == [
+        "#!lua",
+        "local PATTERN_TEXT, t = 'PATTERN', {} -- LINE(1)",
+        "if t.LINE then return KEYS[1] .. ' name ' .. t.number end",
+        "local one = {}",
+        "function one.match(text) return string.match(text, '^(%d+) name$') end",
+        "return one.match(PATTERN_TEXT)",
+        "",
+    ]
+    assert script.where(5) == "lib/one.lua:4"
+
+
 def test_unused_function_is_left_out(tmp_path: Path) -> None:
     """Creating a function costs time in each call. The other lines still match their files."""
     (tmp_path / "lib").mkdir()

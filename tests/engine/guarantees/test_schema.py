@@ -68,7 +68,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "raise_tokens": lambda queue: queue.raise_tokens(9),
     "dump": lambda queue: queue._commands.dump(()),
     "dump_items": lambda queue: queue._commands.dump_items("0", 10),
-    "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
+    "end_wait": lambda queue: queue._commands.end_wait("waiter", "ann", "r", 0),
 }
 # Scripts that are not calls of a queue, or that work with any schema.
 OTHERS = {"confirm", "journal", "schema", "delete_keys", "load", "load_items"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import leaseq
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
-from leaseq.engine.scripts import GLOBALS, SCRIPTS, LuaSource
+from leaseq.engine.scripts import GLOBALS, SCRIPTS, LuaSource, expand_constants, find_constants
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
@@ -76,6 +77,12 @@ def test_include_files_match_includes_in_scripts() -> None:
     assert used_names == set(INCLUDES)
 
 
+def test_each_constant_is_used() -> None:
+    constants = find_constants(INCLUDES)
+    code = "".join(re.sub("--.*", "", text) for text in (*FILES.values(), *INCLUDES.values()))
+    assert {name for name in constants if not re.search(rf"\b{name}\b", code)} == set()
+
+
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_server_loads_expanded_script(server: Server, name: str) -> None:
     script = SCRIPTS[name]
@@ -126,6 +133,13 @@ def test_every_zrangebyscore_has_limit(name: str) -> None:
 TABLES = ("--- @defaults", "--- @texts")  # lines that are replaced by tables of the policy's fields
 
 
+@cache
+def expanded_lines(file: str) -> list[str]:
+    """The lines of a file with the values of the constants."""
+    files = {f"lib/{name}.lua": text for name, text in INCLUDES.items()}
+    return expand_constants(file, (LUA / file).read_text(), find_constants(files)).split("\n")
+
+
 def source_lines(name: str) -> list[str]:
     return SCRIPTS[name].source.removesuffix("\n").split("\n")
 
@@ -135,7 +149,7 @@ def test_every_expanded_line_maps_to_its_source_line(name: str) -> None:
     script, places = SCRIPTS[name], list[tuple[str, int]]()
     for number, line in enumerate(source_lines(name), 1):
         file, _, file_number = script.where(number).rpartition(":")
-        file_line = (LUA / file).read_text().split("\n")[int(file_number) - 1]
+        file_line = expanded_lines(file)[int(file_number) - 1]
         table = file_line.removeprefix("--- @") if file_line in TABLES else None
         assert line.startswith(f"local {table.upper()} = ") if table else file_line == line
         places.append((file, int(file_number)))
@@ -166,31 +180,6 @@ def test_ordinary_case_returns_before_function_is_created(name: str) -> None:
     ordinary_case = FILES[name].partition("--- @include ")[0]
     assert "return {" in ordinary_case
     assert "function" not in re.sub("--.*", "", ordinary_case)
-
-
-@pytest.mark.parametrize("name", ["reserve", "finish"])
-def test_ordinary_case_reads_status_like_its_codec(name: str, server: Server) -> None:
-    """The script has its own pattern, so that its file can be read alone."""
-    names, pattern = re.findall(
-        r"^local ([\w, ]+) =\n  string\.match\(state, '(.*?)'\)$", FILES[name], re.MULTILINE
-    )[0]
-    state = "{ clock = 12, token = 3, finished = 2, skew = 0, next_sweep = 99, mode = 'open',"
-    state += " lease_seconds = '0.5', form_version = 'f1', shelves = ' high normal:returned' }"
-    captures = server.redis.eval(
-        f"{INCLUDES['status']} return {{ string.match(status.format({state}), '{pattern}') }}", 0
-    )
-    values = {
-        "mode": "open",
-        "clock": "12",
-        "last_token": "3",
-        "finished": "2",
-        "next_sweep": "99",
-        "lease_seconds": "0.5",
-    }
-    values |= {"policy": "0.5 f1 high normal:returned", "form_version": "f1", "first_shelf": "high"}
-    assert dict(zip(names.split(", "), (one.decode() for one in captures), strict=True)) == {
-        name: values[name] for name in names.split(", ")
-    }
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

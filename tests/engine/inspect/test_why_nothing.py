@@ -1,5 +1,5 @@
-"""Why a person gets nothing, with several answers, bars, skills and assigned items; for the plain queue, see
-test_inspection."""
+"""Why a person gets nothing, with several answers, items given back, skills and assigned items; for the plain
+queue, see test_inspection."""
 
 from __future__ import annotations
 

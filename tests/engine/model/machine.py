@@ -37,7 +37,7 @@ class WatchedMachine(RuleBasedStateMachine):
         ] = []  # the finished lease, the request, the new lease
         self.ids: list[str] = []
         self.waiting: dict[str, str] = {}  # waiter → the person
-        self.heard_names: list[str] = []  # those whose wake-ups were received since the last step
+        self.published_names: list[str] = []  # those whose wake-ups were received since the last step
         self.weeks = 0  # for which everybody was away
         self.most_items = 6 if self.plain else 3  # few, so that each is used often
 
@@ -51,7 +51,7 @@ class WatchedMachine(RuleBasedStateMachine):
         dedupe=st.sampled_from([0, 20.5]),
         durable=st.sampled_from(["server"] * 7 + ["fsync"]),
         specs=st.lists(NEW, min_size=1, max_size=3),
-        line=st.lists(st.sampled_from(list(SKILLS)), max_size=6),
+        waiting=st.lists(st.sampled_from(list(SKILLS)), max_size=6),
     )
     def begin(
         self,
@@ -64,7 +64,7 @@ class WatchedMachine(RuleBasedStateMachine):
         dedupe: float,
         durable: leaseq.Durable,
         specs: list[New],
-        line: list[str],
+        waiting: list[str],
     ) -> None:
         self.server = self.servers[durable]
         self.queue = leaseq.Queue(self.server.client, f"machine.{next(numbers)}", clock=self.clock)
@@ -77,7 +77,7 @@ class WatchedMachine(RuleBasedStateMachine):
         for person in list(SKILLS)[:4]:
             self.reserve_now(person)
 
-        self.all_wait(line)
+        self.all_wait(waiting)
 
     def make(self, rules: Rules, durable: leaseq.Durable) -> None:
         self.queue.configure(lease_seconds=LEASE_SECONDS, retry_seconds=3.3, durable=durable, **vars(rules))
@@ -157,7 +157,7 @@ class WatchedMachine(RuleBasedStateMachine):
         """Check that a reserve returned what the model expects."""
         expected = self.model.in_hand(person, self.now)
         if not expected:
-            if waiter and not self.model.line.has_turn(waiter):
+            if waiter and not self.model.waiting_list.has_turn(waiter):
                 assert lease is None, f"{person} overtook others"
                 return
             expected = self.model.choose(person, SKILLS[person])
@@ -169,7 +169,7 @@ class WatchedMachine(RuleBasedStateMachine):
         matching_parts = [part for part in expected if part.item.id == lease.id]
         assert matching_parts, f"{person} got {lease.id}"
         part = self.reserved_part(matching_parts)
-        self.model.line.leave(waiter)
+        self.model.waiting_list.leave(waiter)
         self.model.add_grant(part, lease.token, person, lease.expires_at)
         assert lease.person == person
         assert lease.payload == part.item.payload_now
@@ -191,13 +191,13 @@ class WatchedMachine(RuleBasedStateMachine):
             server_contents.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
         )
         stats = self.queue.stats()
-        assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.line.standing())
+        assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.waiting_list.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "nothing is on any other shelf"
         assert {kind: n for kind, n in stats.counters.items() if n} == self.model.counters
         assert stats.overdue == sum(due < self.now for due in self.model.due())
 
     def all_wait(self, people: list[str]) -> None:
-        """Let people reserve what is there, and then wait in line."""
+        """Let people reserve what is there, and then wait."""
         with self.apart():
             for person in people:
                 for _ in range(2 + self.model.rules.holds - len(self.model.hands.get(person, []))):
@@ -214,25 +214,28 @@ class WatchedMachine(RuleBasedStateMachine):
     def look(self, waiter: str) -> None:
         """Let a waiter look, with or without a wake-up. No two look at the same moment."""
         self.clock.tick(0.0001)
-        person, line = self.waiting[waiter], self.model.line
-        was_woken, earlier_leases = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
+        person, waiting_list = self.waiting[waiter], self.model.waiting_list
+        was_woken, earlier_leases = (
+            waiting_list.is_woken(waiter),
+            [(lease.id, lease.token) for lease in self.leases],
+        )
         skills = ",".join(sorted(SKILLS[person]))
         outcome = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, was_woken)
         lease = outcome if isinstance(outcome, leaseq.Lease) else None
-        if line.look_unwoken(waiter):
+        if waiting_list.look_unwoken(waiter):
             assert lease is None, f"{person} overtook others"
-            if line.is_woken(waiter):
+            if waiting_list.is_woken(waiter):
                 return
-        elif line.has_turn(waiter):
+        elif waiting_list.has_turn(waiter):
             self.check_lease(person, lease, waiter)
         if isinstance(outcome, leaseq.Lease):
             del self.waiting[waiter]
             if was_woken and (outcome.id, outcome.token) in earlier_leases:
                 self.pass_on()
             return
-        line.stand(waiter)
+        waiting_list.stand(waiter)
         soonest = self.model.soonest()
-        if soonest and waiter in [one.name for one in line.standing()[:2]]:
+        if soonest and waiter in [one.name for one in waiting_list.standing()[:2]]:
             assert outcome.seconds <= (soonest - self.now).total_seconds() + 0.002, (
                 "they look when a lease expires"
             )
@@ -243,37 +246,39 @@ class WatchedMachine(RuleBasedStateMachine):
         """Wake the next if a woken one doesn't take the item. If nothing is waiting, it doesn't matter
         whether this happens, nor whether absent waiters are dropped."""
         self.hear()
-        line = self.model.line
+        waiting_list = self.model.waiting_list
         is_waiting = not self.model.paused and self.model.parts("inbound")
-        if is_waiting or len(self.heard_names) > len(line.woken_names):
-            line.wake(behind)
+        if is_waiting or len(self.published_names) > len(waiting_list.woken_names):
+            waiting_list.wake(behind)
         else:
-            line.drop(self.standing())
+            waiting_list.drop(self.standing())
 
     def standing(self) -> list[str]:
-        return [name.decode() for name in self.server.redis.zrange(Keys(self.queue.name).line, 0, -1)]
+        return [name.decode() for name in self.server.redis.zrange(Keys(self.queue.name).waiters, 0, -1)]
 
     def hear(self) -> None:
         """Read all wake-ups up to now: the reply to a ping comes after them."""
         self.wakes.ping()
         while (message := self.wakes.get_message(timeout=5)) is None or message["type"] != "pong":
             if message and message["type"] == "message":
-                self.heard_names += message["data"].decode().split(" ")
+                self.published_names += message["data"].decode().split(" ")
 
     @invariant()
     def line_matches_model(self) -> None:
         """Waiters are in the order in which they began; woken ones have left and were notified in order."""
-        line = self.model.line
+        waiting_list = self.model.waiting_list
         keys = Keys(self.queue.name)
         pipe = self.server.redis.pipeline(transaction=True)
-        pipe.zrange(keys.line, 0, -1).hkeys(keys.line_until).hexists(keys.ledger, "line")
-        standing_names, known_names, has_line = pipe.execute()
-        assert [name.decode() for name in standing_names] == [waiter.name for waiter in line.standing()]
-        assert {name.decode() for name in known_names} == set(line.waiters)
-        assert has_line == bool(line.waiters), "without waiters, a move has no extra cost"
+        pipe.zrange(keys.waiters, 0, -1).hkeys(keys.waiter_times).hexists(keys.ledger, "woken")
+        standing_names, known_names, has_waiters = pipe.execute()
+        assert [name.decode() for name in standing_names] == [
+            waiter.name for waiter in waiting_list.standing()
+        ]
+        assert {name.decode() for name in known_names} == set(waiting_list.waiters)
+        assert has_waiters == bool(waiting_list.waiters), "without waiters, a move has no extra cost"
         self.hear()
-        assert self.heard_names == line.woken_names
-        self.heard_names, line.woken_names = [], []
+        assert self.published_names == waiting_list.woken_names
+        self.published_names, waiting_list.woken_names = [], []
 
     @invariant()
     def hands_match_model(self) -> None:

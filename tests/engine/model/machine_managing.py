@@ -101,8 +101,8 @@ class ManagedMachine(WatchedMachine):
         contents = server_contents.everything(self.server.redis, self.queue.name)
         assert len(contents) == (before.last_token > 0)
         self.hear()
-        assert self.heard_names == before.line.woken_names + standing_names
-        self.heard_names = []
+        assert self.published_names == before.waiting_list.woken_names + standing_names
+        self.published_names = []
         self.waiting.clear()
         self.make(before.rules, "server")
         self.model.last_token = before.last_token

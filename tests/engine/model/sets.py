@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from tests.engine.model.items import BANDS, Item, Part, Rules
-from tests.engine.model.line import Line
+from tests.engine.model.waiting_list import WaitingList
 
 LATER = 4e15  # greater than any score, but small enough to count up exactly
 
@@ -15,7 +15,7 @@ class Sets:
     def __init__(self, rules: Rules, now: Callable[[], datetime]) -> None:
         self.rules = rules
         self.now = now
-        self.line = Line(now)
+        self.waiting_list = WaitingList(now)
         self.paused = False
         self.items: dict[str, Item] = {}
         self.shelves: dict[tuple[str, str], list[str]] = {("", name): [] for name in BANDS}
@@ -90,7 +90,7 @@ class Sets:
         names.append(part.name)
         names.sort(key=lambda name: self.part(name).order)
         if not self.paused:
-            self.line.wake()
+            self.waiting_list.wake()
 
     def move(self, part: Part, order: float) -> None:
         """Move it after a change of priority or skills: by its age, but after everything that anybody passed
@@ -108,7 +108,7 @@ class Sets:
     def resume(self) -> None:
         self.paused = False
         for _ in self.parts("inbound"):
-            self.line.wake()
+            self.waiting_list.wake()
 
     def soonest(self) -> datetime | None:
         """Return when the next lease expires or the next item comes due."""

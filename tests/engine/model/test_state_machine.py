@@ -220,9 +220,9 @@ class Machine(ReplacingMachine):
                 return
             person = self.waiting.pop(waiter)
             if end == "leave":
-                was_woken = self.model.line.is_woken(waiter)
-                self.queue._commands.leave_line(waiter, person, f"wait of {waiter}", 0)
-                self.model.line.leave(waiter)
+                was_woken = self.model.waiting_list.is_woken(waiter)
+                self.queue._commands.end_wait(waiter, person, f"wait of {waiter}", 0)
+                self.model.waiting_list.leave(waiter)
                 if was_woken:
                     self.pass_on()
 
@@ -230,13 +230,15 @@ class Machine(ReplacingMachine):
     @rule()
     def woken_waiters_reserve(self) -> None:
         """Let all woken waiters look: afterwards nobody waits although there is an item for them."""
-        line = self.model.line
+        waiting_list = self.model.waiting_list
         with self.apart():
-            while woken_names := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
+            while woken_names := [waiter for waiter in self.waiting if waiting_list.is_woken(waiter)]:
                 self.look(woken_names[0])
-        if self.model.paused or len(line.standing()) < len(line.waiters):  # a woken waiter died
+        if self.model.paused or len(waiting_list.standing()) < len(
+            waiting_list.waiters
+        ):  # a woken waiter died
             return
-        for waiter in line.standing():
+        for waiter in waiting_list.standing():
             person = self.waiting.get(waiter.name)
             if (
                 person

@@ -64,11 +64,11 @@ def test_killed_waiters_are_removed_when_others_wait(
     clock.tick(PRESENCE_SECONDS + 1)
     join_line("ann")
     keys = Keys(timed_queue.name)
-    assert server.redis.zrange(keys.line, 0, -1) == server.redis.hkeys(keys.line_until) == [b"ann"]
+    assert server.redis.zrange(keys.waiters, 0, -1) == server.redis.hkeys(keys.waiter_times) == [b"ann"]
     timed_queue.enqueue({}, id="a")
     assert try_reserve(timed_queue, "ann", woken=True) == "a"
-    assert not server.redis.exists(keys.line, keys.line_until)
-    assert not server.redis.hexists(keys.ledger, "line"), "an enqueue has no extra cost now"
+    assert not server.redis.exists(keys.waiters, keys.waiter_times)
+    assert not server.redis.hexists(keys.ledger, "woken"), "an enqueue has no extra cost now"
 
 
 def test_woken_waiter_that_was_killed_is_removed(
@@ -79,7 +79,7 @@ def test_woken_waiter_that_was_killed_is_removed(
     timed_queue.enqueue({}, id="a")
     clock.tick(PRESENCE_SECONDS + 1)
     assert try_reserve(timed_queue, "bob") == "a"
-    assert not server.redis.exists(Keys(timed_queue.name).line_until)
+    assert not server.redis.exists(Keys(timed_queue.name).waiter_times)
 
 
 def test_line_of_killed_waiters_expires(
@@ -88,8 +88,8 @@ def test_line_of_killed_waiters_expires(
     timed_queue.configure()
     join_line("ann", "bob")
     timed_queue.enqueue({})  # ann is woken, but does not come
-    assert 0 < server.redis.ttl(Keys(timed_queue.name).line) <= 60
-    assert 0 < server.redis.ttl(Keys(timed_queue.name).line_until) <= 60
+    assert 0 < server.redis.ttl(Keys(timed_queue.name).waiters) <= 60
+    assert 0 < server.redis.ttl(Keys(timed_queue.name).waiter_times) <= 60
 
 
 def test_many_killed_waiters_do_not_keep_item_from_live_waiter(
@@ -171,7 +171,7 @@ def test_slow_waiter_keeps_place_in_line(
     clock.tick(0.25)
     assert try_reserve(timed_queue, "slow", woken=True) is None
     timed_queue.enqueue({}, id="b")
-    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"bob"], (
+    assert server.redis.zrange(Keys(timed_queue.name).waiters, 0, -1) == [b"bob"], (
         "bob began later, and still waits"
     )
     assert try_reserve(timed_queue, "slow", woken=True) == "b"

@@ -29,7 +29,7 @@ def test_waiters_of_several_clients_get_items_in_order_of_start(
         queue.enqueue({}, id=f"{n}")
         assert granted_ids(futures[n]) == [f"{n}"]
     assert in_line(server, queue) == 0
-    assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue has no extra cost now"
+    assert server.redis.hget(Keys(queue.name).ledger, "woken") is None, "an enqueue has no extra cost now"
 
 
 def test_as_many_waiters_get_items_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:

@@ -74,11 +74,11 @@ def test_waiter_killed_after_wake_up_is_forgotten(
     timed_queue.enqueue({}, id="a")
     assert timed_queue.reserve("bob") is not None
     keys = Keys(timed_queue.name)
-    assert server.redis.hlen(keys.line_until) == 1
-    assert 0 < server.redis.ttl(keys.line_until) <= 60
-    server.redis.delete(keys.line_until)  # as if it had expired
+    assert server.redis.hlen(keys.waiter_times) == 1
+    assert 0 < server.redis.ttl(keys.waiter_times) <= 60
+    server.redis.delete(keys.waiter_times)  # as if it had expired
     timed_queue.enqueue({}, id="b")
-    assert server.redis.hget(keys.ledger, "line") is None
+    assert server.redis.hget(keys.ledger, "woken") is None
 
 
 def test_an_expired_item_goes_to_the_first_in_line(
@@ -144,7 +144,7 @@ def test_woken_waiter_that_leaves_wakes_next_waiter(
     join_line("ann", "bob")
     timed_queue.enqueue({})
     assert timed_queue.stats().waiting == 1
-    timed_queue._commands.leave_line("ann", "ann", "r-ann", 0)
+    timed_queue._commands.end_wait("ann", "ann", "r-ann", 0)
     assert timed_queue.stats().waiting == 0
 
 
@@ -154,14 +154,14 @@ def test_woken_waiter_without_skill_wakes_next_and_keeps_place(
     timed_queue.configure()
     join_line("ann", "bob", "cyd")
     timed_queue.enqueue({}, requires=["fr"])
-    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"bob", b"cyd"]
+    assert server.redis.zrange(Keys(timed_queue.name).waiters, 0, -1) == [b"bob", b"cyd"]
     assert try_reserve(timed_queue, "ann", woken=True) is None
-    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"ann", b"cyd"]
+    assert server.redis.zrange(Keys(timed_queue.name).waiters, 0, -1) == [b"ann", b"cyd"]
 
 
 def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
     """Return the waiters in the order in which they are woken."""
-    names: list[bytes] = server.redis.zrange(Keys(queue.name).line, 0, -1)
+    names: list[bytes] = server.redis.zrange(Keys(queue.name).waiters, 0, -1)
     return names
 
 
@@ -205,7 +205,7 @@ def test_waiter_without_wake_up_gets_turn_some_time_after_last_wake_up(
 ) -> None:
     """The first in line after the woken ones had time to come; the others when no message can still be on its
     way."""
-    clock.now = int(server.redis.hget(Keys(timed_queue.name).ledger, "line")) + microseconds - 1
+    clock.now = int(server.redis.hget(Keys(timed_queue.name).ledger, "woken")) + microseconds - 1
     assert try_reserve(timed_queue, person, woken=False, skills="fr") is None
     clock.now += 1
     assert try_reserve(timed_queue, person, woken=False, skills="fr") == "french"

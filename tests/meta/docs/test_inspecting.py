@@ -76,8 +76,19 @@ def test_parsers_find_known_letters_events_fields_and_keys() -> None:
         "alert.raised",
         "alert.resolved",
     }
-    assert ledger_fields() >= {"status", "rules", "p:", "g:", "n:", "line", "mixed", "form", "raised", "idle"}
-    assert key_parts() >= {"ledger", "seen", "later", "wake", "bars", "journal"}
+    assert ledger_fields() >= {
+        "status",
+        "rules",
+        "p:",
+        "g:",
+        "n:",
+        "woken",
+        "mixed",
+        "form",
+        "raised",
+        "idle",
+    }
+    assert key_parts() >= {"ledger", "seen", "later", "wake", "relations", "journal"}
 
 
 def test_page_has_a_place_for_each_grammar() -> None:

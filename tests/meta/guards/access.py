@@ -35,8 +35,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "lease-of-its-holder",
             "lua/lib/grants.lua",
-            "  return grant ~= nil and grant.token == token and grant.person == person",
-            instead="  return grant ~= nil and grant.token == token",
+            "return grant ~= nil and grant.token == token and grant.person == person end",
+            instead="return grant ~= nil and grant.token == token end",
         ),
         guard(
             "no-unknown-fields",

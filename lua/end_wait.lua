@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Ends the wait of a caller that got nothing. The waiter leaves the line; if it had been woken, the next in
-line is woken for the item that it leaves. An item that its request was granted in the meantime, and that
+--[[ Ends the wait of a caller that got nothing. The waiter leaves the waiting list; if it had been woken, the
+next one is woken for the item that it leaves. An item that its request was granted in the meantime, and that
 never reached the caller, goes back to inbound.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
@@ -11,12 +11,11 @@ ARGV   1 the time in microseconds, or ''   2 waiter   3 person   4 request id
 REPLY  {'ok'} ]]
 local waiter, person, request, last_token = ARGV[2], ARGV[3], ARGV[4], ARGV[5] + 0
 --- @include deaths
---- @include line
+--- @include waiters
 local refusal = queue.open()
 if refusal then return refusal[1] == 'no-queue' and { 'ok' } or refusal end
-local was_woken = redis.call('HEXISTS', keys.line_until, waiter) == 1 and not redis.call('ZSCORE', keys.line, waiter)
-if was_woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed') then line.wake(1) end
-line.leave(waiter)
+if waiters.is_woken(waiter) and waiters.may_be_served() then waiters.wake(1) end
+waiters.leave(waiter)
 
 -- The request in the person's holdings belongs to the latest lease that a reserve granted them, unless that
 -- lease has ended since. A lease that an undo granted is not from a reserve.

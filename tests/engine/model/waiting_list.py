@@ -1,4 +1,4 @@
-"""The line of waiters in the model: their order, their wake-ups, and whose turn it is."""
+"""The waiting list of the model: their order, their wake-ups, and whose turn it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Waiter:
     late: bool = False  # woken, but did not come
 
 
-class Line:
+class WaitingList:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.now = now
         self.waiters: dict[str, Waiter] = {}  # in the order in which they began to wait
@@ -30,7 +30,7 @@ class Line:
         return [waiter for waiter in self.waiters.values() if not waiter.woken]
 
     def stand(self, name: str) -> None:
-        """Join the line at its end; those who are already in it keep their place."""
+        """Join the list at its end; those who are already in it keep their place."""
         now = self.now()
         waiter = self.waiters.setdefault(name, Waiter(name, now))
         if waiter.late or waiter.until - now < BELIEVED / 2:
@@ -61,8 +61,8 @@ class Line:
             self.leave(waiter.name)
 
     def look_unwoken(self, name: str) -> bool:
-        """Look without being woken, and keep the place in line. For each who was woken but did not come in
-        time, two are woken; return whether they come first."""
+        """Look without being woken, and keep the place in the list. For each who was woken but did not come
+        in time, two are woken; return whether they come first."""
         if name not in self.waiters or self.waiters[name].woken:
             return False
         self.stand(name)
