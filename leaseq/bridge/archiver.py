@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from sqlalchemy import Connection, Engine, Text, cast, delete, literal, select, update
 
 from leaseq.bridge import answers, details, registry
 from leaseq.bridge.database import transaction
+from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, differences, new_item
 from leaseq.bridge.rows import ItemRow, item_row
 from leaseq.bridge.tables import answer, change, event, item
 from leaseq.errors import Invalid, QueueNotFound
 from leaseq.events import EventKind, EventRow
+from leaseq.followers import Lag, read_on
 from leaseq.models import OutcomeRow, State
 from leaseq.queue import Queue
 
@@ -48,31 +51,54 @@ _STATUS: dict[State, str] = {
 log = logging.getLogger(__name__)
 
 
+class _DatabasePlace:
+    """The archiver's place in a queue's journal. It is saved in the transaction that writes the events up to
+    it, and locks out other archivers until that ends."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, queue: Queue) -> None:
+        self.cursor = dialect.lock(connection, queue.name)
+        self._connection = connection
+        self._queue = queue
+
+    def load(self) -> str:
+        return self.cursor or self._queue.follow(FOLLOWER)
+
+    def save(self, cursor: str) -> None:
+        registry.save_cursor(self._connection, self._queue.name, cursor)
+        self.cursor = cursor
+
+    def moves_back(self) -> bool:
+        """Move the place back if the journal ends before it; return whether it does."""
+        cursor = self.cursor and _find_cursor(self._connection, self._queue, self.cursor)
+        if cursor:
+            self.save(cursor)
+        return bool(cursor)
+
+
 class Archiver:
     def __init__(self, engine: Engine, keep_events: int = 100_000) -> None:
         self._keep_events = keep_events
         self._engine = engine
         self._dialect = dialect_of(engine)
+        self._lag = Lag("the bridge", log)
 
     def archive(self, queue: Queue) -> int:
         """Write the queue's next events, and return their number."""
         with transaction(self._engine) as connection:
-            cursor = self._dialect.lock(connection, queue.name)
+            place, write = (
+                _DatabasePlace(connection, self._dialect, queue),
+                partial(self._write, connection, queue),
+            )
             try:
-                events = queue.event_rows(after=cursor or queue.follow(FOLLOWER), limit=_EVENTS)
-                if not events and cursor and (other_cursor := _find_cursor(connection, queue, cursor)):
-                    cursor = other_cursor
-                    registry.save_cursor(connection, queue.name, cursor)
-                    events = queue.event_rows(after=cursor, limit=_EVENTS)
-                if events:
-                    self._write(connection, queue, events)
-                if any(event.what == "created" for event in events):
-                    self._warn_of_missing_items(connection, queue)
+                count = read_on(queue.event_rows, place, write, _EVENTS)
+                if not count and place.moves_back():
+                    count = read_on(queue.event_rows, place, write, _EVENTS)
             except QueueNotFound:
                 return 0
-        if events or cursor:  # without events, too: the server may have lost it
-            queue.follow(FOLLOWER, read=events[-1].cursor if events else cursor, keep=self._keep_events)
-        return len(events)
+        if place.cursor:  # without events, too: the server may have lost it
+            queue.follow(FOLLOWER, read=place.cursor, keep=self._keep_events)
+            self._lag.check(queue, place.cursor, has_more=count >= _EVENTS)
+        return count
 
     def _write(self, connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
         self._dialect.add_events(connection, queue.name, events)
@@ -106,7 +132,8 @@ class Archiver:
             registry.save_policy(connection, queue.name, queue.policy)
         if any(event.what in ("created", "paused", "resumed") for event in events):
             registry.save_pause(connection, queue.name, queue.stats().paused)
-        registry.save_cursor(connection, queue.name, events[-1].cursor)
+        if any(event.what == "created" for event in events):
+            self._warn_of_missing_items(connection, queue)
 
     def _write_changes(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         """Write the columns of items that somebody changed in the queue. Rows that were changed in the

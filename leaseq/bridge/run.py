@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from functools import partial
+from typing import Literal, get_args
 
 from sqlalchemy import Engine
 
@@ -23,7 +24,8 @@ from leaseq.bridge.migrator import BY, Migrator
 from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
 from leaseq.bridge.tables import CHANNEL
-from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.errors import ServerUnavailable
+from leaseq.followers import Loop, Wait
 
 Part = Literal["migrate", "archive"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -31,8 +33,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 _POLL_SECONDS = 0.2  # between two checks for work
 _NAMES_SECONDS = 3.0  # between two checks for new queues
 _HEARTBEAT_SECONDS = 5.0  # between two heartbeats
-_RETRY_SECONDS = 1.0  # doubled for each failure of a queue
-_MAX_RETRY_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +46,6 @@ class Settings:
     parts: tuple[Part, ...] = PARTS
     keep_finished_seconds: float = 3600  # for queues whose policy keeps them permanently
     keep_events: int = 100_000  # archived events that a queue's journal keeps
-
-
-class _Failure(NamedTuple):
-    """The failures of a queue since it last worked."""
-
-    text: str
-    tries: int
-    next_try: float
 
 
 class Bridge:
@@ -78,66 +70,35 @@ class Bridge:
         self._next_names_check = -math.inf
         self._next_heartbeats: dict[str, float] = {}
         self._lost_queues: set[str] = set()  # already logged
-        self._failures: dict[str, _Failure] = {}
+        self._is_checked = False  # whether the tables have this version
+        self._loop = Loop(
+            "the bridge",
+            self._queues,
+            self._work_on,
+            log,
+            pause=_POLL_SECONDS,
+            outages=(ServerUnavailable, DatabaseUnavailable),
+            is_fatal=self._is_fatal,
+            clock=clock,
+        )
 
     def run(self, stop: threading.Event) -> None:
         """Run until ``stop`` is set. While the server or the database is unavailable, retry.
 
         Raises DatabaseRefused if the tables have another version.
         """
-        is_unavailable = is_checked = False
-        while not stop.is_set():
-            try:
-                if not is_checked:
-                    schema.check(self._engine)
-                is_checked = True
-                with self._waiter(stop) as wait:
-                    while not stop.is_set():
-                        has_worked = self.step()
-                        if is_unavailable:
-                            log.warning("the bridge goes on")
-                        is_unavailable = False
-                        if not has_worked:
-                            wait()
-            except (ServerUnavailable, ServerRefused, DatabaseUnavailable, DatabaseRefused) as error:
-                if isinstance(error, DatabaseRefused) and not is_checked:
-                    raise
-                if not is_unavailable:
-                    log.warning("%s; trying again until it is back", error)
-                is_unavailable = True
-                stop.wait(_RETRY_SECONDS)
+        self._loop.run(stop, partial(self._waiting, stop))
 
     def step(self) -> bool:
-        """Work on each queue once, and return whether there was anything to do. A queue that fails is logged
-        and tried again later, and the others are worked on."""
-        count = 0
-        for name in self._queues():
-            failure = self._failures.get(name)
-            if failure and self._clock() < failure.next_try:
-                continue
-            try:
-                count += self._work_on(leaseq.Queue(self._client, name))
-            except (ServerUnavailable, DatabaseUnavailable, registry.WindowConflict):
-                raise
-            except Exception as error:  # noqa: BLE001 - whatever one row, or one queue, may cause
-                self._note_failure(name, error)
-            else:
-                if self._failures.pop(name, None):
-                    log.warning("queue %s: the bridge goes on with it", name)
-        return count > 0
+        """Work on each queue once, and return whether there was anything to do."""
+        return self._loop.round()
 
-    def _note_failure(self, name: str, error: Exception) -> None:
-        failure = self._failures.get(name) or _Failure("", 0, 0.0)
-        text = f"{type(error).__name__}: {error}"
-        if text != failure.text:
-            is_known = isinstance(error, leaseq.LeaseqError)
-            log.warning(
-                "queue %s is tried again later: %s", name, error if is_known else text, exc_info=not is_known
-            )
-        seconds = min(_RETRY_SECONDS * 2**failure.tries, _MAX_RETRY_SECONDS)
-        self._failures[name] = _Failure(text, failure.tries + 1, self._clock() + seconds)
+    def _is_fatal(self, error: Exception) -> bool:
+        is_wrong_database = isinstance(error, DatabaseRefused) and not self._is_checked
+        return is_wrong_database or isinstance(error, registry.WindowConflict)
 
-    def _work_on(self, queue: leaseq.Queue) -> int:
+    def _work_on(self, name: str) -> int:
+        queue = leaseq.Queue(self._client, name)
         if self._is_lost(queue):
             return 0
         self._send_heartbeat(queue)
@@ -203,10 +164,13 @@ class Bridge:
         return policy
 
     @contextmanager
-    def _waiter(self, stop: threading.Event) -> Iterator[Callable[[], object]]:
+    def _waiting(self, stop: threading.Event) -> Iterator[Wait]:
         """Yield a function that waits for a short time, or until PostgreSQL announces new rows."""
+        if not self._is_checked:
+            schema.check(self._engine)
+            self._is_checked = True
         if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
-            yield lambda: stop.wait(_POLL_SECONDS)
+            yield stop.wait
             return
         with listening(self._engine, CHANNEL) as wait:
-            yield lambda: wait(_POLL_SECONDS)
+            yield wait

@@ -196,7 +196,7 @@ class Run:
     def check(self) -> None:
         for _ in range(3):
             settle(self.bridge)
-        assert self.bridge._failures == {}
+        assert self.bridge._loop._failures == {}
         rows = self.rows()
         assert self.acknowledged <= {(id, token, result) for id, token, _, result, _ in rows}
         for id in IDS:

@@ -70,7 +70,7 @@ def check(
     database.add(good, "good")
     bridge = Bridge(server.client, database.engine, Settings(Window(100, 50)))
     settle(bridge)
-    assert bridge._failures == {}
+    assert bridge._loop._failures == {}
     assert status_of(database, "good") == ["queued"]
     for status, error, is_later in statuses(database):
         assert status == "queued" or (status == "refused" and error) or (status == "waiting" and is_later)
@@ -82,7 +82,7 @@ def check(
             settle(bridge)
     database.run("DELETE FROM leaseq_item WHERE status = 'queued'")
     settle(bridge)
-    assert bridge._failures == {}
+    assert bridge._loop._failures == {}
     assert database.run("SELECT * FROM leaseq_change") == []
     assert verify(server.client, database.engine, good, lambda _: None) == []
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import backup, doctor, policy_fields, simulation, transfer, webhooks
+from leaseq import backup, doctor, followers, policy_fields, simulation, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
 BASE = "base"  # the modules of leaseq/ next to its folders; they count as one component
@@ -25,7 +25,7 @@ LEASEQ_LAYERS: tuple[set[str], ...] = (
     {BASE},
     {"engine"},
     {"queue"},
-    {"aio"},
+    {"aio", "followers"},
     {"worker", "transfer", "webhooks", "doctor", "server", "simulation", "bridge", "backup"},
     {"cli", "__main__"},
 )
@@ -44,6 +44,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
         leaseq,
         backup,
         doctor,
+        followers,
         leaseq.form,
         leaseq.names,
         policy_fields,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from leaseq import webhooks
-from leaseq.webhooks.deliverer import Slots, send_round
+from leaseq.webhooks.process import Sender
 from tests.conftest import Server
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver, forget_webhooks, sending
@@ -68,7 +68,7 @@ def test_status_410_disables_endpoint_and_sends_disabled_event(hooks: Hooks, rec
     hooks.deliver(hook.endpoint)
     endpoint = hooks.endpoints.get(hook.endpoint.id)
     assert (endpoint.disabled_at is None, endpoint.disabled_why) == (False, "the receiver answered 410 Gone")
-    assert send_round(hooks.deliverer, Slots(hooks.deliverer, 1, threading.Event())) is False
+    assert Sender(hooks.deliverer, 1, threading.Event()).loop.round() is False
     hooks.run(other_hook.endpoint)
     body = receiver.requests[-1].verify(other_hook.secret)
     assert (body["type"], body["data"]["id"]) == ("webhook.disabled", hook.endpoint.id)
@@ -229,8 +229,8 @@ def test_slow_endpoint_does_not_block_another_endpoint(hooks: Hooks, receiver: R
             slow_receiver.responses.append(fail_later)
             hooks.finish(f"n{n}")
         hooks.feed()
-        slots = Slots(hooks.deliverer, 2, threading.Event())
-        while send_round(hooks.deliverer, slots):
+        sender = Sender(hooks.deliverer, 2, threading.Event())
+        while sender.loop.round():
             pass
         eventually(lambda: [delivery.state for delivery in hooks.log(quick_endpoint)] == ["delivered"] * 3)
         eventually(lambda: len(slow_receiver.requests) == 2)
@@ -240,7 +240,7 @@ def test_slow_endpoint_does_not_block_another_endpoint(hooks: Hooks, receiver: R
             "waiting",
         ]
         go_on.set()
-        slots.join()
+        sender.join()
         assert [delivery.state for delivery in hooks.log(stuck_endpoint) if delivery.state == "sending"] == []
 
 

@@ -66,7 +66,7 @@ def test_delivery_id_of_an_event_is_stable() -> None:
 
 
 def test_feeder_reads_all_events_in_several_reads(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
-    monkeypatch.setattr("leaseq.webhooks.feeder._EVENTS", 7)
+    monkeypatch.setattr("leaseq.webhooks.process._EVENTS", 7)
     hook = hooks.add(receiver.url, "item.dead", "item.failed")
     hooks.queue.configure(max_attempts=1)
     for n in range(10):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
-from leaseq.webhooks.deliverer import HourlyPurge
+from leaseq.webhooks.process import Sender
 from tests.support.receiver import Receiver
 from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 
@@ -21,10 +22,10 @@ def test_old_failed_deliveries_are_purged_hourly(
     hooks.test(hook.endpoint)
     hooks.clock.tick(31 * 24 * HOUR)
     hooks.deliver(hook.endpoint)
-    HourlyPurge(hooks.deliverer)()
+    Sender(hooks.deliverer, 1, threading.Event()).loop.round()
     assert len(hooks.log(hook.endpoint)) == 2
-    monkeypatch.setattr("leaseq.webhooks.deliverer._PURGE_SECONDS", -1.0)
-    HourlyPurge(hooks.deliverer)()
+    monkeypatch.setattr("leaseq.webhooks.process._PURGE_SECONDS", -1.0)
+    Sender(hooks.deliverer, 1, threading.Event()).loop.round()
     assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered"]
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from flask import Response, request
 
+import leaseq
+from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.api.blueprint import bp
 from leaseq.webapp.api.description.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models.requests import EventsQuery, QueuePath
@@ -59,20 +62,21 @@ class JournalChannel(QueueChannel):
                 reader.stream.put(message("stats", stats))
 
     def _send_events(self, cursor: str | None, readers: Sequence[JournalReader]) -> None:
+        place, sent_count = MemoryPlace(cursor), PAGE
         for _ in range(PAGES):
             ready_readers = [
-                one for one in readers if one.cursor == cursor and one.stream.pending < MAX_UNSENT_BYTES
+                one for one in readers if one.cursor == place.cursor and one.stream.pending < MAX_UNSENT_BYTES
             ]
-            events = self.queue.journal(after=cursor, limit=PAGE) if ready_readers else []
-            if not events:
+            if not ready_readers or sent_count < PAGE:
                 return
-            data = b"".join(message("journal", Event.from_record(one), one.cursor) for one in events)
-            cursor = events[-1].cursor
-            for reader in ready_readers:
-                reader.cursor = cursor
-                reader.stream.put(data)
-            if len(events) < PAGE:
-                return
+            sent_count = read_on(self.queue.journal, place, partial(_send, ready_readers), PAGE)
+
+
+def _send(readers: Sequence[JournalReader], events: Sequence[leaseq.Event]) -> None:
+    data = b"".join(message("journal", Event.from_record(one), one.cursor) for one in events)
+    for reader in readers:
+        reader.cursor = events[-1].cursor
+        reader.stream.put(data)
 
 
 @bp.get("/queues/<q>/events", tags=TAGS, responses={"200": _STREAM})

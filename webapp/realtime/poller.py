@@ -7,10 +7,13 @@ import logging
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import leaseq
+from leaseq.followers import Loop, Wait
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.base import ReadAll
@@ -43,6 +46,9 @@ class Watcher:
 class Channel(ABC):
     """Sends one kind of event to its watchers. Called by the poller's thread only."""
 
+    def __str__(self) -> str:
+        return self.name
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -74,6 +80,14 @@ class Poller:
         self._channels: dict[tuple[type[Channel], str], tuple[Channel, list[Watcher]]] = {}
         self._has_watchers = threading.Event()
         self._is_started = self._is_closed = False
+        self._loop = Loop(
+            "the live updates",
+            self._open_channels,
+            self._poll,
+            log,
+            pause=POLL_SECONDS,
+            label="live updates of {}",
+        )
 
     def watch(self, channel: Channel, watcher: Watcher) -> None:
         """Add a watcher to the open channel of this kind and name, or to ``channel`` if there is none."""
@@ -85,7 +99,8 @@ class Poller:
                 watcher.stream.end()
             if not self._is_started:
                 self._is_started = True
-                threading.Thread(target=self._run, name="leaseq-live-feed", daemon=True).start()
+                run = partial(self._loop.run, threading.Event(), self._waiting)
+                threading.Thread(target=run, name="leaseq-live-feed", daemon=True).start()
 
     def close(self) -> None:
         """End all streams, including later ones."""
@@ -95,18 +110,23 @@ class Poller:
                 for watcher in watchers:
                     watcher.stream.end()
 
-    def _run(self) -> None:
-        while True:
+    @contextmanager
+    def _waiting(self) -> Iterator[Wait]:
+        def wait(seconds: float) -> None:
+            time.sleep(seconds)
             self._has_watchers.wait()
-            start = time.monotonic()
-            self.poll()
-            time.sleep(max(POLL_SECONDS - (time.monotonic() - start), 0.05))
+
+        yield wait
 
     def poll(self) -> None:
-        for channel, watchers in self._open_channels().values():
-            for first in range(0, len(watchers), _AT_ONCE):
-                self._serve(channel, watchers[first : first + _AT_ONCE])
-                time.sleep(_PAUSE)
+        """Poll each channel once."""
+        self._loop.round()
+
+    def _poll(self, channel: Channel) -> None:
+        _, watchers = self._channels[type(channel), channel.name]
+        for first in range(0, len(watchers), _AT_ONCE):
+            self._serve(channel, watchers[first : first + _AT_ONCE])
+            time.sleep(_PAUSE)
 
     def _serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         try:
@@ -116,8 +136,6 @@ class Poller:
                 watcher.stream.end()
         except leaseq.LeaseqError as error:  # the server is unavailable: the streams stay open
             log.debug("can't poll %s: %s", channel.name, error)
-        except Exception:  # one queue's failure must not affect others
-            log.exception("the events of %s can't be sent", channel.name)
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         try:
@@ -134,8 +152,8 @@ class Poller:
         if allowed_watchers:
             channel.serve(allowed_watchers)
 
-    def _open_channels(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
-        """The watchers whose stream is open; the others are removed."""
+    def _open_channels(self) -> list[Channel]:
+        """The channels with watchers whose stream is open; the others are removed."""
         with self._lock:
             for key, (channel, watchers) in list(self._channels.items()):
                 open_watchers = [one for one in watchers if one.stream.open]
@@ -145,4 +163,4 @@ class Poller:
                     del self._channels[key]
             if not self._channels:
                 self._has_watchers.clear()
-            return dict(self._channels)
+            return [channel for channel, _ in self._channels.values()]

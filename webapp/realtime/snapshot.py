@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import leaseq
+from leaseq.followers import MemoryPlace, read_on
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.realtime.attention import Attention, FindUnreachable
@@ -50,7 +51,7 @@ class Snapshot:
         self._oldest_time: datetime | None = None
         self._held_cache: tuple[float, list[dict[str, Any]]] | None = None
         self._has_held_changed = False
-        self._cursor: str | None = None
+        self._place = MemoryPlace()
         self._rates: RateCounter | None = None
         self._attention = Attention(queue, threads, find_unreachable, clock=clock)
         self.used_at = clock()
@@ -113,16 +114,13 @@ class Snapshot:
 
     def _read_new_events(self, rates: RateCounter) -> bool:
         """Add the new events; False if there are too many."""
-        for _ in range(_PAGES):
-            events = self._queue.journal(after=self._cursor, limit=_PAGE)
+
+        def add(events: Sequence[leaseq.Event]) -> None:
             for event in events:
                 rates.add(event)
                 self._add_event(event)
-            if events:
-                self._cursor = events[-1].cursor
-            if len(events) < _PAGE:
-                return True
-        return False
+
+        return any(read_on(self._queue.journal, self._place, add, _PAGE) < _PAGE for _ in range(_PAGES))
 
     def _read_last_hour(self, now: datetime) -> RateCounter:
         """Read the last hour of events, or as much of it as BACKLOG allows."""
@@ -140,7 +138,7 @@ class Snapshot:
             if event.at >= since:
                 rates.add(event)
                 self._add_event(event)
-        self._cursor = events[0].cursor if events else None
+        self._place = MemoryPlace(events[0].cursor if events else None)
         self._has_held_changed = True
         return rates
 

@@ -9,6 +9,7 @@ from typing import Final
 from flask import Response, request
 
 import leaseq
+from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
@@ -69,7 +70,7 @@ class LeaseChannel(QueueChannel):
         self._answers: list[AnswerNotice] = []  # oldest first
         self._read_at = -_READ_SECONDS
         self._position = position  # of the latest event read
-        self._cursor = f"{position}.0" if position else None
+        self._place = MemoryPlace(f"{position}.0" if position else None)
         self._ended_leases: list[tuple[int, int]] = []  # (position, token), oldest first
         self._granted: dict[str, dict[int, str]] = {}  # id by token, by person, since this channel began
         self._paused: str | None = None
@@ -124,11 +125,11 @@ class LeaseChannel(QueueChannel):
 
     def _read(self) -> None:
         self._paused = self.queue.stats().paused
-        rows = self.queue.event_rows(after=self._cursor, limit=_PAGE)
-        if not rows:
-            return
+        read_on(self.queue.event_rows, self._place, self._note, _PAGE)
+
+    def _note(self, rows: Sequence[leaseq.EventRow]) -> None:
         self._note_grants(rows)
-        self._position, self._cursor = rows[-1].position, rows[-1].cursor
+        self._position = rows[-1].position
         self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT_MICROS]
         self._ended_leases += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS

@@ -162,38 +162,6 @@ def test_closing_poller_ends_all_streams(queue: leaseq.Queue) -> None:
     assert [stream.open for stream in streams] == [False, False]
 
 
-class FakeTime:
-    """A clock that the poller's pauses and polls advance; raises StopIteration after the last poll."""
-
-    def __init__(self, durations: list[float]) -> None:
-        self.now = 0.0
-        self.poll_times: list[float] = []
-        self._durations = iter(durations)
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-    def poll(self) -> None:
-        self.poll_times.append(self.now)
-        self.now += next(self._durations)
-
-
-def test_queues_are_polled_once_a_second_despite_slow_polls(
-    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller(dict.fromkeys)
-    monkeypatch.setattr("leaseq.webapp.realtime.poller.time", fake_time)
-    monkeypatch.setattr(poller, "poll", fake_time.poll)
-    poller._is_started = True
-    poller.watch(SilentChannel(queue), Watcher(Stream(), AccessCheck(lambda: True)))
-    with pytest.raises(StopIteration):
-        poller._run()
-    assert fake_time.poll_times == pytest.approx([0, 1, 2, 4.05, 5.05])
-
-
 def environ_of(app: Any, request: dict[str, Any]) -> Any:
     with app.test_request_context(**request) as context:
         return context.request.environ

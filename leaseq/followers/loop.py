@@ -1,0 +1,127 @@
+"""The loop of a follower: rounds over queues, or other subjects, until it is stopped."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Generic, NamedTuple, TypeVar
+
+from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
+
+S = TypeVar("S")
+
+RETRY_SECONDS = 1.0  # until an unavailable server is tried again; doubled for each failure of a subject
+MAX_RETRY_SECONDS = 60.0
+_MIN_PAUSE = 0.05  # seconds, after a round that took longer than the pause
+
+Wait = Callable[[float], object]
+"""Waits for so many seconds, or until there is something to do."""
+
+
+class _Failure(NamedTuple):
+    """The failures of a subject since it last worked."""
+
+    text: str
+    tries: int
+    next_try: float
+
+
+class Loop(Generic[S]):
+    """Works on each subject in turn, round after round. ``subjects`` are called for at the beginning of each
+    round; ``work`` returns whether there is more to do, and then the next round follows without a pause.
+
+    An error of one subject is logged once, and it is tried again after 1, 2, 4 … seconds, up to a minute,
+    while the others are worked on. An error of ``outages`` concerns all: it ends the round, and `run` tries
+    again every second. One for which ``is_fatal`` is true ends `run`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        subjects: Callable[[], Iterable[S]],
+        work: Callable[[S], object],
+        log: logging.Logger,
+        *,
+        pause: float,
+        label: str = "queue {}",
+        outages: tuple[type[Exception], ...] = (ServerUnavailable, ServerRefused),
+        is_fatal: Callable[[Exception], bool] = lambda _: False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name = name
+        self._subjects = subjects
+        self._work = work
+        self._log = log
+        self._pause = pause
+        self._label = label
+        self._outages = outages
+        self._is_fatal = is_fatal
+        self._clock = clock
+        self._failures: dict[S, _Failure] = {}
+
+    def round(self) -> bool:
+        """Work on each subject once, and return whether there is more to do."""
+        has_more, subjects = False, list(self._subjects())
+        if self._failures:
+            self._failures = {one: self._failures[one] for one in subjects if one in self._failures}
+        for subject in subjects:
+            failure = self._failures.get(subject)
+            if failure and self._clock() < failure.next_try:
+                continue
+            try:
+                has_more = bool(self._work(subject)) or has_more
+            except Exception as error:
+                if isinstance(error, self._outages) or self._is_fatal(error):
+                    raise
+                self._note_failure(subject, error)
+            else:
+                if self._failures.pop(subject, None):
+                    self._log.warning("%s: %s goes on with it", self._label.format(subject), self._name)
+        return has_more
+
+    def run(
+        self, stop: threading.Event, waiting: Callable[[], AbstractContextManager[Wait]] | None = None
+    ) -> None:
+        """Run until ``stop`` is set. ``waiting`` opens what the loop waits with, again after each outage; by
+        default it waits for ``stop``."""
+        is_unavailable = False
+        while not stop.is_set():
+            try:
+                with (waiting or (lambda: waiting_for(stop)))() as wait:
+                    while not stop.is_set():
+                        started_at = self._clock()
+                        has_more = self.round()
+                        if is_unavailable:
+                            self._log.warning("%s goes on", self._name)
+                        is_unavailable = False
+                        if not has_more:
+                            wait(max(self._pause - (self._clock() - started_at), _MIN_PAUSE))
+            except LeaseqError as error:
+                if self._is_fatal(error):
+                    raise
+                if not is_unavailable:
+                    self._log.warning("%s: %s; trying again until it is back", self._name, error)
+                is_unavailable = True
+                stop.wait(RETRY_SECONDS)
+
+    def _note_failure(self, subject: S, error: Exception) -> None:
+        failure = self._failures.get(subject) or _Failure("", 0, 0.0)
+        text = f"{type(error).__name__}: {error}"
+        if text != failure.text:
+            is_known = isinstance(error, LeaseqError)
+            self._log.warning(
+                "%s is tried again later: %s",
+                self._label.format(subject),
+                error if is_known else text,
+                exc_info=not is_known,
+            )
+        seconds = min(RETRY_SECONDS * 2**failure.tries, MAX_RETRY_SECONDS)
+        self._failures[subject] = _Failure(text, failure.tries + 1, self._clock() + seconds)
+
+
+@contextmanager
+def waiting_for(stop: threading.Event) -> Iterator[Wait]:
+    yield stop.wait
