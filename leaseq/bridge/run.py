@@ -70,7 +70,7 @@ class Bridge:
         self._next_names_check = -math.inf
         self._next_heartbeats: dict[str, float] = {}
         self._lost_queues: set[str] = set()  # already logged
-        self._is_checked = False  # whether the tables have this version
+        self._is_checked = self._is_checking = False  # whether the tables have this version
         self._loop = Loop(
             "the bridge",
             self._queues,
@@ -94,8 +94,8 @@ class Bridge:
         return self._loop.round()
 
     def _is_fatal(self, error: Exception) -> bool:
-        is_wrong_database = isinstance(error, DatabaseRefused) and not self._is_checked
-        return is_wrong_database or isinstance(error, registry.WindowConflict)
+        has_wrong_tables = self._is_checking and isinstance(error, DatabaseRefused)
+        return has_wrong_tables or isinstance(error, registry.WindowConflict)
 
     def _work_on(self, name: str) -> int:
         queue = leaseq.Queue(self._client, name)
@@ -166,9 +166,10 @@ class Bridge:
     @contextmanager
     def _waiting(self, stop: threading.Event) -> Iterator[Wait]:
         """Yield a function that waits for a short time, or until PostgreSQL announces new rows."""
-        if not self._is_checked:
+        self._is_checking = not self._is_checked
+        if self._is_checking:
             schema.check(self._engine)
-            self._is_checked = True
+        self._is_checked, self._is_checking = True, False
         if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
             yield stop.wait
             return
