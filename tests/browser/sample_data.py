@@ -67,7 +67,7 @@ def fill(client: leaseq.Client, accounts: Accounts, worker: str, admin: str) -> 
     leaseq.Queue(client, "axe-paused").pause("lunch")
     activity = Activity(client)
     activity.record(worker, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
-    activity.record(worker, "axe-none", "gave_back", id="x", token=1)
+    activity.record(worker, "axe-none", "abandoned", id="x", token=1)
     activity.flush()
     accounts.add("axe new", by="test")
     threads = Threads(client)

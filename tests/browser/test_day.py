@@ -27,7 +27,7 @@ def test_my_day_lists_finished_reported_and_given_back_items(
     tab.keyboard.press("l")
     expect_item(tab, "message 4")
     activity = Activity(server.client)  # the app's other process may see it some milliseconds later
-    eventually(lambda: activity.today(person, queue.name).gave_back == 1, "the last is counted")
+    eventually(lambda: activity.today(person, queue.name).abandoned == 1, "the last is counted")
 
     tab.locator("#person-menu > summary").press("Enter")
     tab.get_by_role("link", name="My day").press("Enter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from flask import Response, request
 from werkzeug.exceptions import Unauthorized
@@ -168,21 +168,17 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
         "person": name,
         "request_id": request_id(),
     }
+    how: How = "finished"
     try:
         lease = queue.undo_finish(**arguments)
     except LeaseLost as error:
         ending = next((grant.how for grant in error.item.history if grant.token == body.token), "")
-        if ending not in _ACTIVITY_BY_ENDING:
+        if ending not in ("abandoned", "failed"):
             raise
+        how = cast("How", ending)
         lease = queue.take_back(**arguments)
-    state().activity.subtract(
-        name, path.q, _ACTIVITY_BY_ENDING.get(ending, "finished"), id=path.id, token=body.token
-    )
+    state().activity.subtract(name, path.q, how, id=path.id, token=body.token)
     return responses.Lease.from_record(lease)
-
-
-_ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
-"""The outcomes in a person's activity, by how the lease ended."""
 
 
 @bp.post("/queues/<q>/items/<item:id>/abandon", tags=TAGS, responses={"200": responses.Abandoned})
@@ -200,7 +196,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
         skills=caller.skills,
         request_id=request_id(),
     )
-    _count(path, "gave_back", body.token)
+    _count(path, "abandoned", body.token)
     return responses.Abandoned.from_record(result)
 
 
@@ -222,7 +218,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
         skills=caller.skills,
         request_id=request_id(),
     )
-    _count(path, "broken", body.token)
+    _count(path, "failed", body.token)
     return responses.Failed.from_record(result)
 
 

@@ -77,7 +77,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "last_hour": row.last_hour,
         "done": today.finished,
         "each": None if today.seconds_each is None else round(today.seconds_each),
-        "back": today.gave_back,
+        "back": today.abandoned,
         "seen": rfc3339(row.signed_in_at) if row.signed_in_at else None,
         "factor": row.has_factor,
         "team": account.team,

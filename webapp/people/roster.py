@@ -43,7 +43,7 @@ ORDERS: dict[str, tuple[Callable[[Row], Any], bool]] = {
     "hour": (lambda row: row.last_hour, True),
     "done": (lambda row: row.today.finished, True),
     "each": (lambda row: row.today.seconds_each or 0, True),
-    "back": (lambda row: row.today.gave_back, True),
+    "back": (lambda row: row.today.abandoned, True),
     "seen": (lambda row: row.signed_in_at or _NEVER, True),
 }
 """The orders of the list: sort key, and whether the highest comes first by default."""

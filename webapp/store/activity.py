@@ -18,7 +18,7 @@ from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Command, Store
 
-How = Literal["finished", "gave_back", "broken"]
+How = Literal["finished", "abandoned", "failed"]
 """How a person ended a lease."""
 
 _LONGEST_MS = 7 * 86_400 * 1_000  # the longest lease
@@ -29,8 +29,8 @@ class DayFigures:
     """A person's counts of a day, or the sums of several."""
 
     finished: int = 0
-    gave_back: int = 0
-    broken: int = 0
+    abandoned: int = 0
+    failed: int = 0
     active_ms: int = 0  # at work, as their page measured it
     held_ms: int = 0  # from getting an item to the end of its lease
     finishing_ms: int = 0  # the part of the active time on items that they finished

@@ -86,10 +86,10 @@ def figures_text(figures: DayFigures) -> str:
         parts.append(_("%(n)s done", n=format_decimal(figures.finished)))
     if figures.seconds_each:
         parts.append(_("%(time)s each", time=pace(figures.seconds_each)))
-    if figures.gave_back:
-        parts.append(_("%(n)s given back", n=format_decimal(figures.gave_back)))
-    if figures.broken:
-        parts.append(_("%(n)s reported", n=format_decimal(figures.broken)))
+    if figures.abandoned:
+        parts.append(_("%(n)s given back", n=format_decimal(figures.abandoned)))
+    if figures.failed:
+        parts.append(_("%(n)s reported", n=format_decimal(figures.failed)))
     return ", ".join(parts)
 
 

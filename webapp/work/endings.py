@@ -297,7 +297,7 @@ def undo(q: str, id: str) -> Page:
         state().activity.subtract(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
         return show_lease(queue, lease)
-    state().activity.subtract(name, q, "broken" if box == "error" else "gave_back", id=id, token=token)
+    state().activity.subtract(name, q, "failed" if box == "error" else "abandoned", id=id, token=token)
     flash(_("Undone. You have the item again."))
     return show_lease(queue, lease, box_texts=_reason_texts(queue.get(id), token, box))
 
@@ -340,7 +340,7 @@ def abandon(q: str, id: str) -> Page:
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
-    return _next_page(queue, id, token, "later" if again else "never", "gave_back", result.next)
+    return _next_page(queue, id, token, "later" if again else "never", "abandoned", result.next)
 
 
 @bp.post("/q/<q>/items/<item:id>/fail")
@@ -366,7 +366,7 @@ def fail(q: str, id: str) -> Page:
     act: Act = "fail" if result.retry_at else "fail for good"
     # The item's other assignments died with it, so this can't be undone.
     is_final = act == "fail for good" and queue.policy.answers > 1
-    return _next_page(queue, id, token, act, "broken", result.next, is_final=is_final)
+    return _next_page(queue, id, token, act, "failed", result.next, is_final=is_final)
 
 
 def _wants_next() -> bool:

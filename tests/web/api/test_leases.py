@@ -245,7 +245,7 @@ def test_undo_returns_abandoned_or_failed_item_to_person(
     tokens = [one.token for one in form_queue.mine(worker.name)]
     assert tokens == [response.json["token"], outcome["next"]["token"]]
     today = app.extensions["leaseq"].activity.today(worker.name, form_queue.name)
-    assert (today.gave_back, today.broken) == (0, 0)
+    assert (today.abandoned, today.failed) == (0, 0)
     repeated_response = worker("POST", f"{base}/undo", json=token_body)
     assert (repeated_response.status_code, repeated_response.json["code"]) == (409, "lease-lost")
 

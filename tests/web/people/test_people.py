@@ -214,7 +214,7 @@ def test_people_list_shows_held_items_and_activity_of_today(
             ann.name, form_queue.name, "finished", id=f"i{number}", token=number, active_ms=30_000
         )
     activity.record(ann.name, form_queue.name, "finished", id="by REST", token=8, held_ms=70_000)
-    activity.record(ann.name, form_queue.name, "gave_back", id="i9", token=9)
+    activity.record(ann.name, form_queue.name, "abandoned", id="i9", token=9)
     table = table_text(admin_browser.get("/people?q=rare-skill").text)
     line = next(line for line in table.split("\n") if ann.name in line)
     cells = [cell.strip() for cell in line.split("|")]

@@ -98,7 +98,7 @@ def test_list_is_sorted_by_each_heading(admin_browser: Browser, team: list[str],
     for number, name in enumerate((bob, bob, eva)):
         active = 10_000 if name == bob else 60_000
         state.activity.record(name, "letters", "finished", id=str(number), token=number, active_ms=active)
-    state.activity.record(ann, "letters", "gave_back", id="x", token=9)
+    state.activity.record(ann, "letters", "abandoned", id="x", token=9)
     assert list_names(admin_browser, team) == [ann, bob, eva]
     assert list_names(admin_browser, team, sort="done") == [bob, eva, ann]
     assert list_names(admin_browser, team, sort="each") == [eva, bob, ann]
@@ -136,7 +136,7 @@ def test_activity_counts_items_finished_in_last_hour(
     for minutes, name in ((59, ann), (5, ann), (5, bob), (65, bob)):
         earlier_activity = Activity(server.client, clock=partial(float, now - 60 * minutes))
         earlier_activity.record(name, queue.name, "finished", id=f"m{minutes}", token=minutes)
-        earlier_activity.record(name, queue.name, "gave_back", id=f"b{minutes}", token=minutes)
+        earlier_activity.record(name, queue.name, "abandoned", id=f"b{minutes}", token=minutes)
         earlier_activity.flush()
     activity = Activity(server.client, clock=lambda: now)
     assert {name: activity.last_hour()[name] for name in (ann, bob)} == {

@@ -37,18 +37,18 @@ def test_figures_are_summed_by_queue(activity: Activity, queue_name: str) -> Non
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, active_ms=30_000, held_ms=60_000)
     activity.record(ann, "reviews", "finished", id="b", token=2, active_ms=50_000, held_ms=60_000)
-    activity.record(ann, "reviews", "gave_back", id="c", token=3, active_ms=5_000, held_ms=9_000)
-    activity.record(ann, "letters", "broken", id="a", token=1)
+    activity.record(ann, "reviews", "abandoned", id="c", token=3, active_ms=5_000, held_ms=9_000)
+    activity.record(ann, "letters", "failed", id="a", token=1)
 
     today = activity.today(ann, "reviews")
-    assert (today.finished, today.gave_back, today.broken) == (2, 1, 0)
+    assert (today.finished, today.abandoned, today.failed) == (2, 1, 0)
     assert today.active_seconds == 85
     assert today.held_seconds == 129
     assert today.seconds_each == 40, "items given back don't count in a finished item's time"
-    assert activity.today(ann, "letters").broken == 1
+    assert activity.today(ann, "letters").failed == 1
     assert activity.today(ann, "letters").seconds_each is None
     total = today + activity.today(ann, "letters")
-    assert (total.finished, total.broken) == (2, 1)
+    assert (total.finished, total.failed) == (2, 1)
 
 
 def test_untimed_items_do_not_lower_average_time(activity: Activity, queue_name: str) -> None:
@@ -113,7 +113,7 @@ def test_recent_items_are_listed_latest_first(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
     ann = f"ann {queue_name}"
-    outcomes: list[tuple[How, str]] = [("finished", "a"), ("broken", "b c"), ("finished", "d")]
+    outcomes: list[tuple[How, str]] = [("finished", "a"), ("failed", "b c"), ("finished", "d")]
     for token, (how, id) in enumerate(outcomes, 1):
         activity.record(ann, "reviews", how, id=id, token=token)
         adjustable_clock.now += timedelta(seconds=1)
@@ -149,7 +149,7 @@ def test_recent_items_are_limited_to_latest(
 
 def test_record_returns_added_figures(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
-    activity.record(ann, "reviews", "gave_back", id="a", token=1)
+    activity.record(ann, "reviews", "abandoned", id="a", token=1)
     before = activity.today(ann, "reviews")
     added_figures = activity.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
     assert added_figures == DayFigures(finished=1, held_ms=2_000, untimed=1)
@@ -177,11 +177,11 @@ def test_figures_of_all_people_list_people_with_work(
     adjustable_clock.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day that only this test uses
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1)
-    activity.record(bob, "reviews", "gave_back", id="a", token=2)
+    activity.record(bob, "reviews", "abandoned", id="a", token=2)
     by_person = activity.of_all_people()
     assert list(by_person) == [ann, bob]
     assert by_person[ann]["reviews"].finished == 1
-    assert by_person[bob]["reviews"].gave_back == 1
+    assert by_person[bob]["reviews"].abandoned == 1
     adjustable_clock.now -= timedelta(days=1)
     assert activity.of_all_people() == {}
 
@@ -253,7 +253,7 @@ def test_outcomes_on_pages_are_counted(app: Any, form_queue: leaseq.Queue, worke
     )
 
     today = activity.today(worker_browser.name, form_queue.name)
-    assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
+    assert (today.finished, today.abandoned, today.failed) == (1, 1, 1)
     assert 0 < today.active_ms == today.held_ms, "nobody is active for longer than they hold the item"
 
 
@@ -269,17 +269,17 @@ def test_outcomes_over_rest_are_counted(app: Any, form_queue: leaseq.Queue, work
     worker("POST", f"{path}/{second_lease.id}/fail", json={"token": second_lease.token, "error": "no text"})
 
     today = app.extensions["leaseq"].activity.today(worker.name, form_queue.name)
-    assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
+    assert (today.finished, today.abandoned, today.failed) == (1, 1, 1)
 
 
 def test_record_is_visible_to_next_read(activity: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)
     activity.record(ann, "reviews", "finished", id="a", token=1, held_ms=2_000)  # sent again
-    activity.record(ann, "reviews", "gave_back", id="b", token=2)
+    activity.record(ann, "reviews", "abandoned", id="b", token=2)
     activity.record(ann, "letters", "finished", id="a", token=3, held_ms=1_000)
     today = activity.today(ann, "reviews")
-    assert (today.finished, today.gave_back, today.held_ms, today.untimed) == (1, 1, 2_000, 1)
+    assert (today.finished, today.abandoned, today.held_ms, today.untimed) == (1, 1, 2_000, 1)
     assert activity.of_all_people()[ann]["letters"].finished == 1
     assert {item.id for item in activity.recent(ann)} == {"a", "b"}
     activity.subtract(ann, "reviews", id="a", token=1)

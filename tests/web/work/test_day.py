@@ -40,8 +40,8 @@ def test_activity_is_listed_by_queue_and_by_day(
     today.record(
         worker_browser.name, form_queue.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000
     )
-    today.record(worker_browser.name, form_queue.name, "gave_back", id="z", token=8, active_ms=4_000)
-    today.record(worker_browser.name, "a-queue-that-is-gone", "broken", id="z", token=9)
+    today.record(worker_browser.name, form_queue.name, "abandoned", id="z", token=8, active_ms=4_000)
+    today.record(worker_browser.name, "a-queue-that-is-gone", "failed", id="z", token=9)
     today.flush()
 
     text = main_text(worker_browser.get("/day").text)

@@ -57,7 +57,7 @@ def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client
     reviews.finish(not_none(reviews.reserve("ann")), {"text": "done"})
     days = Activity(client)
     days.record("ann", reviews.name, "finished", id="x", token=1, active_ms=41_000)
-    days.record("ann", reviews.name, "gave_back", id="x", token=2)
+    days.record("ann", reviews.name, "abandoned", id="x", token=2)
     days.flush()
     scans.enqueue({}, requires=["fr"])
     photos.enqueue({})

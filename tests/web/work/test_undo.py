@@ -98,7 +98,7 @@ def test_giving_back_or_failing_item_can_be_undone(
     assert {one.id for one in form_queue.mine(worker_browser.name)} == {lease.id, "three"}
     assert form_queue.get(lease.id).failures == 0
     today = activity.today(worker_browser.name, form_queue.name)
-    assert (today.finished, today.gave_back, today.broken) == (1, 0, 0)
+    assert (today.finished, today.abandoned, today.failed) == (1, 0, 0)
 
 
 def test_only_latest_action_can_be_undone(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
