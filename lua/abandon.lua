@@ -28,7 +28,6 @@ end
 local refusal = queue.open()
 if refusal then return refusal end
 local member, grant, ended_grant = leases.find_held(id, token, person, 'abandoned')
-if ended_grant and not request then return { 'ok' } end
 if not grant and not ended_grant then return lost_reply(id) end
 
 if grant then
