@@ -284,3 +284,13 @@ def test_empty_server_is_backed_up_and_restored(make_backup: MakeBackup, other: 
     assert backup.verify(io.BytesIO(file.getvalue())).queues == []
     assert backup.restore(other, file).queues == 0
     assert not_none(other.redis.dbsize()) == 0
+
+
+def test_restored_queue_with_plain_items_keeps_its_fast_scripts(
+    queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
+) -> None:
+    """A queue that is marked as mixed reads more for each reserve."""
+    queue.enqueue_many([{}, {}])
+    take(queue, "ann")
+    backup.restore(other, make_backup())
+    assert not other.redis.hexists(Keys(queue.name).ledger, "mixed")

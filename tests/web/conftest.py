@@ -156,25 +156,32 @@ def call(app: Any, accounts: Any, _callers: dict[str, Caller]) -> Callable[..., 
 
 
 class Browser:
-    """A client of the pages: keeps cookies, and sends forms with the page's CSRF token."""
+    """A client of the pages: keeps cookies, and sends forms with the session's CSRF token."""
 
     def __init__(self, app: Flask, name: str) -> None:
         self.client = app.test_client()
         self.name = name
+        self._csrf = ""  # of a page of this session
 
     def get(self, path: str, **options: Any) -> Response:
-        return cast("Response", self.client.get(path, **options))
+        return self._keep_session(self.client.get(path, **options))
+
+    def _keep_session(self, response: TestResponse) -> Response:
+        if any(cookie.startswith("leaseq=") for cookie in response.headers.get_all("Set-Cookie")):
+            self._csrf = ""  # another session, or none
+        return cast("Response", response)
 
     def csrf(self, path: str = "/login") -> str:
         match = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
         assert match, "the page has no form"
-        return match[1]
+        self._csrf = match[1]
+        return self._csrf
 
     def post(
         self, path: str, data: dict[str, Any] | None = None, *, page: str = "/account", **options: Any
     ) -> Response:
-        fields = {"csrf_token": self.csrf(page), **(data or {})}
-        return cast("Response", self.client.post(path, data=fields, **options))
+        fields = {"csrf_token": self._csrf or self.csrf(page), **(data or {})}
+        return self._keep_session(self.client.post(path, data=fields, **options))
 
     def sign_in(self, password: str = PASSWORD, **fields: str) -> Response:
         return self.post("/login", {"name": self.name, "password": password, **fields}, page="/login")
