@@ -12,6 +12,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from json.encoder import JSONEncoder
 from typing import Any, NoReturn, TypeVar
 
@@ -374,3 +375,8 @@ def _check_unicode(value: str, field: str) -> str:
     except UnicodeEncodeError:
         raise Invalid(field, "text without lone surrogates") from None
     return value
+
+
+def rfc3339(time: datetime) -> str:
+    """Format an aware time, in UTC with milliseconds: ``2026-11-21T10:05:00.123Z``."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,9 +15,9 @@ from typing import TypeVar
 from leaseq.engine.aio.client import Client, check_client, connect, connection_of
 from leaseq.errors import QueueUnreadable
 from leaseq.queue.aio import lifecycle
-from leaseq.queue.aio.admin import Admin, Following, Late
+from leaseq.queue.aio.admin import Admin, Late
 from leaseq.queue.aio.consumer import Consumer
-from leaseq.queue.aio.inspection import Inspection
+from leaseq.queue.aio.inspection import Following, Inspection
 from leaseq.queue.aio.lifecycle import Deleting, Erasing, Restoring
 from leaseq.queue.aio.producer import Producer
 

@@ -8,7 +8,6 @@ bridge, the webhooks and the live pages are functions that these call.
 
 from __future__ import annotations
 
-from leaseq.followers.journal import Lag, MemoryPlace, Place, ServerPlace, read_on
-from leaseq.followers.loop import Loop, Wait, waiting_for
+from leaseq.followers.loop import Lag, Loop, MemoryPlace, Place, ServerPlace, Wait, read_on, waiting_for
 
 __all__ = ["Lag", "Loop", "MemoryPlace", "Place", "ServerPlace", "Wait", "read_on", "waiting_for"]

@@ -8,9 +8,9 @@ from typing import TypeVar
 from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.errors import QueueUnreadable
 from leaseq.queue import lifecycle
-from leaseq.queue.admin import Admin, Following, Late
+from leaseq.queue.admin import Admin, Late
 from leaseq.queue.consumer import Consumer
-from leaseq.queue.inspection import Inspection
+from leaseq.queue.inspection import Following, Inspection
 from leaseq.queue.lifecycle import Deleting, Erasing, Restoring
 from leaseq.queue.producer import Producer
 

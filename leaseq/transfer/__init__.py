@@ -28,7 +28,6 @@ from leaseq.transfer.formats import (
     in_zone,
     item_shape,
     period_of,
-    rfc3339,
     time_of,
 )
 from leaseq.transfer.importing import CheckResult, ImportResult, Rejects, check, import_items
@@ -48,6 +47,7 @@ from leaseq.transfer.tables import TableSummary, column_letter
 from leaseq.transfer.values import CellChoice, cell, is_id, kind_of, unguarded
 from leaseq.transfer.workbooks import SheetRows, first_rows
 from leaseq.transfer.writing import BEGINNING, AnswersSince, encode, encode_items, whole_file, write
+from leaseq.validation import rfc3339
 
 __all__ = [
     "BEGINNING",

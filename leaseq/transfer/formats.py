@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item
-from leaseq.validation import refusal
+from leaseq.validation import refusal, rfc3339
 
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -71,11 +71,6 @@ def foreign(name: str) -> str | None:
     if "://" in name:
         return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
     return _FOREIGN.get(PurePath(name).suffix.lower())
-
-
-def rfc3339(time: datetime) -> str:
-    """Format an aware time, in UTC with milliseconds: ``2026-11-21T10:05:00.123Z``."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = None) -> datetime:

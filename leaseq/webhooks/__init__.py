@@ -11,8 +11,15 @@ a deliverer works on that queue.
 from __future__ import annotations
 
 from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try, forget_person, notify_person_removed
-from leaseq.webhooks.endpoints import Endpoint, EndpointNotFound, Endpoints, NewSecret
-from leaseq.webhooks.events import DEFAULT_TYPES, TYPES, emit
+from leaseq.webhooks.endpoints import (
+    DEFAULT_TYPES,
+    TYPES,
+    Endpoint,
+    EndpointNotFound,
+    Endpoints,
+    NewSecret,
+    emit,
+)
 from leaseq.webhooks.process import Deliverer, Feeder, run
 from leaseq.webhooks.sending import Networks, networks
 

@@ -9,16 +9,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from time import monotonic
 from typing import Any, Literal
 
+from leaseq import validation
 from leaseq.engine.client import Client
 from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOKS
 from leaseq.errors import Invalid, ItemNotFound, QueueExists
-from leaseq.models import STATES, Filter, Grant, Item, NewItem, State
+from leaseq.models import STATES, Filter, Grant, Item, Json, NewItem, State
 from leaseq.queue import Queue
-from leaseq.webhooks.endpoints import Clock, Endpoint, Endpoints
-from leaseq.webhooks.events import TEST, Body, body, delivery_id, read_events
+from leaseq.validation import rfc3339
+from leaseq.webhooks.endpoints import TEST, Clock, Endpoint, Endpoints, read_events
 from leaseq.webhooks.sending import Response
 
 QUEUE = "leaseq-webhooks"
@@ -54,6 +56,37 @@ _COPY = "~"  # between the id of a delivery and the number of its replay
 MAX_REPLAYED = 10_000
 _LOOK = 100_000
 _PAGE = 250
+
+
+_LARGE = ("payload", "result")
+Body = dict[str, Any]
+
+
+def delivery_id(endpoint: str, *parts: object) -> str:
+    """The id of the delivery of this event to this endpoint, the same in every process and at any time. It
+    contains no '.', which separates the parts of the signed content."""
+    return "msg_" + sha256("\0".join(map(str, (endpoint, *parts))).encode()).hexdigest()[:32]
+
+
+def body(type: str, at: datetime, data: Json) -> Body:
+    """A body within the size limit: a payload or result that is too large is left out and listed in
+    ``left_out``."""
+    content = {"type": type, "timestamp": rfc3339(at), "data": data}
+    for name in _LARGE:
+        if _fits(content):
+            break
+        if data.get(name) is not None:
+            data = {**data, name: None, "left_out": [*data.get("left_out", ()), name]}
+            content = {**content, "data": data}
+    return content
+
+
+def _fits(content: Body) -> bool:
+    try:
+        validation.dump_json(content, "body")
+    except Invalid:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,46 @@
-"""The endpoints: where events are sent, by whom they were made, and their end with a queue."""
+"""The endpoints: which events are sent where, by whom the endpoints were made, and their end with a queue;
+and the stream of events that are in no journal.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import entry_points
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from leaseq import validation
 from leaseq.engine.client import Client, check_client
-from leaseq.engine.keys import WEBHOOK_STATE, WEBHOOKS
+from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOK_STATE, WEBHOOKS
 from leaseq.errors import Invalid, LeaseqError
-from leaseq.webhooks.events import DEFAULT_TYPES, checked_types, emit, matches
+from leaseq.models import Json
 from leaseq.webhooks.sending import NO_NETWORKS, Networks, refuse_url
+
+TYPES = (
+    "item.finished",
+    "item.failed",
+    "item.dead",
+    "item.late",
+    "queue.empty",
+    "alert.raised",
+    "alert.resolved",
+    "person.set-up",
+    "person.added",
+    "person.joined",
+    "person.changed",
+    "person.disabled",
+    "person.enabled",
+    "person.removed",
+    "webhook.disabled",
+)
+"""Every type that an endpoint can subscribe to; ``webhook.test`` can be sent to any endpoint."""
+
+DEFAULT_TYPES = ("item.*", "queue.empty", "alert.*")
+TEST = "webhook.test"
 
 MAX_ENDPOINTS = 100
 MAX_QUEUES = 100  # named by one endpoint
@@ -29,6 +53,61 @@ ROTATION = timedelta(hours=24)
 Clock = Callable[[], int]
 _SECRET_BYTES = 32
 _STATES = ("since", "failing", "disabled")  # the first words of the names of an endpoint's fields
+
+
+_FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in TYPES))
+_MAX_EVENTS = 10_000  # events kept in the stream
+_PAGE = 500  # events per read
+
+
+class StreamEvent(NamedTuple):
+    """An event of the stream. Its id begins with the server's time in milliseconds."""
+
+    id: str
+    type: str
+    data: Json
+
+    @property
+    def at(self) -> int:
+        """Microseconds since the epoch."""
+        return int(self.id.partition("-")[0]) * 1_000
+
+
+def checked_types(types: object) -> tuple[str, ...]:
+    """Check the types that an endpoint subscribes to: from TYPES, or families such as ``item.*``. Returns
+    them sorted, each once."""
+    if isinstance(types, str) or not isinstance(types, Sequence) or not types:
+        raise Invalid("events", f"a list of one or more of {', '.join((*_FAMILIES, *TYPES))}")
+    for name in types:
+        if name not in TYPES and name not in _FAMILIES:
+            raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is not")
+    return tuple(sorted(set(types)))
+
+
+def matches(type: str, names: Iterable[str]) -> bool:
+    """Whether an endpoint that subscribes to ``names`` gets events of this type."""
+    return any(type == name or (name.endswith(".*") and type.startswith(name[:-1])) for name in names)
+
+
+def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
+    """Record an event for the endpoints that subscribe to its type; returns its id. The latest 10,000 are
+    kept, so this costs little if no endpoint does."""
+    text = validation.dump_json(dict(data), "data")
+    with check_client(client).translating():
+        id = client.redis.xadd(
+            WEBHOOK_EVENTS, {"type": type, "data": text}, maxlen=_MAX_EVENTS, approximate=True
+        )
+    return id.decode() if isinstance(id, bytes) else str(id)
+
+
+def read_events(client: Client, after: str) -> list[StreamEvent]:
+    """The next events in the stream after the one with this id; with '' the oldest ones."""
+    with client.translating():
+        entries: Any = client.redis.xrange(WEBHOOK_EVENTS, min=f"({after}" if after else "-", count=_PAGE)
+    return [
+        StreamEvent(name.decode(), fields[b"type"].decode(), json.loads(fields[b"data"]))
+        for name, fields in entries
+    ]
 
 
 class EndpointNotFound(LeaseqError):

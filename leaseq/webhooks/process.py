@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -20,27 +20,36 @@ from time import monotonic
 
 from leaseq import validation
 from leaseq.engine import codec
-from leaseq.engine.client import Client
+from leaseq.engine.client import Client, connection_of
 from leaseq.engine.keys import WEBHOOK_STATE
 from leaseq.errors import ItemNotFound, LeaseLost, QueueNotFound, QueueUnreadable
 from leaseq.events import Event, EventRow
 from leaseq.followers import Lag, Loop, ServerPlace, read_on
-from leaseq.models import Lease, Outcome
-from leaseq.queue import Queue, queues
-from leaseq.webhooks.deliveries import QUEUE, Deliveries, dump_response, is_test, webhook_id
-from leaseq.webhooks.endpoints import Clock, Endpoint, EndpointNotFound, Endpoints, questions, why_not_sent
-from leaseq.webhooks.events import (
-    TYPES,
+from leaseq.models import GivenAnswer, Json, Lease, Outcome
+from leaseq.queue import Queue, lifecycle
+from leaseq.validation import rfc3339
+from leaseq.webhooks.deliveries import (
+    QUEUE,
     Body,
+    Deliveries,
     body,
-    data_of,
     delivery_id,
-    event_key,
-    matches,
-    read_events,
-    type_of,
+    dump_response,
+    is_test,
+    webhook_id,
 )
-from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Networks, Response, post
+from leaseq.webhooks.endpoints import (
+    TYPES,
+    Clock,
+    Endpoint,
+    EndpointNotFound,
+    Endpoints,
+    matches,
+    questions,
+    read_events,
+    why_not_sent,
+)
+from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Networks, Response, post, signature_headers
 
 FOLLOWER = "webhooks"
 """The follower's name in the queues' journals."""
@@ -63,6 +72,20 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 log = logging.getLogger(__name__)
 
 NewDelivery = tuple[str, str, Body]
+
+
+_TYPES = {
+    "finished": "item.finished",
+    "adopted": "item.finished",
+    "corrected": "item.finished",
+    "failed": "item.failed",
+    "died": "item.dead",
+    "late": "item.late",
+    "alert.raised": "alert.raised",
+    "alert.resolved": "alert.resolved",
+}
+"""The type of a webhook, by the kind of the journal event. An adopted or corrected answer becomes the item's
+answer, so it is sent as finished."""
 
 
 class Feeder:
@@ -109,7 +132,11 @@ class Feeder:
         return self._feed_stream(receivers) if name == _STREAM else self._feed_queue(name, receivers)
 
     def _names(self, endpoints: Sequence[Endpoint]) -> list[str]:
-        return [name for name in queues(self._client) if name != QUEUE] if endpoints else []
+        return (
+            [name for name in lifecycle.names(connection_of(self._client)) if name != QUEUE]
+            if endpoints
+            else []
+        )
 
     def _purge(self, ids: set[str]) -> None:
         """Remove the deliveries of removed endpoints, which may have been created during the removal."""
@@ -234,6 +261,67 @@ def _wants_queueless(endpoint: Endpoint) -> bool:
     return any(matches(type, endpoint.events) for type in _QUEUELESS_TYPES)
 
 
+def type_of(event: Event) -> str | None:
+    """The type of the webhook that is sent for an event; None if none is sent."""
+    return _TYPES.get(str(event.what))
+
+
+def event_key(queue: str, event: Event) -> tuple[str, ...]:
+    """The parts of an event's delivery id. One call may record an answer both as finished and as adopted, or
+    the death of each assignment of an item: only one webhook is sent for these."""
+    type = type_of(event)
+    token = "" if type == "item.dead" else str(event.token or "")
+    return queue, str(type), event.cursor.partition(".")[0], event.id or str(event.detail), token
+
+
+def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[Event]) -> Json:
+    """The data sent for a journal event. ``outcome``: its item's, or None if the item has been removed.
+    ``batch``: the events around it."""
+    type = type_of(event)
+    if type in ("alert.raised", "alert.resolved"):
+        return {"queue": queue, **_alert(event.detail)}
+    payload = outcome.payload if outcome else None
+    data = {"queue": queue, "id": event.id, "payload": payload}
+    if type in ("item.finished", "item.late"):
+        return {**data, **_answer(event, outcome)}
+    times = {"failed_at" if type == "item.failed" else "died_at": rfc3339(event.at)}
+    failure = _failure(event, batch)
+    return {**data, "person": event.person, "token": event.token, "error": failure, **times}
+
+
+def _answer(event: Event, outcome: Outcome | None) -> Json:
+    answer: GivenAnswer | None = None
+    if outcome is not None:
+        answer = next((one for one in outcome.answers if one.token == event.token), None)
+    if answer is None:  # the item has been removed, or the answer undone
+        person = event.person if event.what != "adopted" else None
+        late = event.what in ("late", "adopted")
+        at = rfc3339(event.at)
+        return {"result": None, "person": person, "token": event.token, "finished_at": at, "late": late}
+    return {
+        "result": answer.result,
+        "person": answer.person,
+        "token": answer.token,
+        "finished_at": rfc3339(answer.finished_at),
+        "late": answer.late,
+    }
+
+
+def _failure(event: Event, batch: Sequence[Event]) -> Json:
+    """The error text of a failure. If the item died, an event of the same call says of what."""
+    if event.what == "failed":
+        return event.detail
+    call = event.cursor.partition(".")[0]
+    for one in batch:
+        if one.id == event.id and one.cursor.partition(".")[0] == call and one.what in ("failed", "expired"):
+            return one.detail if one.what == "failed" else codec.EXPIRED
+    return None
+
+
+def _alert(detail: Json) -> Json:
+    return detail if isinstance(detail, dict) else {"alert": detail}
+
+
 class Deliverer:
     """Sends deliveries. ``allow``: networks that are allowed although they are not public. ``seconds``: the
     time limit of one try. Raises LeaseqError if this process can't ask who may see what is sent."""
@@ -307,18 +395,6 @@ class Deliverer:
                 self.endpoints.disable(endpoint.id, "the receiver answered 410 Gone", at=at)
             elif counts:
                 self.endpoints.note_failure(endpoint, at)
-
-
-def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
-    """The headers of Standard Webhooks, with one signature for each secret."""
-    from standardwebhooks import Webhook  # noqa: PLC0415 - everything except sending works without it
-
-    signatures = " ".join(Webhook(key).sign(id, at, text) for key in keys)
-    return {
-        "webhook-id": id,
-        "webhook-timestamp": str(int(at.timestamp())),
-        "webhook-signature": signatures,
-    }
 
 
 class Sender:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -316,3 +317,15 @@ def _tls() -> ssl.SSLContext:
 def _error_text(error: Exception) -> str:
     text = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
     return _UNPRINTABLE.sub(" ", text)[:_EXCERPT] or type(error).__name__
+
+
+def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
+    """The headers of Standard Webhooks, with one signature for each secret."""
+    from standardwebhooks import Webhook  # noqa: PLC0415 - everything except sending works without it
+
+    signatures = " ".join(Webhook(key).sign(id, at, text) for key in keys)
+    return {
+        "webhook-id": id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": signatures,
+    }

@@ -11,7 +11,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_STATE, Keys
 from leaseq.webhooks import Feeder
-from leaseq.webhooks.events import delivery_id
+from leaseq.webhooks.deliveries import delivery_id
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver
 from tests.webhooks.conftest import Hooks

@@ -16,6 +16,7 @@ from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import Person, at_least
 from leaseq.webapp.store.accounts.model import checked_team
+from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.base import Command, Store
 
 MAX_PEOPLE = 500
@@ -208,3 +209,19 @@ def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Ite
     )
     _check(name, group)
     return group
+
+
+def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | None:
+    """Why this person may not see a webhook of this type and queue. Endpoints that were added on the command
+    line have no such person."""
+    record = People(client).find(maker)
+    if record is None:
+        return None
+    person = record.person()
+    if person.disabled:
+        return f"{maker}, who added or enabled it, is disabled"
+    if not at_least(person.role, "admin" if type.startswith("person.") else "manager"):
+        return f"{maker}, who added or enabled it, has no longer the role for {type}"
+    if queue is not None and not QueueAccess(client).get(queue).lets_manage(person):
+        return f"{maker}, who added or enabled it, may not manage the queue {queue}"
+    return None

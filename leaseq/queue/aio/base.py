@@ -199,7 +199,8 @@ class Base:
             sent_version = version if _is_expected(expected_form, queue_form) else _UNCHECKED
             misfit: Invalid | None = None
             try:
-                form.check_result(queue_form, result)
+                if queue_form is not None:
+                    form.check_result(queue_form, result)
             except Invalid as error:
                 sent_version, misfit = (_UNCHECKED, error)
             reply = await send(sent_version)
