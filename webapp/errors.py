@@ -19,7 +19,8 @@ from leaseq.webapp.rendering.refusals import problem_in_words
 from leaseq.webapp.security.authorization import makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logs import REQUEST_ID
-from leaseq.webapp.serving.problem import Problem, body_of, in_api
+from leaseq.webapp.serving.middleware import in_api
+from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webapp.store.person_data import UnreadableQueues

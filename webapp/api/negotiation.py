@@ -15,7 +15,8 @@ from werkzeug.routing import Rule
 from leaseq import Invalid
 from leaseq.names import did_you_mean
 from leaseq.transfer import CONTENT_TYPES, Format
-from leaseq.webapp.serving.problem import Problem, in_api
+from leaseq.webapp.serving.middleware import in_api
+from leaseq.webapp.serving.problem import Problem
 
 _PATHS = "leaseq-api-paths"
 REPEATED = frozenset({"payload_field"})  # parameters that are lists

@@ -27,8 +27,8 @@ from leaseq.webapp.context import accounts, person, state, this_app
 from leaseq.webapp.paths import current_url
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
-from leaseq.webapp.serving.middleware import PERSON
-from leaseq.webapp.serving.problem import Problem, in_api
+from leaseq.webapp.serving.middleware import PERSON, in_api
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import (
     FULL_SCOPE,
     HIGHEST_ROLE,

@@ -20,7 +20,8 @@ from werkzeug.wsgi import get_input_stream
 
 from leaseq import Invalid, TooLarge, transfer, validation
 from leaseq.webapp.serving.capacity import PIECE
-from leaseq.webapp.serving.problem import Problem, in_api
+from leaseq.webapp.serving.middleware import in_api
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.serving.time_slices import in_slices
 
 _DIGITS = 16  # of the largest token

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response
+from flask import Flask, Response, request
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.multiprocess import MultiProcessCollector
 from werkzeug.wsgi import ClosingIterator
@@ -296,6 +296,12 @@ class Middleware:
             log.handle(
                 log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"fields": fields})
             )
+
+
+def in_api() -> bool:
+    """Whether this path is for programs: they send tokens, and get problems as JSON."""
+    path = request.path
+    return path.startswith("/api/") or path == "/metrics"
 
 
 def request_id(environ: WSGIEnvironment) -> str:

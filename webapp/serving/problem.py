@@ -8,7 +8,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response
 from gunicorn import util
 from gunicorn.http.errors import (
     ExpectationFailed,
@@ -143,9 +143,3 @@ def write(client: Any, problem: Problem) -> None:
     )
     with suppress(OSError):
         util.write_nonblock(client, "\r\n".join((*head, "", "")).encode() + body)
-
-
-def in_api() -> bool:
-    """Whether this path is for programs: they send tokens, and get problems as JSON."""
-    path = request.path
-    return path.startswith("/api/") or path == "/metrics"
