@@ -14,13 +14,12 @@ from functools import partial
 
 from sqlalchemy import Connection, Engine, Text, cast, delete, literal, select, update
 
-from leaseq.bridge import answers, details, registry
+from leaseq.bridge import registry
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, differences, new_item
-from leaseq.bridge.rows import ItemRow, item_row
-from leaseq.bridge.tables import answer, change, event, item
+from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
+from leaseq.bridge.statements import Statements, statements_of
+from leaseq.bridge.tables import ItemRow, answer, change, event, item, item_row
 from leaseq.errors import Invalid, QueueNotFound
 from leaseq.events import EventKind, EventRow
 from leaseq.followers import Lag, read_on
@@ -55,8 +54,8 @@ class _DatabasePlace:
     """The archiver's place in a queue's journal. It is saved in the transaction that writes the events up to
     it, and locks out other archivers until that ends."""
 
-    def __init__(self, connection: Connection, dialect: Dialect, queue: Queue) -> None:
-        self.cursor = dialect.lock(connection, queue.name)
+    def __init__(self, connection: Connection, statements: Statements, queue: Queue) -> None:
+        self.cursor = statements.lock(connection, queue.name)
         self._connection = connection
         self._queue = queue
 
@@ -79,14 +78,14 @@ class Archiver:
     def __init__(self, engine: Engine, keep_events: int = 100_000) -> None:
         self._keep_events = keep_events
         self._engine = engine
-        self._dialect = dialect_of(engine)
+        self._statements = statements_of(engine)
         self._lag = Lag("the bridge", log)
 
     def archive(self, queue: Queue) -> int:
         """Write the queue's next events, and return their number."""
         with transaction(self._engine) as connection:
             place, write = (
-                _DatabasePlace(connection, self._dialect, queue),
+                _DatabasePlace(connection, self._statements, queue),
                 partial(self._write, connection, queue),
             )
             try:
@@ -101,28 +100,28 @@ class Archiver:
         return count
 
     def _write(self, connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
-        self._dialect.add_events(connection, queue.name, events)
+        self._statements.add_events(connection, queue.name, events)
         removed_ids = {event.id for event in events if event.what == "removed" and event.id}
         settling_ids = {event.id: None for event in events if event.what in _SETTLING_EVENTS and event.id}
         added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
         foreign_ids: list[str] = []
         if added_ids:
-            foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids)
-            settling_ids |= dict.fromkeys(self._dialect.ended_ids(connection, queue.name, added_ids))
+            foreign_ids = self._statements.missing_ids(connection, queue.name, added_ids)
+            settling_ids |= dict.fromkeys(self._statements.ended_ids(connection, queue.name, added_ids))
         detail_ids = {event.id for event in events if event.what in _DETAIL_EVENTS and event.id}
         ids = list(settling_ids | dict.fromkeys(foreign_ids) | dict.fromkeys(detail_ids))
         outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
         by_id = {id: one for id, one in outcomes.items() if one is not None}
         _delete_undone_answers(connection, queue, events)
-        answers.write(connection, self._dialect, queue.name, list(by_id.values()))
+        write_answers(connection, self._statements, queue.name, list(by_id.values()))
         rows = [(item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
-        self._dialect.add_items(connection, queue.name, rows)
+        self._statements.add_items(connection, queue.name, rows)
         self._set_statuses(connection, queue.name, [by_id[id] for id in settling_ids if id in by_id])
-        details.write(connection, self._dialect, queue.name, list(by_id.values()), detail_ids)
+        write_details(connection, self._statements, queue.name, list(by_id.values()), detail_ids)
         changed_ids = {event.id for event in events if event.what == "changed" and event.person != BY}
         self._write_changes(connection, queue.name, [by_id[id] for id in changed_ids if id in by_id])
         if deleted_ids := [id for id in removed_ids if outcomes.get(id) is None]:
-            self._dialect.set_status(connection, queue.name, deleted_ids, "cancelled")
+            self._statements.set_status(connection, queue.name, deleted_ids, "cancelled")
             # These include the record of what was just written, which would remove an item that gets the id
             # in the meantime.
             connection.execute(
@@ -143,7 +142,7 @@ class Archiver:
         ids = set(connection.execute(select(item.c.id).where(clause).with_for_update()).scalars())
         is_recorded = (change.c.queue == queue) & change.c.id.in_(ids)
         ids -= set(connection.execute(select(change.c.id).where(is_recorded)).scalars())
-        for row in self._dialect.items(connection, queue, list(ids)):
+        for row in self._statements.items(connection, queue, list(ids)):
             if values := self._changed_columns(by_id[row.id], row):
                 is_row = (item.c.queue == queue) & (item.c.id == row.id)
                 connection.execute(update(item).where(is_row).values(values | {"error": None}))
@@ -158,16 +157,16 @@ class Archiver:
         values = {
             "priority": outcome.priority,
             "requires": outcome.requires,
-            "due": outcome.due and self._dialect.time(outcome.due),
+            "due": outcome.due,
             "payload": cast(literal(outcome.payload, Text), item.c.payload.type),  # the exact text
         }
         return {name: value for name, value in values.items() if name in names}
 
     def _warn_of_missing_items(self, connection: Connection, queue: Queue) -> None:
         """Log how many items the queue lacks after it was deleted, or lost, and created again."""
-        ids = self._dialect.ids_with(connection, queue.name, "queued")
+        ids = self._statements.ids_with(connection, queue.name, "queued")
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
-        missing_count = sum(answers.outcomes(queue, batch).count(None) for batch in batches)
+        missing_count = sum(outcomes_of(queue, batch).count(None) for batch in batches)
         if missing_count:
             log.warning(
                 "queue %s: it was created again, without %d of the items that it had: run `leaseq "
@@ -181,7 +180,7 @@ class Archiver:
         for status in ("queued", "finished", "dead"):
             ids = [one.id for one in outcomes if _STATUS[one.state] == status]
             if ids:
-                self._dialect.set_status(connection, queue, ids, status)
+                self._statements.set_status(connection, queue, ids, status)
 
 
 def _find_cursor(connection: Connection, queue: Queue, cursor: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,3 +126,33 @@ def is_lost_connection(error: BaseException) -> bool:
         return bool(state.startswith(_POSTGRESQL_UNAVAILABLE))
     # An error about a value that psycopg can't convert has no sqlstate either.
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+@contextmanager
+def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]:
+    """Yield a function that waits for a notification on the channel, at most this many seconds, and returns
+    whether one came."""
+    with translating(), engine.connect() as connection:
+        driver_connection = connection.connection.driver_connection
+        assert isinstance(driver_connection, psycopg.Connection)  # noqa: S101 - the only driver that is used
+
+        def wait(seconds: float) -> bool:
+            with _translating_driver():
+                return bool(list(driver_connection.notifies(timeout=seconds, stop_after=1)))
+
+        try:
+            with _translating_driver():
+                driver_connection.autocommit = True
+                driver_connection.execute(f"LISTEN {channel}")
+            yield wait
+        finally:
+            connection.invalidate()  # so that the pool does not reuse it
+
+
+@contextmanager
+def _translating_driver() -> Iterator[None]:
+    """Translate the errors of calls that bypass SQLAlchemy."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translated(error, is_lost_connection(error)) from error

@@ -9,11 +9,11 @@ from contextlib import suppress
 
 from sqlalchemy import Connection, Engine
 
-from leaseq.bridge import answers, details
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialects import dialect_of
+from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
 from leaseq.bridge.registry import Window
-from leaseq.bridge.rows import ChangeRow, ItemRow, item_row
+from leaseq.bridge.statements import statements_of
+from leaseq.bridge.tables import ChangeRow, ItemRow, item_row
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import ItemChanges, NewItem, OutcomeRow
 from leaseq.queue import Queue
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 class Migrator:
     def __init__(self, engine: Engine, window: Window) -> None:
         self._engine = engine
-        self._dialect = dialect_of(engine)
+        self._statements = statements_of(engine)
         self._window = window
 
     def fill(self, queue: Queue) -> int:
@@ -47,7 +47,7 @@ class Migrator:
         room, count = self._count_to_move(queue), 0
         while room:
             with transaction(self._engine) as connection:
-                rows = self._dialect.waiting_rows(connection, queue.name, min(room, _BATCH))
+                rows = self._statements.waiting_rows(connection, queue.name, min(room, _BATCH))
                 if rows:
                     self._move(connection, queue, rows)
             count, room = count + len(rows), room - len(rows)
@@ -76,11 +76,13 @@ class Migrator:
         finished = self._handle_duplicates(queue, moved, outcomes, errors) if duplicate_count else set()
         for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
             if places:
-                self._dialect.set_moved(connection, queue.name, [rows[place].id for place in places], status)
-        details.write(connection, self._dialect, queue.name, [one for one in outcomes if one], ())
+                self._statements.set_moved(
+                    connection, queue.name, [rows[place].id for place in places], status
+                )
+        write_details(connection, self._statements, queue.name, [one for one in outcomes if one], ())
         for place, refusal in errors.items():
             log.warning("queue %s, row %r is refused: %s", queue.name, rows[place].id, refusal)
-            self._dialect.set_error(connection, queue.name, rows[place], str(refusal), "refused")
+            self._statements.set_error(connection, queue.name, rows[place], str(refusal), "refused")
 
     def _handle_duplicates(
         self,
@@ -119,7 +121,7 @@ class Migrator:
         after, count = "", 0
         while True:
             with transaction(self._engine) as connection:
-                changes = self._dialect.changes(connection, queue.name, after, _CHANGES)
+                changes = self._statements.changes(connection, queue.name, after, _CHANGES)
                 count += self._apply(connection, queue, changes)
             if len(changes) < _CHANGES:
                 return count
@@ -129,9 +131,9 @@ class Migrator:
         """Pass changes on, and return how many were processed; the others wait."""
         if not changes:
             return 0
-        self._dialect.lock(connection, queue.name)  # since answers are written, as by an archiver
+        self._statements.lock(connection, queue.name)  # since answers are written, as by an archiver
         count = 0
-        outcomes = answers.outcomes(queue, [change_row.id for change_row in changes])
+        outcomes = outcomes_of(queue, [change_row.id for change_row in changes])
         for change_row, outcome in zip(changes, outcomes, strict=True):
             try:
                 self._apply_one(connection, queue, change_row, outcome)
@@ -147,7 +149,7 @@ class Migrator:
         is_withdrawn, is_finished = change_row.status in (None, "cancelled"), False
         error: Invalid | None = None
         if is_withdrawn and outcome:
-            answers.write(connection, self._dialect, queue.name, [outcome])
+            write_answers(connection, self._statements, queue.name, [outcome])
             is_finished = outcome.state == "finished"
             if not is_finished and not queue.remove_read(outcome.id, outcome.answers, by=BY):
                 raise _Held  # somebody has answered it meanwhile
@@ -157,13 +159,13 @@ class Migrator:
             except Invalid as refusal:
                 log.warning("queue %s, row %r: %s", queue.name, change_row.id, refusal)
                 error = refusal
-        self._dialect.forget_change(connection, queue.name, change_row)
+        self._statements.forget_change(connection, queue.name, change_row)
         if outcome and is_finished:  # the answer counts: a row that was deleted comes back
-            self._dialect.add_items(connection, queue.name, [(item_row(outcome), "finished")])
-            self._dialect.set_status(connection, queue.name, [outcome.id], "finished")
+            self._statements.add_items(connection, queue.name, [(item_row(outcome), "finished")])
+            self._statements.set_status(connection, queue.name, [outcome.id], "finished")
         elif change_row.row and change_row.status:
             message = None if error is None else str(error)
-            self._dialect.set_error(connection, queue.name, change_row.row, message, change_row.status)
+            self._statements.set_error(connection, queue.name, change_row.row, message, change_row.status)
 
 
 class _Held(Exception):
@@ -241,7 +243,7 @@ def _change(queue: Queue, outcome: OutcomeRow, target: NewItem) -> None:
     except ItemNotFound:
         return
     except Invalid:
-        (now,) = answers.outcomes(queue, [outcome.id])
+        (now,) = outcomes_of(queue, [outcome.id])
         if now is not None and now.state == "reserved":
             raise _Held from None
         raise

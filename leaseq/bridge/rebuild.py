@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, Engine, func, select
 
 import leaseq
-from leaseq.bridge import answers, details, registry
+from leaseq.bridge import registry
 from leaseq.bridge.database import transaction
-from leaseq.bridge.details import Details
-from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, new_item
-from leaseq.bridge.rows import AnswerRow, ItemRow
-from leaseq.bridge.tables import answer, event, item
+from leaseq.bridge.outcomes import Details, given_answers, read_answers, read_details
+from leaseq.bridge.statements import statements_of
+from leaseq.bridge.tables import AnswerRow, ItemRow, answer, event, item
 from leaseq.errors import Invalid
 
 _BATCH = 500
@@ -49,7 +48,7 @@ class _Rebuild:
     def __init__(self, client: leaseq.Client, engine: Engine, name: str) -> None:
         self._queue = leaseq.Queue(client, name)
         self._engine = engine
-        self._dialect = dialect_of(engine)
+        self._statements = statements_of(engine)
         self._refused_count = 0
 
     def run(self) -> Rebuilt:
@@ -63,7 +62,7 @@ class _Rebuild:
             if was_lost:
                 # The journal will be a new one. This is saved first, in case that the rebuild is interrupted.
                 # It is not deleted: a queue without a cursor is a new one, which the bridge creates itself.
-                self._dialect.lock(connection, queue.name)
+                self._statements.lock(connection, queue.name)
                 registry.save_cursor(connection, queue.name, registry.BEGINNING)
         queue.configure(by=BY, **fields)  # type: ignore[arg-type]
         if was_lost and pause is not None:
@@ -82,8 +81,8 @@ class _Rebuild:
         for rows in self._batches(status):
             with transaction(self._engine) as connection:
                 ids = [row.id for row in rows]
-                given = answers.read(connection, self._queue.name, ids)
-                stored = details.read(connection, self._queue.name, ids)
+                given = read_answers(connection, self._queue.name, ids)
+                stored = read_details(connection, self._queue.name, ids)
                 for row in rows:
                     count += self._restore(connection, row, given, stored.get(row.id), status)
         return count
@@ -91,10 +90,10 @@ class _Rebuild:
     def _batches(self, status: str) -> Iterator[list[ItemRow]]:
         """Yield the rows with this status, by priority and age."""
         with transaction(self._engine) as connection:
-            ids = self._dialect.ids_with(connection, self._queue.name, status)
+            ids = self._statements.ids_with(connection, self._queue.name, status)
         for offset in range(0, len(ids), _BATCH):
             with transaction(self._engine) as connection:
-                rows = self._dialect.items(connection, self._queue.name, ids[offset : offset + _BATCH])
+                rows = self._statements.items(connection, self._queue.name, ids[offset : offset + _BATCH])
             yield rows
 
     def _restore(
@@ -105,12 +104,12 @@ class _Rebuild:
         details_text: str | None,
         status: str,
     ) -> bool:
-        given_answers = answers.given(given.get(row.id, ()))
+        item_answers = given_answers(given.get(row.id, ()))
         try:
             failures, max_attempts, answers_needed, assigned_to, at = Details.parse(details_text)
             self._queue.restore(
                 replace(new_item(row), max_attempts=max_attempts, at=at),
-                given_answers,
+                item_answers,
                 dead=status == "dead",
                 answers_needed=answers_needed,
                 failures=failures,
@@ -118,7 +117,7 @@ class _Rebuild:
                 by=BY,
             )
         except Invalid as error:
-            self._dialect.set_error(connection, self._queue.name, row, str(error), "refused")
+            self._statements.set_error(connection, self._queue.name, row, str(error), "refused")
             self._refused_count += 1
             return False
         return True

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, LargeBinary, Text, cast, null, select, update
 
 from leaseq import validation
-from leaseq.bridge.dialect import Dialect
+from leaseq.bridge.statements import Statements
 from leaseq.bridge.tables import bridge, item
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, Policy
@@ -42,10 +42,10 @@ class WindowConflict(Invalid):
     """Another bridge works on the queue with a different window."""
 
 
-def register(connection: Connection, dialect: Dialect, queue: str, name: str, window: Window) -> None:
+def register(connection: Connection, statements: Statements, queue: str, name: str, window: Window) -> None:
     """Register the bridge with this name for the queue. Raises WindowConflict."""
-    dialect.lock(connection, queue)
-    other = dialect.runner(connection, queue)
+    statements.lock(connection, queue)
+    other = statements.runner(connection, queue)
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
     if other and other.name != name and other.seconds < HEARTBEAT_TIMEOUT and other_window != window:
         raise WindowConflict(
@@ -53,7 +53,7 @@ def register(connection: Connection, dialect: Dialect, queue: str, name: str, wi
             f"{other_window.high:,} and refilled at {other_window.low:,}, like the bridge that works on "
             f"queue {queue!r} now: use the same, or stop that one first",
         )
-    dialect.set_runner(connection, queue, name, window.high, window.low)
+    statements.set_runner(connection, queue, name, window.high, window.low)
 
 
 def save_policy(connection: Connection, queue: str, policy: Policy) -> None:

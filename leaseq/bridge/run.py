@@ -18,11 +18,10 @@ from sqlalchemy import Engine
 import leaseq
 from leaseq.bridge import registry, schema
 from leaseq.bridge.archiver import FOLLOWER, Archiver
-from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, transaction
-from leaseq.bridge.dialects import dialect_of
+from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, listening, transaction
 from leaseq.bridge.migrator import BY, Migrator
-from leaseq.bridge.postgresql import listening
 from leaseq.bridge.registry import Window
+from leaseq.bridge.statements import statements_of
 from leaseq.bridge.tables import CHANNEL
 from leaseq.errors import ServerUnavailable
 from leaseq.followers import Loop, Wait
@@ -60,7 +59,7 @@ class Bridge:
     ) -> None:
         self._client = client
         self._engine = engine
-        self._dialect = dialect_of(engine)
+        self._statements = statements_of(engine)
         self._settings = settings
         self._clock = clock
         self._migrator = Migrator(engine, settings.window)
@@ -117,7 +116,7 @@ class Bridge:
             self._lost_queues.discard(queue.name)
             return False
         with transaction(self._engine) as connection:
-            is_lost = self._dialect.lock(connection, queue.name) is not None
+            is_lost = self._statements.lock(connection, queue.name) is not None
         if is_lost and queue.name not in self._lost_queues:
             self._lost_queues.add(queue.name)
             log.warning(
@@ -144,7 +143,7 @@ class Bridge:
         if due is not None and self._clock() < due:
             return
         with transaction(self._engine) as connection:
-            registry.register(connection, self._dialect, queue.name, self._name, self._settings.window)
+            registry.register(connection, self._statements, queue.name, self._name, self._settings.window)
             if due is None:
                 registry.save_policy(connection, queue.name, self._prepare(queue))
                 registry.save_pause(connection, queue.name, queue.stats().paused)

@@ -1,4 +1,4 @@
-"""The bridge's tables, described in docs/bridge.md. The migrations create them.
+"""The bridge's tables, described in docs/bridge.md, and their rows. The migrations create the tables.
 
 Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite, text in a format that its date functions read. JSON
 is ``json`` in PostgreSQL, which does not change the text, and text in SQLite.
@@ -6,10 +6,14 @@ is ``json`` in PostgreSQL, which does not change the text, and text in SQLite.
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Integer, MetaData, Table, Text
-from sqlalchemy.types import JSON, TIMESTAMP
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.types import JSON, TIMESTAMP, TypeDecorator, TypeEngine
+
+from leaseq.models import OutcomeRow
 
 STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
 """``waiting``: for the migrator; ``queued``: moved into the queue; ``refused``: ``error`` says why."""
@@ -17,8 +21,30 @@ STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refuse
 CHANNEL: Final = "leaseq"
 """The channel on which PostgreSQL notifies the bridge of new and changed rows."""
 
+
+def sqlite_time(value: object) -> object:
+    """A value for SQLite: a time as text, others as they are."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(" ", "microseconds").removesuffix("+00:00")
+    return value
+
+
+class _Time(TypeDecorator[datetime]):
+    impl = TIMESTAMP(timezone=True)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(Text() if dialect.name == "sqlite" else TIMESTAMP(timezone=True))
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> object:
+        return sqlite_time(value) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: object, _dialect: Dialect) -> Any:
+        return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value
+
+
 metadata = MetaData()
-_TIME = TIMESTAMP(timezone=True).with_variant(Text(), "sqlite")
+_TIME = _Time()
 _JSON = JSON().with_variant(Text(), "sqlite")
 
 item = Table(
@@ -87,3 +113,54 @@ bridge = Table(
     Column("seen_at", _TIME),  # its last heartbeat
     Column("paused", _JSON),  # the reason of the pause, "" without one; NULL: the queue is not paused
 )
+
+DUE_LIMIT = "due: a time from 1970 to 9000, such as 2030-01-31 12:00:00"
+
+
+class ItemRow(NamedTuple):
+    """A row of leaseq_item. SQLite may hold values of other types; a row with such a value is refused."""
+
+    id: str
+    payload: str  # JSON
+    priority: object
+    requires: str  # comma-separated skills, or a JSON array of them
+    due: datetime | None
+    problem: str | None = None  # a column that can't be read, and what it should contain
+    rowid: int | None = None  # in SQLite
+
+
+def item_row(outcome: OutcomeRow) -> ItemRow:
+    """The row for an item that did not come from the database."""
+    return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)
+
+
+class Runner(NamedTuple):
+    """A bridge that works, or worked, on a queue."""
+
+    name: str
+    high: int | None
+    low: int | None
+    seconds: float  # since its last heartbeat, by the database's clock
+
+
+class ChangeRow(NamedTuple):
+    """A row of leaseq_change, with the item's row."""
+
+    id: str
+    number: int
+    status: str | None  # None: the row was deleted
+    row: ItemRow | None
+    key: object  # what finds the record of the change again
+
+
+class AnswerRow(NamedTuple):
+    """A row of leaseq_answer, without its queue."""
+
+    id: str
+    token: int
+    number: int  # among the answers under this token, by their times
+    person: str
+    result: str  # JSON
+    finished_at: datetime
+    late: bool
+    accepted: bool

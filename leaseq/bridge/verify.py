@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, select
 
 import leaseq
-from leaseq.bridge import answers, details
 from leaseq.bridge.database import transaction
-from leaseq.bridge.dialects import dialect_of
-from leaseq.bridge.rows import AnswerRow
-from leaseq.bridge.tables import item
+from leaseq.bridge.outcomes import (
+    answer_difference,
+    details_difference,
+    outcomes_of,
+    read_answers,
+    read_details,
+)
+from leaseq.bridge.statements import statements_of
+from leaseq.bridge.tables import AnswerRow, item
 from leaseq.models import STATES, OutcomeRow
 
 _BATCH = 250
@@ -55,11 +60,11 @@ def verify(
 
 def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
     """Yield the ids in the database, then those that only the server has."""
-    dialect = dialect_of(engine)
+    statements = statements_of(engine)
     last_id: str | bytes = ""
     while True:
         with transaction(engine) as connection:
-            batch = dialect.ids(connection, queue.name, last_id, _BATCH)
+            batch = statements.ids(connection, queue.name, last_id, _BATCH)
         if not batch:
             break
         yield [id for id in batch if isinstance(id, str)]
@@ -71,7 +76,7 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
         while True:
             page = queue.page(state, limit=_BATCH, after=after)
             with transaction(engine) as connection:
-                foreign_ids = dialect.missing_ids(
+                foreign_ids = statements.missing_ids(
                     connection, queue.name, sorted({one.id for one in page.items})
                 )
             yield foreign_ids
@@ -85,10 +90,10 @@ def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str], forgets_de
         clause = (item.c.queue == queue.name) & item.c.id.in_(ids)
         item_rows = connection.execute(select(item.c.id, item.c.status).where(clause))
         statuses = {row.id: row.status for row in item_rows}
-        rows = answers.read(connection, queue.name, ids)
-        texts = details.read(connection, queue.name, ids)
+        rows = read_answers(connection, queue.name, ids)
+        texts = read_details(connection, queue.name, ids)
     differences: list[Difference] = []
-    for id, outcome in zip(ids, answers.outcomes(queue, ids), strict=True):
+    for id, outcome in zip(ids, outcomes_of(queue, ids), strict=True):
         text = _difference(statuses.get(id), outcome, rows.get(id, ()), texts.get(id), forgets_dead)
         if text is not None:
             differences.append(Difference(queue.name, id, text))
@@ -115,4 +120,4 @@ def _difference(
     expected_status = outcome.state if outcome.state in ("finished", "dead") else "queued"
     if status != expected_status:
         return f"is {status} in the database and {outcome.state} in the queue"
-    return answers.difference(outcome, rows) or details.difference(outcome, details_text)
+    return answer_difference(outcome, rows) or details_difference(outcome, details_text)

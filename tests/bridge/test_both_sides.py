@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Text, cast, select
 
 import leaseq
-from leaseq.bridge.details import Details
+from leaseq.bridge.outcomes import Details
 from leaseq.bridge.rebuild import rebuild
 from leaseq.bridge.tables import answer, item
 from leaseq.bridge.verify import verify

@@ -9,8 +9,8 @@ import pytest
 import leaseq
 from leaseq.bridge.migrator import Migrator
 from leaseq.bridge.registry import Window
-from leaseq.bridge.rows import ChangeRow
 from leaseq.bridge.run import Bridge
+from leaseq.bridge.tables import ChangeRow
 from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
 from tests.conftest import Server
@@ -264,7 +264,7 @@ def test_row_changed_again_while_the_change_is_passed_on_is_passed_on_again(
     database.change("a", priority=3)
     migrator = Migrator(database.engine, Window(100, 50))
     with database.engine.begin() as connection:
-        (seen,) = migrator._dialect.changes(connection, queue.name, "", 10)
+        (seen,) = migrator._statements.changes(connection, queue.name, "", 10)
     assert isinstance(seen, ChangeRow)
     database.change("a", priority=4)
     with database.engine.begin() as connection:

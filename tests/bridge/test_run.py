@@ -12,8 +12,7 @@ import pytest
 
 import leaseq
 from leaseq.bridge import schema
-from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, open_database
-from leaseq.bridge.postgresql import listening
+from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, listening, open_database
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge, Settings
 from leaseq.bridge.tables import CHANNEL

@@ -1,0 +1,195 @@
+"""What the database has of an item beside its row's columns: its answers, and the details of an unfinished
+one.
+
+One token may have several answers: a person who sends another result under a token that was used already
+gets it kept as a late answer. They are numbered by their times, so that the numbers stay the same when a
+manager accepts another one of them. The details are what a rebuild restores: JSON in the column `details`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Text, cast, select
+
+from leaseq.bridge.statements import Statements
+from leaseq.bridge.tables import AnswerRow, answer, item
+from leaseq.errors import Invalid, QueueNotFound
+from leaseq.models import GivenAnswerRow, OutcomeRow
+from leaseq.queue import Queue
+from leaseq.validation import is_same_json, item_id, load_json
+
+_DETAILS_LIMIT = "JSON as the bridge writes it, or NULL"
+
+
+def write_answers(
+    connection: Connection, statements: Statements, queue: str, outcomes: Sequence[OutcomeRow]
+) -> None:
+    """Write the answers of items that the queue has. Others that the database has for these items are from
+    before the item was removed and added again: they are kept as answers that are not accepted."""
+    rows = [row for outcome in outcomes for row in answer_rows(outcome)]
+    statements.put_answers(connection, queue, [outcome.id for outcome in outcomes], rows)
+
+
+def answer_rows(outcome: OutcomeRow) -> list[AnswerRow]:
+    """The rows of an item's answers, by token and number."""
+    answers = sorted(outcome.answers, key=attrgetter("token", "finished_at", "result"))
+    return [
+        AnswerRow(
+            outcome.id, one.token, number, one.person, one.result, one.finished_at, one.late, one.stands
+        )
+        for _, same_token in groupby(answers, attrgetter("token"))
+        for number, one in enumerate(same_token)
+    ]
+
+
+def outcomes_of(queue: Queue, ids: Sequence[str]) -> list[OutcomeRow | None]:
+    """The outcomes of items, as `Queue.outcome_rows` returns them. There is none for an id that no item can
+    have, and none at all if there is no queue."""
+    item_ids = [id for id in ids if _is_item_id(id)]
+    try:
+        by_id = dict(zip(item_ids, queue.outcome_rows(item_ids), strict=True))
+    except QueueNotFound:
+        by_id = {}
+    return [by_id.get(id) for id in ids]
+
+
+def _is_item_id(id: object) -> bool:
+    try:
+        return bool(item_id(id))
+    except Invalid:
+        return False
+
+
+def read_answers(connection: Connection, queue: str, ids: Sequence[str]) -> dict[str, list[AnswerRow]]:
+    """The rows of these items' answers, by token and number."""
+    columns = (
+        answer.c.id,
+        answer.c.token,
+        answer.c.number,
+        answer.c.person,
+        cast(answer.c.result, Text),
+        answer.c.finished_at,
+        answer.c.late,
+        answer.c.accepted,
+    )
+    statement = select(*columns).where(answer.c.queue == queue, answer.c.id.in_(ids))
+    rows: dict[str, list[AnswerRow]] = defaultdict(list)
+    for id, token, number, person, result, at, late, accepted in connection.execute(
+        statement.order_by(answer.c.id, answer.c.token, answer.c.number)
+    ):
+        rows[id].append(AnswerRow(id, token, number, person, result, at, bool(late), bool(accepted)))
+    return rows
+
+
+def given_answers(rows: Iterable[AnswerRow]) -> list[GivenAnswerRow]:
+    """The answers of an item as `Queue.restore` takes them, in the order in which they were given."""
+    return [
+        GivenAnswerRow(row.token, row.person, row.result, row.finished_at, row.late, row.accepted)
+        for row in sorted(rows, key=attrgetter("finished_at"))
+    ]
+
+
+def answer_difference(outcome: OutcomeRow, rows: Sequence[AnswerRow]) -> str | None:
+    """How an item's answers in the database differ from those in the queue; None if they don't."""
+    queue_rows = {(row.token, row.number): row for row in answer_rows(outcome)}
+    database_rows = {(row.token, row.number): row for row in rows}
+    for key in sorted(queue_rows.keys() | database_rows.keys()):
+        queue_row, database_row = queue_rows.get(key), database_rows.get(key)
+        if database_row is None:
+            return f"its answer with token {key[0]} is not in the database"
+        if queue_row is None:
+            if database_row.accepted:
+                return f"its answer with token {key[0]} is not in the queue"
+        elif not _is_same(queue_row, database_row):
+            return f"its answer with token {key[0]} is a different one in the database"
+    return None
+
+
+def _is_same(one: AnswerRow, other: AnswerRow) -> bool:
+    if one._replace(result="") != other._replace(result=""):
+        return False
+    try:
+        return is_same_json(json.loads(one.result), json.loads(other.result))
+    except ValueError:  # somebody wrote it into the database
+        return False
+
+
+class Details(NamedTuple):
+    """The fields of an `OutcomeRow` with these names."""
+
+    failures: int = 0
+    max_attempts: int | None = None
+    answers_needed: int | None = None
+    assigned_to: tuple[str, ...] = ()
+    at: datetime | None = None
+
+    @classmethod
+    def of(cls, outcome: OutcomeRow) -> Details:
+        return cls(*(getattr(outcome, name) for name in cls._fields))
+
+    @classmethod
+    def parse(cls, text: object) -> Details:
+        """The details in a row. Raises Invalid: somebody else may have written them."""
+        if text is None:
+            return cls()
+        fields: Any = load_json(text, "details") if isinstance(text, str) else None
+        try:
+            fields["assigned_to"] = tuple(fields.get("assigned_to", ()))
+            if "at" in fields:
+                fields["at"] = datetime.fromisoformat(fields["at"])
+            return cls(**fields)
+        except (TypeError, ValueError, AttributeError):
+            raise Invalid("details", _DETAILS_LIMIT) from None
+
+    def text(self) -> str | None:
+        """As JSON, without what has its default; None if all has."""
+        fields: dict[str, Any] = {
+            name: value for name, value in self._asdict().items() if value != self._field_defaults[name]
+        }
+        return json.dumps(fields, ensure_ascii=False, default=str) if fields else None
+
+
+def write_details(
+    connection: Connection,
+    statements: Statements,
+    queue: str,
+    outcomes: Sequence[OutcomeRow],
+    changed_ids: Collection[str],
+) -> None:
+    """Write the details of unfinished items. Those of ``changed_ids`` are the only ones whose rows may have
+    others."""
+    texts = {one.id: Details.of(one).text() for one in outcomes if one.state != "finished"}
+    rows = [(id, text) for id, text in texts.items() if text is not None or id in changed_ids]
+    statements.set_details(connection, queue, rows)
+
+
+def read_details(connection: Connection, queue: str, ids: Sequence[str]) -> dict[str, str | None]:
+    """The stored details of rows."""
+    clause = (item.c.queue == queue) & item.c.id.in_(ids)
+    rows = connection.execute(select(item.c.id, cast(item.c.details, Text).label("text")).where(clause))
+    return {row.id: row.text for row in rows}
+
+
+def details_difference(outcome: OutcomeRow, text: str | None) -> str | None:
+    """How an unfinished item's details in the database differ from those in the queue; None if they don't."""
+    if outcome.state == "finished":
+        return None
+    try:
+        queue_details, row_details = Details.of(outcome), Details.parse(text)
+    except Invalid as error:
+        return f"its {error}"
+    if queue_details.at is None:  # that time has come since
+        row_details = row_details._replace(at=None)
+    if outcome.state == "reserved":  # an undo lets a person hold it again, and is in no event
+        row_details = row_details._replace(failures=queue_details.failures)
+    for name, value, other in zip(Details._fields, queue_details, row_details, strict=True):
+        if value != other:
+            return f"its {name} is {other} in the database and {value} in the queue"
+    return None

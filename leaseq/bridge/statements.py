@@ -1,0 +1,397 @@
+"""The statements on the bridge's tables, each for many rows, in SQLAlchemy's Core. What differs between the
+two databases is in `PostgreSQL` and `SQLite`.
+
+Many rows are sent as one JSON text, which the database takes apart: as parameters of their own they would
+take psycopg three times as long.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    column,
+    delete,
+    exists,
+    extract,
+    func,
+    literal,
+    literal_column,
+    null,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.selectable import FromClause
+
+from leaseq.bridge.tables import (
+    DUE_LIMIT,
+    AnswerRow,
+    ChangeRow,
+    ItemRow,
+    Runner,
+    answer,
+    bridge,
+    change,
+    event,
+    item,
+    sqlite_time,
+)
+from leaseq.events import EventRow
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9001, 1, 1, tzinfo=UTC)
+_RUN_AT_LIMIT = "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00"
+_IS_WITHDRAWN = and_(
+    item.c.status == "cancelled",
+    exists().where(change.c.queue == item.c.queue, change.c.id == item.c.id).correlate(item),
+)
+_NEW_STATE = {"error": None, "details": null()}
+
+
+class _Ids(NamedTuple):
+    """A list of ids in a statement, as a table."""
+
+    table: FromClause
+    id: ColumnElement[str]
+    place: ColumnElement[int]
+
+
+class Statements(ABC):
+    """Each method runs in the caller's transaction, on the rows of ``queue``."""
+
+    columns: tuple[ColumnElement[Any], ...]  # of leaseq_item, as `row` takes them
+    waiting_columns: tuple[ColumnElement[Any], ...] = ()  # further ones, of waiting rows
+    is_due: ColumnElement[bool]
+    tie: ColumnElement[Any]  # orders rows of the same priority and age
+    change_key: ColumnElement[Any]  # what finds the row of a change again, whatever its id
+    seconds_since_seen: ColumnElement[Any]
+    insert_into: Callable[[Table], Any]  # with SQLAlchemy's on_conflict_do_nothing()
+
+    @abstractmethod
+    def row(self, *values: Any) -> ItemRow:
+        """The row with these values of `columns`."""
+
+    @abstractmethod
+    def is_row(self, row: ItemRow) -> ColumnElement[bool]:
+        """The clause that finds a row again, whatever its id."""
+
+    @abstractmethod
+    def listed(self, ids: Sequence[str]) -> _Ids: ...
+
+    @abstractmethod
+    def records(self, types: Mapping[str, Any], rows: Sequence[Sequence[object]]) -> FromClause:
+        """Rows in a statement, as a table with columns of these names and types."""
+
+    @abstractmethod
+    def insert(
+        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
+    ) -> None:
+        """Insert rows that are not there yet, with values for these columns."""
+
+    def lock(self, connection: Connection, queue: str) -> str | None:
+        """Lock out other archivers of this queue until the transaction ends, and return the cursor of the
+        last archived event. In SQLite each transaction begins as a writer, so there is only one at a time."""
+        only_queue = self.insert_into(bridge).values(queue=queue)
+        connection.execute(only_queue.on_conflict_do_nothing())
+        cursor = select(bridge.c.cursor).where(bridge.c.queue == queue).with_for_update()
+        return connection.execute(cursor).scalar()
+
+    def waiting_rows(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+        """Waiting rows whose ``run_at`` has passed, by priority and age. Other migrators don't get them."""
+        rows = (
+            select(*self.columns, *self.waiting_columns)
+            .where(item.c.queue == queue, item.c.status == "waiting", self.is_due)
+            .order_by(item.c.priority, item.c.created_at, self.tie)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        return [self.row(*row) for row in connection.execute(rows)]
+
+    def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        """Set the status of rows from `waiting_rows`, and clear their errors and details."""
+        clause = (item.c.queue == queue) & item.c.id.in_(select(self.listed(ids).id))
+        connection.execute(update(item).where(clause).values(status=status, **_NEW_STATE))
+
+    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+        """Set the status of rows, and clear their errors and details. Rows that wait, or were cancelled in
+        the database just now, are left to the migrator."""
+        clause = (item.c.queue == queue) & item.c.id.in_(select(self.listed(ids).id))
+        others = item.c.status != "waiting"
+        connection.execute(
+            update(item).where(clause, others, ~_IS_WITHDRAWN).values(status=status, **_NEW_STATE)
+        )
+
+    @abstractmethod
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        """Set the details, as JSON text, of rows with these ids."""
+
+    def set_error(
+        self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str
+    ) -> None:
+        """Set the error and the status of a row, whatever its id."""
+        clause = (item.c.queue == queue) & self.is_row(row)
+        connection.execute(update(item).where(clause).values(status=status, error=error))
+
+    def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
+        """Queued rows that were changed in the database, by id."""
+        its_item = (item.c.queue == change.c.queue) & (item.c.id == change.c.id)
+        rows = (
+            select(change.c.id, change.c.number, item.c.status, self.change_key, *self.columns)
+            .select_from(change.outerjoin(item, its_item))
+            .where(change.c.queue == queue, change.c.id > cast(literal(after), Text))
+            .order_by(change.c.id)
+            .limit(limit)
+        )
+        return [
+            ChangeRow(id, number, status, self.row(*row) if status else None, key)
+            for id, number, status, key, *row in connection.execute(rows)
+        ]
+
+    def forget_change(self, connection: Connection, queue: str, row: ChangeRow) -> None:
+        """Delete the record of a change, unless the row was changed again meanwhile."""
+        clause = (change.c.queue == queue) & (self.change_key == row.key) & (change.c.number == row.number)
+        connection.execute(delete(change).where(clause))
+
+    def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
+        self.insert(connection, event, EventRow._fields, queue, rows)
+
+    def put_answers(
+        self, connection: Connection, queue: str, ids: Sequence[str], rows: Sequence[AnswerRow]
+    ) -> None:
+        """Write the answers of items, replacing those with the same id and token. The items' other answers
+        are no longer accepted."""
+        if tokens := [(row.id, row.token) for row in rows if row.number == 0]:
+            given = self.records({"id": Text, "token": BigInteger}, tokens)
+            is_given = tuple_(answer.c.id, answer.c.token).in_(select(given.c.id, given.c.token))
+            connection.execute(delete(answer).where(answer.c.queue == queue, is_given))
+        if ids:
+            clause = (answer.c.queue == queue) & answer.c.id.in_(select(self.listed(ids).id))
+            others = update(answer).where(clause, answer.c.accepted).values(accepted=False, late=True)
+            connection.execute(others)
+        self.insert(connection, answer, AnswerRow._fields, queue, rows)
+
+    def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        """The ids that leaseq_item does not have, except those of rows that were deleted just now."""
+        listed = self.listed(ids)
+        is_item = exists().where(item.c.queue == queue, item.c.id == listed.id)
+        is_change = exists().where(change.c.queue == queue, change.c.id == listed.id)
+        return list(connection.execute(select(listed.id).where(~is_item, ~is_change)).scalars())
+
+    def ended_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+        """The ids whose rows say that the item has ended, or that have accepted answers, except those of rows
+        that were cancelled just now."""
+        listed = self.listed(ids)
+        has_ended = exists().where(
+            item.c.queue == queue,
+            item.c.id == listed.id,
+            item.c.status.not_in(("waiting", "queued")),
+            ~_IS_WITHDRAWN,
+        )
+        is_answered = exists().where(answer.c.queue == queue, answer.c.id == listed.id, answer.c.accepted)
+        return list(connection.execute(select(listed.id).where(or_(has_ended, is_answered))).scalars())
+
+    def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
+        """Add rows, each with a status, for items that did not come from the database."""
+        names = ("id", "payload", "priority", "requires", "due", "status")
+        self.insert(connection, item, names, queue, [(*row[:5], status) for row, status in rows])
+
+    def runner(self, connection: Connection, queue: str) -> Runner | None:
+        """The bridge that last worked on the queue."""
+        columns = (bridge.c.runner, bridge.c.high, bridge.c.low, self.seconds_since_seen)
+        clause = (bridge.c.queue == queue) & bridge.c.runner.is_not(None)
+        row = connection.execute(select(*columns).where(clause)).one_or_none()
+        return None if row is None else Runner(row[0], row[1], row[2], float(row[3]))
+
+    def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
+        values = {"runner": name, "high": high, "low": low, "seen_at": func.now()}
+        connection.execute(update(bridge).where(bridge.c.queue == queue).values(values))
+
+    def ids(self, connection: Connection, queue: str, after: str | bytes, limit: int) -> list[str | bytes]:
+        """The ids of the queue's rows after this one, ordered as text. Bytes are no valid id."""
+        clause = (item.c.queue == queue) & (item.c.id > cast(literal(after), Text))
+        ids = select(item.c.id).where(clause, self.is_text(item.c.id)).order_by(item.c.id).limit(limit)
+        return list(connection.execute(ids).scalars())
+
+    def is_text(self, column: Column[str]) -> ColumnElement[bool]:
+        """Whether a value of a text column is text."""
+        return column.is_not(None)
+
+    def ids_with(self, connection: Connection, queue: str, status: str) -> list[str]:
+        """The ids of rows with a status, by priority and age."""
+        ids = select(item.c.id).where(item.c.queue == queue, item.c.status == status)
+        return list(connection.execute(ids.order_by(item.c.priority, item.c.created_at, self.tie)).scalars())
+
+    def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
+        """The rows with these ids, in the same order."""
+        listed = self.listed(ids)
+        is_row = (item.c.queue == queue) & (item.c.id == listed.id)
+        rows = select(*self.columns).select_from(listed.table.join(item, is_row)).order_by(listed.place)
+        return [self.row(*row) for row in connection.execute(rows)]
+
+
+class PostgreSQL(Statements):
+    insert_into = staticmethod(postgresql.insert)
+    _is_out_of_range = or_(item.c.due < _EPOCH, item.c.due >= _LATEST)  # psycopg can't read all of these
+    columns = (
+        item.c.id,
+        cast(item.c.payload, Text),
+        item.c.priority,
+        item.c.requires,
+        case((~_is_out_of_range, item.c.due)),
+        _is_out_of_range,
+    )
+    is_due = item.c.run_at <= func.now()
+    tie = item.c.id
+    change_key = change.c.id
+    seconds_since_seen = extract("epoch", func.now() - bridge.c.seen_at)
+
+    def row(self, *values: Any) -> ItemRow:
+        id, payload, priority, requires, due, is_out_of_range = values
+        problem = DUE_LIMIT if is_out_of_range else None
+        return ItemRow(id, payload, priority, requires, due and due.astimezone(UTC), problem)
+
+    def is_row(self, row: ItemRow) -> ColumnElement[bool]:
+        is_row: ColumnElement[bool] = item.c.id == row.id
+        return is_row
+
+    def listed(self, ids: Sequence[str]) -> _Ids:
+        listed = func.json_array_elements_text(_json(ids)).table_valued(
+            column("id", Text), with_ordinality="place", name="listed"
+        )
+        table = listed.render_derived()
+        return _Ids(table, table.c.id, table.c.place)
+
+    def records(self, types: Mapping[str, Any], rows: Sequence[Sequence[object]]) -> FromClause:
+        texts = _json([dict(zip(types, row, strict=True)) for row in rows])
+        columns = [column(name, type) for name, type in types.items()]
+        return (
+            func.json_to_recordset(texts).table_valued(*columns, name="given").render_derived(with_types=True)
+        )
+
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        if rows:
+            given = self.records({"id": Text, "details": Text}, rows)
+            is_row = (item.c.queue == queue) & (item.c.id == given.c.id)
+            details = cast(given.c.details, item.c.details.type)
+            connection.execute(update(item).where(is_row).values(details=details))
+
+    def insert(
+        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
+    ) -> None:
+        if rows:
+            columns = [table.c[name] for name in names]
+            types = {one.name: Text if isinstance(one.type, JSON) else one.type for one in columns}
+            given = self.records(types, rows)
+            values = [cast(given.c[one.name], one.type) for one in columns]
+            rows_of_queue = select(literal(queue, Text), *values)
+            statement = self.insert_into(table).from_select(["queue", *names], rows_of_queue)
+            connection.execute(statement.on_conflict_do_nothing())
+
+
+class SQLite(Statements):
+    """Columns may contain values of any type, and times are text."""
+
+    insert_into = staticmethod(sqlite.insert)
+    columns = (
+        item.c.id,
+        item.c.payload,
+        item.c.priority,
+        item.c.requires,
+        cast(item.c.due, Text),
+        func.round((func.julianday(item.c.due) - 2440587.5) * 86_400_000),
+        literal_column("leaseq_item.rowid"),
+    )
+    waiting_columns = (func.julianday(item.c.run_at).is_(None),)
+    is_due = func.coalesce(func.julianday(item.c.run_at), 0) <= func.julianday("now")
+    tie = literal_column("leaseq_item.rowid")
+    change_key = literal_column("leaseq_change.rowid")
+    seconds_since_seen = (func.julianday("now") - func.julianday(bridge.c.seen_at)) * 86_400
+
+    def row(self, *values: Any) -> ItemRow:
+        id, payload, priority, requires, due, milliseconds, rowid, *is_bad_run_at = values
+        problem = (
+            "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00" if any(is_bad_run_at) else None
+        )
+        due_at = None
+        if due is not None:
+            if milliseconds is None or not 0 <= milliseconds < (_LATEST - _EPOCH) / timedelta(milliseconds=1):
+                problem = DUE_LIMIT
+            else:
+                due_at = _EPOCH + timedelta(milliseconds=milliseconds)
+        return ItemRow(id, payload, priority, requires, due_at, problem, rowid)
+
+    def is_row(self, row: ItemRow) -> ColumnElement[bool]:
+        # Its id may be none that can be sent.
+        is_row: ColumnElement[bool] = literal_column("leaseq_item.rowid") == row.rowid
+        return is_row
+
+    def is_text(self, column: Column[str]) -> ColumnElement[bool]:
+        is_text: ColumnElement[bool] = func.typeof(column) == "text"
+        return is_text
+
+    def listed(self, ids: Sequence[str]) -> _Ids:
+        table = func.json_each(json.dumps(list(ids))).table_valued("key", "value", name="listed")
+        return _Ids(table, table.c.value, table.c.key)
+
+    def records(self, types: Mapping[str, Any], rows: Sequence[Sequence[object]]) -> FromClause:
+        given = func.json_each(json.dumps([list(row) for row in rows])).table_valued("value", name="rows")
+        columns = [
+            func.json_extract(given.c.value, f"$[{place}]", type_=type).label(name)
+            for place, (name, type) in enumerate(types.items())
+        ]
+        return select(*columns).subquery("given")
+
+    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+        """One row after the other: in an UPDATE … FROM, SQLite looks at all rows of the queue."""
+        if rows:
+            is_row = (item.c.queue == queue) & (item.c.id == bindparam("row"))
+            statement = update(item).where(is_row).values(details=bindparam("text"))
+            connection.execute(statement, [{"row": id, "text": text} for id, text in rows])
+
+    def insert(
+        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
+    ) -> None:
+        """Without SQLAlchemy's processing of each value, which would take as long as the insert."""
+        if rows:
+            statement, places = _sqlite_insert(table, ("queue", *names))
+            has_times = any(table.c[name].type is item.c.due.type for name in names)
+            values = [(queue, *map(sqlite_time, row)) if has_times else (queue, *row) for row in rows]
+            connection.exec_driver_sql(statement, list(map(itemgetter(*places), values)))
+
+
+@lru_cache(maxsize=16)
+def _sqlite_insert(table: Table, names: tuple[str, ...]) -> tuple[str, list[int]]:
+    """The text of an insert, and the places of its parameters among ``names``."""
+    statement = sqlite.insert(table).on_conflict_do_nothing()
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="qmark"), column_keys=names)
+    return str(compiled), [names.index(name) for name in compiled.positiontup or ()]
+
+
+def _json(value: object) -> ColumnElement[Any]:
+    return cast(literal(json.dumps(value, default=str), Text), JSON)
+
+
+def statements_of(engine: Engine) -> Statements:
+    """The statements for the engine's database."""
+    return PostgreSQL() if engine.dialect.name == "postgresql" else SQLite()
