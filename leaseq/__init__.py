@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         ItemNotFound,
         LeaseLost,
         LeaseqError,
-        PolicyChanged,
         QueueExists,
         QueueNotFound,
         QueueUnreadable,
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
         WaitingRow,
         WhyNothing,
     )
-    from leaseq.policy import Durable, Policy, PolicyChanges
+    from leaseq.policy import Durable, Policy, PolicyChanged, PolicyChanges
     from leaseq.queue import Queue, queues, read_queues
     from leaseq.worker import Worker, WorkerStats
 

@@ -1,4 +1,4 @@
-"""The exceptions that the library raises. No redis exception leaves it."""
+"""The exceptions that the library raises, except PolicyChanged. No redis exception leaves it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaseq.models import Item
-    from leaseq.policy import Policy
 
 
 class LeaseqError(Exception):
@@ -95,18 +94,6 @@ class QueueExists(LeaseqError):
     def __init__(self, queue: str) -> None:
         super().__init__(f"there is already a queue {queue!r}; it was not changed")
         self.queue = queue
-
-
-class PolicyChanged(LeaseqError):
-    """The queue's policy is not the expected one, and nothing changed. ``policy`` is the current one."""
-
-    def __init__(self, queue: str, policy: Policy) -> None:
-        super().__init__(
-            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, "
-            "then save again"
-        )
-        self.queue = queue
-        self.policy = policy
 
 
 class ServerUnavailable(LeaseqError):

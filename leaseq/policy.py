@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import Json
 from leaseq.names import did_you_mean
 from leaseq.policy_fields import (
@@ -313,3 +313,15 @@ class PolicyChanges(TypedDict, total=False):
     form: Json
     title: str
     instructions: str
+
+
+class PolicyChanged(LeaseqError):
+    """The queue's policy is not the expected one, and nothing changed. ``policy`` is the current one."""
+
+    def __init__(self, queue: str, policy: Policy) -> None:
+        super().__init__(
+            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, "
+            "then save again"
+        )
+        self.queue = queue
+        self.policy = policy

@@ -18,12 +18,10 @@ from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import health, metrics
 from leaseq.webapp.paths import App, init_paths
-from leaseq.webapp.reachability import UnreachableRow, unreachable_rows
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
-from leaseq.webapp.security.audit_log import log_after_request
 from leaseq.webapp.security.authorization import SessionCookie, init_authorization
 from leaseq.webapp.security.headers import init_headers
 from leaseq.webapp.security.rate_limits import init_rate_limits
@@ -39,7 +37,7 @@ from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
-from leaseq.webapp.store.queue_access import QueueAccess
+from leaseq.webapp.store.queue_access import QueueAccess, UnreachableRow, unreachable_rows
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -93,7 +91,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_hosts(app, settings.allowed_hosts)
     init_negotiation(app, api.bp)
     app.before_request(unpack_body)
-    init_authorization(app, on_change=log_after_request)
+    init_authorization(app)
     init_rate_limits(app, client, settings.rate_limit)
     init_errors(app)
     init_unreadable(app, problem_response)

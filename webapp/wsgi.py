@@ -5,8 +5,8 @@ import gevent
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.docs import document_bytes
-from leaseq.webapp.manage import trials
 from leaseq.webapp.realtime.sampler import Sampler
+from leaseq.webapp.services import queues
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.capacity import SlowClients
 from leaseq.webapp.serving.time_slices import init_time_slices
@@ -20,7 +20,7 @@ _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
 shutdown.on_shutdown(_state.waits.close)
 shutdown.on_shutdown(_state.live.close)
-shutdown.on_shutdown(trials.stop_all)
+shutdown.on_shutdown(queues.stop_simulations)
 _sampler = Sampler(_state.client, _state.samples, _state.accounts, _state.access)
 _sampler.start()
 shutdown.on_shutdown(_sampler.close)

@@ -16,9 +16,9 @@ from leaseq.engine.connection import ServerMarker
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
+from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
 from leaseq.queue.related_data import delete_related_data
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans

@@ -10,9 +10,9 @@ from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.connection import Connection, ServerMarker
 from leaseq.engine.keys import QUEUES, STATUS, WEBHOOK_STATE, Keys
-from leaseq.errors import Invalid, LeaseqError, PolicyChanged
+from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import SIGNS, Erased, GivenAnswer, GivenAnswerRow, Item, NewItem, PersonItem, Relation
-from leaseq.policy import Policy
+from leaseq.policy import Policy, PolicyChanged
 from leaseq.queue.base import Base, expected_version
 from leaseq.validation import is_dot_segment
 

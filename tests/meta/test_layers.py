@@ -29,8 +29,9 @@ LEASEQ_LAYERS: tuple[set[str], ...] = (
     {"worker", "transfer", "webhooks", "doctor", "server", "simulation", "bridge", "backup"},
     {"cli", "__main__"},
 )
+SERVICES = {"services"}  # each verb of the views, once
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
-WEBAPP_TOP = {"app", "wsgi", "commands"}  # everything else in webapp/ is shared by the views
+WEBAPP_TOP = {"app", "wsgi", "commands"}  # everything else in webapp/ is shared by the services and views
 
 REDIS_CLIENTS = {"engine", "doctor"}
 
@@ -119,7 +120,8 @@ def imported_components(path: Path) -> Iterator[str]:
 
 def layer_of(package: str, name: str) -> int:
     if package == "webapp":
-        return 2 if name in WEBAPP_TOP else 1 if name in VIEWS else 0
+        upper_layers = enumerate((SERVICES, VIEWS, WEBAPP_TOP), 1)
+        return next((number for number, names in upper_layers if name in names), 0)
     layers = [number for number, components in enumerate(LEASEQ_LAYERS) if name in components]
     assert layers, f"leaseq/{name} is in no layer: add it to one in tests/meta/test_layers.py"
     return layers[0]
@@ -151,10 +153,36 @@ def test_folders_have_no_import_cycle(package: str) -> None:
         pytest.fail(f"an import cycle in {package}/: {' imports '.join(reversed(error.args[1]))}")
 
 
+@pytest.mark.parametrize(
+    "path", [p for p in PYTHON_FILES if p.is_relative_to(ROOT / "webapp" / "store")], ids=relative_path
+)
+def test_store_imports_nothing_else_of_webapp(path: Path) -> None:
+    assert set(imported_components(path)) - {"store"} == set()
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_modules_have_no_import_cycle() -> None:
+    """Nor by imports in functions, or for types only."""
+    modules = {module_name(path): path for path in PYTHON_FILES}
+    imports_by_module: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        names = {name if name in modules else name.rpartition(".")[0] for name in imported_names(path)}
+        imports_by_module[module] = (names & modules.keys()) - {module}
+    try:
+        TopologicalSorter(imports_by_module).prepare()
+    except CycleError as error:
+        pytest.fail(f"an import cycle: {' imports '.join(reversed(error.args[1]))}")
+
+
 def test_layers_list_only_existing_folders() -> None:
     names = set.union(*LEASEQ_LAYERS) - {BASE}
     assert {name for name in names if not any((ROOT / "leaseq").glob(f"{name}*"))} == set()
-    assert {name for name in VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))} == set()
+    assert {
+        name for name in SERVICES | VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))
+    } == set()
 
 
 def test_web_and_redis_packages_are_imported_only_in_allowed_layers() -> None:

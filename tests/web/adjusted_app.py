@@ -7,7 +7,7 @@ others from running.
 
 import os
 
-from leaseq.webapp.api import leases
+from leaseq.webapp.services import leases
 from leaseq.webapp.wsgi import app
 from tests.web.slice_meter import SliceMeter
 
@@ -15,6 +15,6 @@ if seconds := os.environ.get("SLOW_SECONDS"):
     app.wsgi_app._seconds = float(seconds)  # type: ignore[attr-defined]
 if "NO_WAIT" in os.environ:
     wait_for_item = leases._wait_for_item
-    leases._wait_for_item = lambda queue, seconds: wait_for_item(queue, 0 * seconds)
+    leases._wait_for_item = lambda queue, seconds, request_id: wait_for_item(queue, 0 * seconds, request_id)
 if "SLICES" in os.environ:
     app.wsgi_app = SliceMeter(app.wsgi_app)  # type: ignore[method-assign]

@@ -24,6 +24,7 @@ from leaseq.webapp.api.models.base import request_id
 from leaseq.webapp.api.models.requests import ImportQuery, QueuePath
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.services import imports, items
 from leaseq.webapp.serving.bodies import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.serving.time_slices import in_slices
@@ -133,9 +134,9 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
         return _enqueue_lines(queue, key), 201, {}
     body = _bounded_json()
     if isinstance(body, Iterator):
-        items = _checked_items(body)
+        new_items = _checked_items(body)
         conflicts = Conflicts()
-        counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.add)
+        counts = items.enqueue_many(queue, _with_ids(queue.name, key, new_items), conflicts.add)
         return conflicts.answer(counts), 201, {}
     result = _enqueue_one(queue, transfer.from_envelope(body))
     answer = {"id": result.id, "added": result.added}
@@ -146,18 +147,7 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
 
 def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
     try:
-        return queue.enqueue(
-            item.payload,
-            id=item.id,
-            priority=item.priority,
-            delay=item.delay,
-            at=item.at,
-            requires=item.requires,
-            due=item.due,
-            max_attempts=item.max_attempts,
-            request_id=request_id(),
-            on_conflict=refuse,
-        )
+        return items.enqueue(queue, item, request_id=request_id(), on_conflict=refuse)
     except leaseq.Invalid as error:
         if error.field == "request_id":
             raise key_reused() from None
@@ -173,12 +163,12 @@ def _bounded_json() -> Any:
 
 def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
     """All items of an array, before any is added."""
-    items: list[leaseq.NewItem] = []
+    new_items: list[leaseq.NewItem] = []
     for number, value in enumerate(in_slices(values), 1):
         if number > MAX_ARRAY:
             raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
-        items.append(_element(number, value))
-    return items
+        new_items.append(_element(number, value))
+    return new_items
 
 
 def _element(number: int, value: Any) -> leaseq.NewItem:
@@ -188,11 +178,11 @@ def _element(number: int, value: Any) -> leaseq.NewItem:
         raise type(error)(f"{number - 1}.{error.field}", error.limit, f"item {number}: {error}") from None
 
 
-def _with_ids(queue_name: str, key: str | None, items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
+def _with_ids(queue_name: str, key: str | None, new_items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
     """Give items without an id one that is derived from the request's key, if it has a key."""
     if key is None:
-        return items
-    return [with_id(queue_name, key, number, item) for number, item in enumerate(items, 1)]
+        return new_items
+    return [with_id(queue_name, key, number, item) for number, item in enumerate(new_items, 1)]
 
 
 def with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> leaseq.NewItem:
@@ -212,7 +202,7 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
                 return
             yield row if key is None else with_id(queue.name, key, number, row)
 
-    counts = queue.enqueue_many(good_rows(), on_conflict=conflicts.add)
+    counts = items.enqueue_many(queue, good_rows(), conflicts.add)
     if bad_rows:
         bad_row = bad_rows[0]
         message = bad_row.message.removeprefix("row: ")
@@ -315,8 +305,8 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         if len(conflicting) < CONFLICTS_SHOWN:
             conflicting.append({"line": row.line, "id": row.id})
 
-    items = _rows_with_ids(queue.name, key, rows)
-    result = transfer.import_items(queue, items, on_bad=bad, on_conflict=conflict)
+    rows_with_ids = _rows_with_ids(queue.name, key, rows)
+    result = imports.add_rows(queue, rows_with_ids, on_bad=bad, on_conflict=conflict)
     sheet = rows.summary.sheet if rows.summary else None
     return {
         **asdict(result),

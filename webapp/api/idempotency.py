@@ -16,7 +16,6 @@ from flask import Response, current_app, g, request
 
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
-from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
@@ -158,7 +157,6 @@ def _stored_response(answer: StoredResponse) -> Response:
             f"{HEADER}: the first request with this key succeeded, with status {answer.status}. Its answer "
             "was not kept, because it was too large or contains a secret: read what it changed",
         )
-    skip_log()
     response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(answer.headers)

@@ -13,7 +13,7 @@ from typing_extensions import TypeAliasType
 from werkzeug.exceptions import Forbidden
 
 import leaseq
-from leaseq import Invalid, LeaseqError, Queue, transfer
+from leaseq import Invalid, transfer
 from leaseq.webapp.api.blueprint import bp
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, list_response
@@ -37,13 +37,13 @@ from leaseq.webapp.api.models.requests import (
     State,
     TokenRequest,
 )
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.errors import problem_of
 from leaseq.webapp.search.criteria import ANY, search_among
 from leaseq.webapp.search.matching import LONGEST
-from leaseq.webapp.security.audit_log import detail_changes, log_change, skip_log
 from leaseq.webapp.security.authorization import may_manage, needs
-from leaseq.webapp.security.queue_access import worker_name
+from leaseq.webapp.services import items
+from leaseq.webapp.services.queues import worker_name
 from leaseq.webapp.serving.problem import Problem
 
 TAGS: list[Any] = [{"name": "items"}]
@@ -116,9 +116,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     assignments, at least one must be in one of these states: that one moves, and nobody loses a lease.
     """
     changes = body.sent_fields()
-    item = existing_queue(path.q).change(path.id, by=person().name, **changes)
-    detail_changes(changes)
-    return responses.Item.from_record(item)
+    return responses.Item.from_record(items.change(existing_queue(path.q), path.id, **changes))
 
 
 @bp.delete("/queues/<q>/items/<item:id>", tags=TAGS, responses={"204": None})
@@ -128,8 +126,7 @@ def remove(path: ItemPath, query: RemoveQuery) -> Response:
 
     With `unless=finished`, an item that has an answer is not deleted: 409 `item-finished`.
     """
-    existing_queue(path.q).remove(path.id, unless=query.unless, by=person().name)
-    state().threads.forget(path.q, path.id)
+    items.remove(existing_queue(path.q), path.id, unless=query.unless)
     return Response(status=204)
 
 
@@ -137,23 +134,21 @@ def remove(path: ItemPath, query: RemoveQuery) -> Response:
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return a dead item to the queue, with its full number of attempts."""
-    return responses.Item.from_record(existing_queue(path.q).revive(path.id, by=person().name))
+    return responses.Item.from_record(items.revive(existing_queue(path.q), path.id))
 
 
 @bp.post("/queues/<q>/items/<item:id>/release", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End the lease of an item, so that somebody else can get it."""
-    return responses.Item.from_record(existing_queue(path.q).release(path.id, by=person().name))
+    return responses.Item.from_record(items.release(existing_queue(path.q), path.id))
 
 
 @bp.post("/queues/<q>/items/<item:id>/assign", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
-    queue = existing_queue(path.q)
-    assignee = worker_name(queue.name, body.person)
-    return responses.Item.from_record(queue.assign(path.id, assignee, by=person().name))
+    return responses.Item.from_record(items.assign(existing_queue(path.q), path.id, body.person))
 
 
 @bp.delete("/queues/<q>/items/<item:id>/assignment", tags=TAGS, responses={"200": responses.Item})
@@ -163,14 +158,14 @@ def unassign(path: ItemPath) -> dict[str, Any]:
 
     If it waits, it goes to the front of its priority. An item that is assigned to nobody is not changed.
     """
-    return responses.Item.from_record(existing_queue(path.q).unassign(path.id, by=person().name))
+    return responses.Item.from_record(items.unassign(existing_queue(path.q), path.id))
 
 
 @bp.post("/queues/<q>/items/<item:id>/adopt", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     """Make the late answer of this token the item's answer."""
-    return responses.Item.from_record(existing_queue(path.q).adopt(path.id, body.token, by=person().name))
+    return responses.Item.from_record(items.adopt(existing_queue(path.q), path.id, body.token))
 
 
 @bp.post("/queues/<q>/items/<item:id>/reopen", tags=TAGS, responses={"200": responses.Item})
@@ -181,8 +176,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     The answer is kept as a late answer, and becomes the draft of the person who gave it.
     """
     queue = existing_queue(path.q)
-    assignee = None if body.to is None else worker_name(queue.name, body.to, "to")
-    item = queue.reopen(path.id, body.token, to=assignee, reason=body.reason, by=person().name)
+    item = items.reopen(queue, path.id, body.token, to=body.to, reason=body.reason)
     return responses.Item.from_record(item)
 
 
@@ -190,7 +184,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
 @needs("manager")
 def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
     """Replace the answer of this token with yours. The replaced one is kept as a late answer."""
-    item = existing_queue(path.q).correct(path.id, body.token, body.result, by=person().name)
+    item = items.correct(existing_queue(path.q), path.id, body.token, body.result)
     return responses.Item.from_record(item)
 
 
@@ -240,17 +234,8 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     criteria = leaseq.Filter(person=query.person, since=since, until=until)
     search = search_among(query.find, query.state or ANY, criteria, queue.policy.form)
     page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=SCAN_LIMIT, after=query.after))
-    items = [responses.Item.from_record(item) for item in page.items]
-    return list_response("items", items, page.after, compared=page.scanned)
-
-
-_LOG_KINDS = {
-    "release": "released",
-    "assign": "assigned",
-    "unassign": "unassigned",
-    "revive": "revived",
-    "remove": "removed",
-}
+    found = [responses.Item.from_record(item) for item in page.items]
+    return list_response("items", found, page.after, compared=page.scanned)
 
 
 @bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": responses.BulkResult})
@@ -270,36 +255,10 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     if "unless" in body.model_fields_set and body.action != "remove":
         raise Invalid("unless", "only for remove")
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
-    count, refusals = 0, []
-    try:
-        for id in dict.fromkeys(body.ids):
-            try:
-                _do(queue, body, id, assignee)
-                count += 1
-            except (Invalid, LeaseqError) as error:
-                problem = problem_of(error)
-                if problem.status >= 500:
-                    raise
-                refusals.append({"id": id, "code": problem.code, "detail": problem.detail})
-    finally:  # also if the server fails halfway
-        if count:
-            detail = f"{count} → {assignee}" if assignee else f"{count}"
-            log_change(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)
-        else:
-            skip_log()
-    return {"done": count, "refused": refusals}
+    count, refusals = items.run_bulk(queue, items.Bulk(body.action, assignee, unless=body.unless), body.ids)
+    return {"done": count, "refused": [_refused(one.id, one.error) for one in refusals if one.error]}
 
 
-def _do(queue: Queue, body: BulkRequest, id: str, assignee: str) -> None:
-    by = person().name
-    if body.action == "release":
-        queue.release(id, by=by)
-    elif body.action == "assign":
-        queue.assign(id, assignee, by=by)
-    elif body.action == "unassign":
-        queue.unassign(id, by=by)
-    elif body.action == "revive":
-        queue.revive(id, by=by)
-    else:
-        queue.remove(id, unless=body.unless, by=by)
-        state().threads.forget(queue.name, id)
+def _refused(id: str, error: leaseq.LeaseqError) -> dict[str, str]:
+    problem = problem_of(error)
+    return {"id": id, "code": problem.code, "detail": problem.detail}

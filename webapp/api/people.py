@@ -27,13 +27,12 @@ from leaseq.webapp.api.models.accounts import (
 )
 from leaseq.webapp.api.models.base import PageQuery, list_response, page_of
 from leaseq.webapp.api.models.requests import EmptyRequest, PersonPath
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import accounts, person
 from leaseq.webapp.rendering.downloads import download
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.erasing import erase
+from leaseq.webapp.services import people
 from leaseq.webapp.serving.bodies import JSON
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.person_data import PersonChange, change_person, person_document
 
 TAGS: list[Any] = [{"name": "people"}]
 
@@ -42,8 +41,8 @@ TAGS: list[Any] = [{"name": "people"}]
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
     """List all people who have an account, by name, page by page."""
-    people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return list_response("people", [Person.from_record(one) for one in people], after)
+    page, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
+    return list_response("people", [Person.from_record(one) for one in page], after)
 
 
 @bp.get("/people/<name>", tags=TAGS, responses={"200": Person})
@@ -61,9 +60,7 @@ def export_person(path: PersonPath) -> Response:
     It contains their account, tokens without the secrets, log entries, figures and messages, and for each
     item what they had and answered. If there is no account, it contains what is stored under the name.
     """
-    state().activity.flush()  # what this process still buffers
-    document = person_document(state().client, accounts(), path.name)
-    return download(map(str.encode, document), JSON, "person.json")
+    return download(map(str.encode, people.export(path.name)), JSON, "person.json")
 
 
 @bp.put("/people/<name>", tags=TAGS, responses={"200": Person, "201": Person})
@@ -76,25 +73,16 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     Anybody may have what was assigned to them where they may no longer work: `X-Leaseq-Unassigned` says how
     many items.
     """
-    by = person().name
     if accounts().find(path.name) is None:
-        account = accounts().add(
-            path.name, by=by, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
-        )
+        role, skills, team = body.role or "worker", body.skills or (), body.team or ""
+        account = accounts().add(path.name, by=person().name, role=role, skills=skills, team=team)
         if not body.disabled:
             return Person.from_record(account), 201, {UNASSIGNED: "0"}
-        change, status = _change(account.name, disabled=True), 201
+        change, status = people.change(account.name, disabled=True), 201
     else:
-        change, status = _change(path.name, **_changes(body)), 200
+        changes = {"role": body.role, "skills": body.skills, "team": body.team, "disabled": body.disabled}
+        change, status = people.change(path.name, **changes), 200
     return Person.from_record(change.person), status, {UNASSIGNED: str(change.unassigned)}
-
-
-def _changes(body: PersonChanges) -> dict[str, Any]:
-    return {"role": body.role, "skills": body.skills, "team": body.team, "disabled": body.disabled}
-
-
-def _change(name: str, **changes: Any) -> PersonChange:
-    return change_person(state().client, accounts(), state().access, name, by=person().name, **changes)
 
 
 @bp.delete("/people/<name>", tags=TAGS, responses={"204": None})
@@ -106,7 +94,7 @@ def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
     and a random name replaces theirs in items, threads and the managers' log. The header `X-Leaseq-Erased-As`
     of this response has it, and nothing else does. The journals keep the name until they are trimmed.
     """
-    return "", 204, {ERASED_AS: erase(path.name).pseudonym}
+    return "", 204, {ERASED_AS: people.erase(path.name).pseudonym}
 
 
 @bp.post("/people/<name>/password-link", tags=TAGS, responses={"201": PasswordLink})
@@ -133,9 +121,7 @@ def reset_factor(path: PersonPath) -> tuple[str, int]:
 
     They sign in with the password alone until they turn it on again.
     """
-    name = accounts().get(path.name).name
-    if accounts().turn_off_factor(name, by=person().name):
-        accounts().end_sessions(name, by=person().name)
+    people.reset_factor(path.name)
     return "", 204
 
 

@@ -31,16 +31,22 @@ from leaseq.webapp.api.models.requests import (
 )
 from leaseq.webapp.api.models.responses import PolicyChanges, serialize_queue
 from leaseq.webapp.api.negotiation import accepted_format
-from leaseq.webapp.context import accounts, existing_queue, person, queue_names, state
-from leaseq.webapp.reachability import count_unreachable, unreachable_rows
+from leaseq.webapp.context import accounts, existing_queue, queue_names, state
 from leaseq.webapp.rendering.downloads import streamed_answers
 from leaseq.webapp.rendering.filters import unused_answers
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.deleting import delete_queue
-from leaseq.webapp.security.queue_access import change_access, unmatched_names
+from leaseq.webapp.services import queues
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts.model import MAX_TEAM
-from leaseq.webapp.store.queue_access import MAX_PEOPLE, MAX_TEAMS, Access, Group, group_of
+from leaseq.webapp.store.queue_access import (
+    MAX_PEOPLE,
+    MAX_TEAMS,
+    Access,
+    Group,
+    count_unreachable,
+    group_of,
+    unreachable_rows,
+)
 
 TAGS: list[Any] = [{"name": "queues"}]
 
@@ -88,8 +94,8 @@ def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int,
     """
     queue = existing_queue(path.q).name
     access = Access(_group("work", body.work), _group("manage", body.manage))
-    change = change_access(queue, lambda _: access)
-    headers = {UNASSIGNED: change.unassigned, UNMATCHED: len(unmatched_names(change.access))}
+    change = queues.change_access(queue, lambda _: access)
+    headers = {UNASSIGNED: change.unassigned, UNMATCHED: len(queues.unmatched_names(change.access))}
     return _serialize(change.access), 200, {name: str(count) for name, count in headers.items()}
 
 
@@ -120,9 +126,9 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need a newer version of leaseq."""
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
-    queues, errors = leaseq.read_queues(client, lambda one: serialize_queue(one, one.policy), names)
+    found, errors = leaseq.read_queues(client, lambda one: serialize_queue(one, one.policy), names)
     entries = [{"name": name, "detail": str(error)} for name, error in errors.items()]
-    return list_response("queues", list(queues.values()), after, unreadable=entries)
+    return list_response("queues", list(found.values()), after, unreadable=entries)
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": responses.Queue})
@@ -153,7 +159,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     expected, create_only = _expected(queue, policy), _create_only()
     if create_only and policy is not None:
         raise leaseq.QueueExists(queue.name)
-    queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
+    queues.configure(queue, policy, expected=expected, create_only=create_only, **changes)
     return _queue_response(queue, 201 if policy is None else 200)
 
 
@@ -166,7 +172,7 @@ def delete(path: QueuePath) -> Response:
     somebody else has changed the policy since. If a deletion was interrupted, the same call finishes it.
     """
     queue = leaseq.Queue(state().client, path.q)
-    delete_queue(queue.name, expected=_expected(queue, queue.find_policy()))
+    queues.delete(queue.name, expected=_expected(queue, queue.find_policy()))
     return Response(status=204)
 
 
@@ -230,7 +236,7 @@ def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
 
     It deletes only finished and dead items that the policy no longer keeps.
     """
-    return responses.Cleared.from_record(existing_queue(path.q).clear())
+    return responses.Cleared.from_record(queues.clear(existing_queue(path.q)))
 
 
 MAX_MOVED = 1_000
@@ -240,9 +246,8 @@ MAX_MOVED = 1_000
 @needs("manager")
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
-    count = existing_queue(path.q).revive_all(
-        error=body.error, person=body.person, limit=MAX_MOVED, by=person().name
-    )
+    queue = existing_queue(path.q)
+    count = queues.revive_all(queue, person_name=body.person, error=body.error, limit=MAX_MOVED)
     return {"revived": count, "more": count == MAX_MOVED}
 
 
@@ -253,27 +258,16 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
 
     They are deleted with their answers, history and threads. People who hold one lose the lease.
     """
-    removed_ids: list[str] = []
-    try:
-        existing_queue(path.q).remove_all(
-            body.state,
-            error=body.error,
-            person=body.person,
-            limit=MAX_MOVED,
-            by=person().name,
-            on_removed=removed_ids.append,
-        )
-    finally:
-        for id in removed_ids:
-            state().threads.forget(path.q, id)
-    return {"removed": len(removed_ids), "more": len(removed_ids) == MAX_MOVED}
+    queue = existing_queue(path.q)
+    count = queues.remove_all(queue, body.state, person_name=body.person, error=body.error, limit=MAX_MOVED)
+    return {"removed": count, "more": count == MAX_MOVED}
 
 
 @bp.post("/queues/<q>/pause", tags=MANAGE_TAGS, responses={"200": responses.PauseState})
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     """Pause the queue: no item can be reserved, but held items can be finished."""
-    existing_queue(path.q).pause(body.reason, by=person().name)
+    queues.pause(existing_queue(path.q), body.reason)
     return {"paused": body.reason or ""}
 
 
@@ -281,7 +275,7 @@ def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
 @needs("manager")
 def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End a pause."""
-    existing_queue(path.q).resume(by=person().name)
+    queues.resume(existing_queue(path.q))
     return {"paused": None}
 
 

@@ -13,10 +13,8 @@ from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import PageQuery, Query, RequestModel, list_response, page_of
 from leaseq.webapp.api.models.requests import ID, MOMENT, NAME, SKILL, Body, EmptyRequest, optional
-from leaseq.webapp.context import state
-from leaseq.webapp.security import webhook_access as access
-from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.services import webhooks as service
 
 FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in webhooks.TYPES))
 
@@ -51,10 +49,6 @@ class DeliveriesQuery(Query):
 TAGS: list[Any] = [{"name": "webhooks"}]
 
 
-def _endpoints() -> webhooks.Endpoints:
-    return webhooks.Endpoints(state().client)
-
-
 def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
     return {**responses.Webhook.from_record(new_secret.endpoint), "secret": new_secret.secret}
 
@@ -63,7 +57,7 @@ def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
 @needs("manager", all_queues=True)
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
-    page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
+    page, after = page_of(service.endpoints().all(), lambda one: one.id, query.after, query.limit)
     return list_response("webhooks", [responses.Webhook.from_record(one) for one in page], after)
 
 
@@ -76,21 +70,21 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
     """
     withhold_answer()
     events = body.events if "events" in body.model_fields_set else webhooks.DEFAULT_TYPES
-    return _with_secret(access.add_endpoint(body.url, events, body.queues or ())), 201
+    return _with_secret(service.add(body.url, events, body.queues or ())), 201
 
 
 @bp.get("/webhooks/<webhook>", tags=TAGS, responses={"200": responses.Webhook})
 @needs("manager", all_queues=True)
 def get_webhook(path: WebhookPath) -> dict[str, Any]:
     """Read an endpoint, with the reason if it is disabled."""
-    return responses.Webhook.from_record(_endpoints().get(path.webhook))
+    return responses.Webhook.from_record(service.endpoints().get(path.webhook))
 
 
 @bp.delete("/webhooks/<webhook>", tags=TAGS, responses={"204": None})
 @needs("manager", all_queues=True)
 def remove_webhook(path: WebhookPath) -> tuple[str, int]:
     """Remove an endpoint with its secrets and its deliveries."""
-    access.remove_endpoint(path.webhook)
+    service.remove(path.webhook)
     return "", 204
 
 
@@ -99,21 +93,21 @@ def remove_webhook(path: WebhookPath) -> tuple[str, int]:
 def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Create a new secret, which is in this response only. The old one also signs for 24 hours."""
     withhold_answer()
-    return _with_secret(access.rotate_secret(path.webhook))
+    return _with_secret(service.rotate(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/enable", tags=TAGS, responses={"200": responses.Webhook})
 @needs("manager", all_queues=True)
 def enable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send to an endpoint again: waiting deliveries, and events from now on."""
-    return responses.Webhook.from_record(access.enable_endpoint(path.webhook))
+    return responses.Webhook.from_record(service.enable(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/disable", tags=TAGS, responses={"200": responses.Webhook})
 @needs("manager", all_queues=True)
 def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Send nothing until the endpoint is enabled. Waiting deliveries are kept, but not later events."""
-    return responses.Webhook.from_record(access.disable_endpoint(path.webhook))
+    return responses.Webhook.from_record(service.disable(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": responses.Delivery})
@@ -124,15 +118,15 @@ def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # no
     The process that sends webhooks sends it, with its settings, as every event. Its state is `waiting` if no
     process took it within five seconds: check that one runs.
     """
-    return responses.Delivery.from_record(access.send_test(path.webhook))
+    return responses.Delivery.from_record(service.send_test(path.webhook))
 
 
 @bp.get("/webhooks/<webhook>/deliveries", tags=TAGS, responses={"200": responses.DeliveryList})
 @needs("manager", all_queues=True)
 def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]:
     """List the latest deliveries to an endpoint, the latest try first."""
-    endpoint = _endpoints().get(path.webhook)
-    deliveries = webhooks.Deliveries(state().client).log(endpoint.id, query.limit)
+    endpoint = service.endpoints().get(path.webhook)
+    deliveries = service.deliveries().log(endpoint.id, query.limit)
     return {"deliveries": [responses.Delivery.from_record(one) for one in deliveries], "after": None}
 
 
@@ -145,8 +139,5 @@ def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
     per call.
     """
     since = time_of(body.since, "since") if "since" in body.model_fields_set else None
-    count = webhooks.Deliveries(state().client).replay(
-        _endpoints().get(path.webhook), since=since, delivery=body.delivery, failed=bool(body.failed)
-    )
-    log_change("webhook.replayed", path.webhook, str(count))
+    count = service.replay(path.webhook, since=since, delivery=body.delivery, failed=bool(body.failed))
     return {"replayed": count}

@@ -15,7 +15,7 @@ from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
-    from leaseq.webapp.store.person_data import ErasedPerson
+    from leaseq.webapp.services.people import ErasedPerson
 
 
 @click.group()
@@ -66,7 +66,7 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
     random name replaces theirs in items, threads and the managers' log, so that answers and counts stay
     right. The same command finishes an interrupted erasure.
     """
-    from leaseq.webapp.store.person_data import erase_person
+    from leaseq.webapp.services.people import erase_person
 
     accounts = accounts_of(client)
     erasure = accounts.erasures.find(name)

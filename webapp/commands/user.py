@@ -103,7 +103,7 @@ def passwd(client: Client, name: str, password_stdin: bool, revoke_tokens: bool)
 def disable(client: Client, name: str) -> None:
     """Disable a person: their sessions end, their tokens stop working, and anybody may have what they held
     and what was assigned to them."""
-    from leaseq.webapp.store.person_data import change_person
+    from leaseq.webapp.services.people import change_person
     from leaseq.webapp.store.queue_access import QueueAccess
 
     accounts = accounts_of(client)

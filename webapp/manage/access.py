@@ -13,10 +13,9 @@ from leaseq import STATES, Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.rendering.notices import flash_unassigned
-from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.deleting import delete_queue
-from leaseq.webapp.security.queue_access import UnmatchedName, change_access, checked_access, unmatched_names
+from leaseq.webapp.services import queues
+from leaseq.webapp.services.queues import UnmatchedName
 from leaseq.webapp.store.queue_access import Access, Group, group_of
 
 _RIGHTS = ("work", "manage")
@@ -34,12 +33,11 @@ def change_queue_access(q: str) -> Response | str | tuple[str, int]:
     """Save the access; if it names teams or skills that match nobody, ask first."""
     queue = existing_queue(q)
     try:
-        queue_access = checked_access(Access(*(_group(name) for name in _RIGHTS)))
-        unmatched = unmatched_names(queue_access) if "confirmed" not in request.form else []
+        queue_access = queues.checked_access(Access(*(_group(name) for name in _RIGHTS)))
+        unmatched = queues.unmatched_names(queue_access) if "confirmed" not in request.form else []
         if unmatched:
-            skip_log()
             return _page(queue, request.form, unmatched=unmatched)
-        changed = change_access(q, lambda _: queue_access)
+        changed = queues.change_access(q, lambda _: queue_access)
     except Invalid as error:
         return _page(queue, request.form, error), 400
     flash(_("Saved."))
@@ -102,7 +100,7 @@ def confirm_delete(q: str) -> str:
 def delete(q: str) -> Response | tuple[str, int]:
     if request.form.get("name", "").strip() != q:
         return _deletion_page(q, error=_("That is not the queue's name. Nothing was deleted.")), 400
-    delete_queue(q)
+    queues.delete(q)
     flash(_("The queue %(name)s is deleted.", name=q))
     return redirect(url_for("manage.overview"), 303)
 

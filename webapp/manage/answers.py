@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Answer, Filter, Invalid, Json, validation
-from leaseq.webapp.context import existing_queue, person
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms import Field, errors_at, fields_of, typed_of
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.manage.blueprint import bp
@@ -29,7 +29,8 @@ from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.matching import at_path, condition, words_of
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.services import items
+from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
 from leaseq.webapp.work.endings import send_answer
@@ -395,9 +396,8 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
     again."""
     queue, name = existing_queue(q), request.form.get("to", "").strip()
     try:
-        to = worker_name(q, name) if name else None
         reason = request.form.get("reason", "").strip() or None
-        queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
+        items.reopen(queue, id, _token(), to=name or None, reason=reason)
     except Invalid as error:
         return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(error))), 400
     flash(_("It is waiting again. The answer is kept with the item."))
@@ -426,7 +426,7 @@ def correct(q: str, id: str) -> Response | tuple[str, int]:
     try:
         send_answer(
             queue,
-            lambda result, form: queue.correct(id, token, result, by=person().name, expected_form=form),
+            lambda result, form: items.correct(queue, id, token, result, expected_form=form),
         )
     except Invalid as error:
         input = form_view_of(queue.policy.form).submitted_input(request.form)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlencode
 
 from flask import flash, redirect, render_template, request, url_for
@@ -16,7 +14,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, ListName, validation
 from leaseq.transfer import rfc3339, time_of
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.rendering.filters import state_word
@@ -29,13 +27,10 @@ from leaseq.webapp.search.criteria import (
     needing_more_answers,
     search_of,
 )
-from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.services import items, queues
+from leaseq.webapp.services.items import MOVES, Bulk, Move, Refusal
 from leaseq.webapp.serving.bodies import whole_number
-
-Move: TypeAlias = Literal["release", "assign", "unassign", "revive", "remove", "lower"]
-MOVES: tuple[Move, ...] = get_args(Move)
 
 _MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
     "inbound": ("assign", "unassign", "remove"),
@@ -47,14 +42,6 @@ _MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
     "any": ("release", "revive", "remove"),
 }
 _STATE_BY_MOVE: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
-_LOG_KINDS = {
-    "release": "released",
-    "assign": "assigned",
-    "unassign": "unassigned",
-    "revive": "revived",
-    "remove": "removed",
-    "lower": "changed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,80 +117,16 @@ def outcome_text(move: Move, count: int) -> str:
     return words[move]
 
 
-def run_move(
-    queue: leaseq.Queue, move: Move, id: str, assignee: str, began: datetime, answers: int | None
-) -> RefusedItem | None:
-    """Run an action on one item. Return the refusal if it changed nothing, else None. ``began``: when the
-    manager asked for it; an item that got an answer since is not removed. ``answers``: how many the item then
-    needs."""
-    by, before = person().name, None
-    try:
-        before = queue.get(id)
-        if move == "remove":
-            is_known = before.answers and all(answer.finished_at <= began for answer in before.answers)
-            queue.remove(id, unless=None if is_known else "finished", by=by)
-            state().threads.forget(queue.name, id)
-            return None
-        after = _moved(queue, move, id, assignee, answers, by)
-    except ItemNotFound:
-        return RefusedItem(id, id, _("it no longer exists"))
-    except leaseq.ItemFinished as error:
-        return RefusedItem(id, item_title(error.item.payload, id), _("somebody has just answered it"))
-    except Invalid as error:
-        if before is None:  # the id is malformed
-            return RefusedItem(id, id, in_words(error))
-        reason = _wrong_state(queue, move, id) if error.field == "id" else in_words(error)
-        return RefusedItem(id, item_title(before.payload, id), reason)
-    if before != after:
-        return None
-    return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
-
-
-def _moved(
-    queue: leaseq.Queue, move: Move, id: str, assignee: str, answers: int | None, by: str
-) -> leaseq.Item:
-    """The item after an action that keeps it."""
-    if move == "release":
-        return queue.release(id, by=by)
-    if move == "unassign":
-        return queue.unassign(id, by=by)
-    if move == "revive":
-        return queue.revive(id, by=by)
-    if move == "lower" and answers is not None:
-        return queue.change(id, by=by, answers=answers)
-    return queue.assign(id, assignee, by=by)
-
-
-def run_moves(
-    queue: leaseq.Queue,
-    move: Move,
-    ids: Iterable[str],
-    assignee: str,
-    began: datetime,
-    done_ids: list[str],
-    answers: int | None = None,
-) -> list[RefusedItem]:
-    """Run an action on each item and return the refusals. The ids of changed items are added to ``done_ids``,
-    so that the caller has them even if the server fails half-way."""
-    refusals: list[RefusedItem] = []
-    for id in dict.fromkeys(ids):
-        refusal = run_move(queue, move, id, assignee, began, answers)
-        if refusal:
-            refusals.append(refusal)
-        else:
-            done_ids.append(id)
-    return refusals
-
-
-def log_move(queue: leaseq.Queue, move: Move, detail: str) -> None:
-    """Write an action to the audit log; the queue's journal has an event for each item."""
-    log_change(f"item.{_LOG_KINDS[move]}", queue.name, detail)
-
-
-def ids_in_words(ids: Sequence[str]) -> str:
-    """The first ten ids, and the number of the others."""
-    text = ", ".join(ids[:10])
-    return text if len(ids) <= 10 else f"{text} + {len(ids) - 10}"
+def refused_item(queue: leaseq.Queue, move: Move, refusal: Refusal) -> RefusedItem:
+    """A refusal in words."""
+    id, item, error = refusal.id, refusal.item, refusal.error
+    title = item_title(item.payload, id) if item else id
+    if isinstance(error, leaseq.ItemFinished):
+        return RefusedItem(id, title, _("somebody has just answered it"))
+    if isinstance(error, Invalid):  # without an item, the id is malformed
+        is_wrong_state = item is not None and error.field == "id"
+        return RefusedItem(id, title, _wrong_state(queue, move, id) if is_wrong_state else in_words(error))
+    return RefusedItem(id, title, _unchanged(move, item) if item else _("it no longer exists"))
 
 
 def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
@@ -249,6 +172,9 @@ class BulkRequest:
     ids: tuple[str, ...]  # otherwise these
     began: datetime
 
+    def for_person(self, assignee: str) -> Bulk:
+        return Bulk(self.move, assignee, answers=self.search.where.answers_above, began=self.began)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -292,10 +218,11 @@ def run_bulk(q: str) -> str | tuple[str, int]:
     assignee = request.form.get("person", "").strip()
     try:
         if bulk.move == "assign":
-            assignee = worker_name(queue.name, assignee)
+            assignee = queues.worker_name(queue.name, assignee)
     except Invalid as error:
         return _question(queue, bulk, error=in_words(error)), 400
-    outcome = _run_step(queue, bulk, assignee) if bulk.all else _run_selected(queue, bulk, assignee)
+    action = bulk.for_person(assignee if bulk.move == "assign" else "")
+    outcome = _run_step(queue, bulk, action) if bulk.all else _run_selected(queue, bulk, action)
     return render_template(
         "manage/bulk_progress.html",
         queue=queue,
@@ -326,7 +253,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         count=count,
         has_more=has_more,
         scanned_count=scanned,
-        people=[account.name for account in people_of(queue.name) if not account.disabled],
+        people=[account.name for account in queues.people_of(queue.name) if not account.disabled],
         error=error,
         **_hidden_fields(bulk),
     )
@@ -366,56 +293,27 @@ def _bounded_search(bulk: BulkRequest) -> Search:
     return bulk.search.up_to(bulk.began) if bulk.search.state in _ENTRY_LISTS else bulk.search
 
 
-def _run_selected(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
-    done_ids: list[str] = []
-    try:
-        refusals = run_moves(queue, bulk.move, bulk.ids, assignee, bulk.began, done_ids)
-    finally:
-        if done_ids:
-            detail = " ".join(
-                filter(None, (f"{len(done_ids)}:", ids_in_words(done_ids), _assignee_detail(assignee)))
-            )
-            log_move(queue, bulk.move, detail)
-    return Outcome(len(done_ids), tuple(refusals), len(refusals), 0, len(bulk.ids), None)
+def _run_selected(queue: leaseq.Queue, bulk_request: BulkRequest, bulk: Bulk) -> Outcome:
+    count, refusals = items.run_bulk(queue, bulk, bulk_request.ids)
+    refused_items = tuple(refused_item(queue, bulk.move, one) for one in refusals)
+    return Outcome(count, refused_items, len(refusals), 0, len(bulk_request.ids), None)
 
 
-def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
+def _run_step(queue: leaseq.Queue, bulk_request: BulkRequest, bulk: Bulk) -> Outcome:
     after = request.form.get("after") or None
-    if after is None:
-        log_move(
-            queue,
-            bulk.move,
-            " ".join(
-                filter(
-                    None,
-                    (
-                        _("all items of this search: %(search)s", search=description_of(bulk.search)),
-                        _assignee_detail(assignee),
-                    ),
-                )
-            ),
-        )
-    page = _bounded_search(bulk).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
-    ids = [item.id for item in page.items if not _is_newer(item, bulk)]
-    done_ids: list[str] = []
-    answers = bulk.search.where.answers_above
-    refusals = run_moves(queue, bulk.move, ids, assignee, bulk.began, done_ids, answers)
-    outcome = Outcome(
-        done=_number("done") + len(done_ids),
-        refusals=tuple(refusals),
+    page = _bounded_search(bulk_request).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
+    ids = [item.id for item in page.items if not _is_newer(item, bulk_request)]
+    description = _("all items of this search: %(search)s", search=description_of(bulk_request.search))
+    step = items.Step(description, _number("done"), is_first=after is None, is_last=page.after is None)
+    count, refusals = items.run_step(queue, bulk, ids, step)
+    return Outcome(
+        done=count,
+        refusals=tuple(refused_item(queue, bulk.move, one) for one in refusals),
         not_done=_number("not_done") + len(refusals),
         scanned=_number("scanned") + page.scanned,
         total=_number("total") or None,
         after=page.after,
     )
-    if page.after is None:
-        log_move(
-            queue,
-            bulk.move,
-            f"{outcome.done}: "
-            + _("all items of this search: %(search)s", search=description_of(bulk.search)),
-        )
-    return outcome
 
 
 def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
@@ -425,10 +323,6 @@ def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
     if bulk.search.state == ANY:
         return item.enqueued_at > bulk.began
     return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
-
-
-def _assignee_detail(assignee: str) -> str:
-    return f"→ {assignee}" if assignee else ""
 
 
 def _number(name: str) -> int:

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, validation, webhooks
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import accounts, existing_queue, person, queue_names, state
+from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.manage.answers import first_question_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.items import warn_of_lookalike
@@ -28,7 +28,7 @@ from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.rendering.filters import ago, seconds_until, span, time_until
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.person_data import unassign_all
+from leaseq.webapp.services import queues
 from leaseq.webapp.store.samples import SECONDS, Sample, Unit
 
 MIN_FINISHED = 20  # finished items, at least, for a suggestion
@@ -359,23 +359,20 @@ def create() -> Response | tuple[str, int]:
     """Create a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()
     try:
-        if name == webhooks.QUEUE:
-            raise Invalid("name", f"another name: {name} has the deliveries of webhooks")
-        queue = leaseq.Queue(state().client, name)
-        policy = queue.configure(by=person().name, create_only=True, title=title)
+        queue = queues.create(name, title=title)
     except leaseq.QueueExists:
         return overview_page(_("There is already a queue %(name)s.", name=name)), 400
     except Invalid as error:
         return overview_page(in_words(error)), 400
     flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
-    warn_of_lookalike(queue, policy.title)
+    warn_of_lookalike(queue, title)
     return redirect(url_for("manage.settings", q=name), 303)
 
 
 @bp.post("/manage/<q>/pause")
 @needs("manager")
 def pause(q: str) -> Response:
-    existing_queue(q).pause(request.form.get("reason", "").strip() or None, by=person().name)
+    queues.pause(existing_queue(q), request.form.get("reason", "").strip() or None)
     flash(_("Paused. Nobody gets new items; people may finish the items they hold."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
@@ -383,7 +380,7 @@ def pause(q: str) -> Response:
 @bp.post("/manage/<q>/resume")
 @needs("manager")
 def resume(q: str) -> Response:
-    existing_queue(q).resume(by=person().name)
+    queues.resume(existing_queue(q))
     flash(_("The queue is resumed."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
@@ -393,7 +390,7 @@ def resume(q: str) -> Response:
 def unassign_person(q: str) -> Response:
     """Let anybody have what is assigned to one person."""
     name = validation.person_name(request.form.get("person", ""))
-    count = unassign_all(accounts(), existing_queue(q), name, by=person().name)
+    count = queues.unassign_person(existing_queue(q), name)
     flash(ngettext("Anybody can get %(num)s item now.", "Anybody can get %(num)s items now.", count))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
@@ -402,7 +399,7 @@ def unassign_person(q: str) -> Response:
 @needs("manager")
 def clear(q: str) -> Response:
     """Return expired leases and release due items now, without waiting for the clear job."""
-    result = existing_queue(q).clear()
+    result = queues.clear(existing_queue(q))
     counts = {name: f"{getattr(result, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if result.forgotten:
         text = _(

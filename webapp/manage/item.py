@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Answer, Event, Grant, Invalid, Json
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item_forms import ChangeForm, names_of
@@ -28,9 +28,8 @@ from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
-from leaseq.webapp.security.audit_log import detail_changes, log_change, skip_log
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, unmet_skills, worker_name
+from leaseq.webapp.services import items, queues
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.threads import new_message_id
 
@@ -238,7 +237,7 @@ def show_item(
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
-        people=[account.name for account in people_of(queue.name) if not account.disabled]
+        people=[account.name for account in queues.people_of(queue.name) if not account.disabled]
         if is_waiting or work_item.answers
         else (),
         replaced_tokens={
@@ -291,8 +290,8 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Assign the item to one person."""
     queue = existing_queue(q)
     try:
-        assignee = worker_name(q, request.form.get("person", "").strip())
-        queue.assign(id, assignee, by=person().name)
+        assignee = queues.worker_name(q, request.form.get("person", "").strip())
+        items.assign(queue, id, assignee)
     except Invalid as error:
         return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(error))), 400
     flash(_("Only %(whom)s gets it now, until they give it back.", whom=assignee))
@@ -303,7 +302,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 @needs("manager")
 def unassign(q: str, id: str) -> Response:
     """Let anybody have the item again."""
-    existing_queue(q).unassign(id, by=person().name)
+    items.unassign(existing_queue(q), id)
     flash(_("Anybody can get it now."))
     return redirect_to_item(q, id)
 
@@ -316,19 +315,16 @@ def change(q: str, id: str) -> Response | str | tuple[str, int]:
     queue, form = existing_queue(q), read_form(request.form)
     try:
         changes = form.changes()
-        unmet = unmet_skills(q, changes.get("requires", ())) if "confirmed" not in request.form else ()
+        requires = changes.get("requires", ())
+        unmet = queues.unmet_skills(q, requires) if "confirmed" not in request.form else ()
         if unmet:
-            skip_log()
             return show_item(queue, id, change=form.asking(unmet))
         if changes:
-            queue.change(id, by=person().name, **changes)
+            items.change(queue, id, **changes)
     except Invalid as error:
         return show_item(queue, id, change=form.with_error(error)), 400
     if changes:
-        detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))
-    else:
-        skip_log()
     if "revive" in (request.form.get("then"), request.form.get("confirmed")):
         _hand_out_again(queue, id)
     elif not changes:
@@ -339,11 +335,10 @@ def change(q: str, id: str) -> Response | str | tuple[str, int]:
 def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
     """Revive the item. The same request's changes stay even if somebody else has already revived it."""
     try:
-        queue.revive(id, by=person().name)
+        items.revive(queue, id)
     except Invalid as error:
         flash(_("Not handed out: %(why)s.", why=in_words(error)))
         return
-    accounts().log.write(person().name, "item.revived", f"{queue.name} / {id}")
     flash(_("It is waiting again, with all its attempts."))
 
 
@@ -353,10 +348,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
     """Hand the item out again: a failed item with all its attempts, a scheduled item now."""
     queue = existing_queue(q)
     try:
-        item = queue.revive(id, by=person().name)
-        if item.state == "scheduled":
-            queue.change(id, by=person().name, delay=0)
-            log_change("item.changed", f"{q} / {id}", "delay: 0")
+        item = items.make_available(queue, id)
     except Invalid as error:
         return show_item(queue, id, error=_("Not handed out: %(why)s.", why=in_words(error))), 400
     flash(
@@ -370,7 +362,7 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/items/<item:id>/release")
 @needs("manager")
 def release(q: str, id: str) -> Response:
-    existing_queue(q).release(id, by=person().name)
+    items.release(existing_queue(q), id)
     flash(_("The item is released and is waiting for somebody else."))
     return return_redirect(q) or redirect_to_item(q, id)
 
@@ -381,7 +373,7 @@ def adopt(q: str, id: str) -> Response:
     token = whole_number(request.form.get("token"))
     if token is None:
         raise Invalid("token", "the token of a late answer")
-    existing_queue(q).adopt(id, token, by=person().name)
+    items.adopt(existing_queue(q), id, token)
     flash(_("The late answer is accepted. If it replaced an answer, that one is now a late answer."))
     return redirect_to_item(q, id)
 
@@ -392,11 +384,10 @@ def remove(q: str, id: str) -> Response:
     """Remove the item; with the field ``unless``, only while nobody has finished it, as the page showed."""
     unless: Literal["finished"] | None = "finished" if request.form.get("unless") == "finished" else None
     try:
-        existing_queue(q).remove(id, unless=unless, by=person().name)
+        items.remove(existing_queue(q), id, unless=unless)
     except leaseq.ItemFinished:
         flash(_("Somebody has answered the item in the meantime, so it is kept."))
         return redirect_to_item(q, id)
-    state().threads.forget(q, id)
     flash(_("The item %(id)s is removed.", id=id))
     if "state" in request.args:
         return redirect(url_for("manage.items", q=q, **search_of(request.args).args()), 303)
@@ -422,13 +413,11 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
     """Write to the person who has the item, and to those who get it next. If refused, the page shows the
     input again."""
     queue = existing_queue(q)
-    queue.get(id)
     text, message = request.form.get("text", ""), request.form.get("message", "")[:80]
     try:
-        state().threads.answer(q, id, person().name, text, message=message)
+        items.answer(queue, id, text, message=message)
     except Invalid as error:
         return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=error.limit)), 400
-    log_change("item.answered", f"{q} / {id}")
     flash(_("Your message is sent."))
     return redirect_to_item(q, id, "thread")
 
@@ -437,6 +426,5 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
 @needs("manager")
 def settle(q: str, id: str) -> Response:
     """Remove the item's question from the list of questions that need an answer."""
-    existing_queue(q).get(id)
-    state().threads.settle(q, id)
+    items.settle(existing_queue(q), id)
     return return_redirect(q) or redirect_to_item(q, id, "thread")

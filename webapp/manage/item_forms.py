@@ -214,16 +214,15 @@ class NewItemForm:
     def with_error(self, error: Invalid) -> NewItemForm:
         return replace(self, field_error=error)
 
-    def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
-        """Add the item and return its payload too. Raises Invalid."""
+    def item(self) -> leaseq.NewItem:
+        """The item. Raises Invalid."""
         payload = self._payload()
         properties: dict[str, Any] = {
             name: value_of(name, self.texts[name])
             for name in ("priority", "requires")
             if self.texts.get(name, "").strip()
         }
-        id = self.texts.get("id", "").strip() or None
-        return queue.enqueue(payload, id=id, request_id=self.request_id or None, **properties), payload
+        return leaseq.NewItem(payload, self.texts.get("id", "").strip() or None, **properties)
 
     def _payload(self) -> Json:
         text = self.texts.get("json", "")

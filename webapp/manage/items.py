@@ -34,7 +34,7 @@ from leaseq.webapp.search.criteria import (
 )
 from leaseq.webapp.search.matching import Part, at_path, condition, in_terms_of, words_of
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of
+from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
 
 

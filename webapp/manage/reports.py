@@ -15,15 +15,15 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.manage.bulk import RefusedItem, ids_in_words
+from leaseq.webapp.manage.bulk import RefusedItem
 from leaseq.webapp.manage.items import payload_summary
+from leaseq.webapp.realtime.attention import Report, question_row, reports_on, waiting_reports
 from leaseq.webapp.rendering.filters import state_word, unused_answers
-from leaseq.webapp.reports import Report, question_row, reports_on, waiting_reports
-from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.services import items
 from leaseq.webapp.serving.bodies import whole_number
 
 PAGE = 50
@@ -206,25 +206,16 @@ def confirm_late(q: str) -> str | Response:
 @needs("manager")
 def adopt_late(q: str) -> str | Response:
     queue = existing_queue(q)
-    done_ids: list[str] = []
-    refusals: list[RefusedItem] = []
-    for key in _chosen_keys():
-        token, id = _parts(key)
-        try:
-            queue.adopt(id, token, by=person().name)
-            done_ids.append(id)
-        except ItemNotFound:
-            refusals.append(RefusedItem(id, id, _("it no longer exists")))
-        except Invalid as error:
-            refusals.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
-    if done_ids:
-        log_change("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
-        flash(
-            ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done_ids))
-        )
-    else:
-        skip_log()
-    return _list_page(queue, refusals) if refusals else redirect(_list_url(q), 303)
+    count, refusals = items.adopt_each(queue, [_parts(key) for key in _chosen_keys()])
+    if count:
+        flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", count))
+    refused_items = [
+        RefusedItem(one.id, title_of(queue, one.id) or one.id, one.error.limit)
+        if isinstance(one.error, Invalid)
+        else RefusedItem(one.id, one.id, _("it no longer exists"))
+        for one in refusals
+    ]
+    return _list_page(queue, refused_items) if refused_items else redirect(_list_url(q), 303)
 
 
 def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
@@ -252,7 +243,7 @@ def _adoptable_answers(queue: leaseq.Queue, since: datetime | None) -> Iterator[
 
 
 def _find_answer(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
-    token, id = _parts(key)
+    id, token = _parts(key)
     try:
         item = queue.get(id)
     except ItemNotFound:
@@ -271,12 +262,13 @@ def _chosen_keys() -> list[str]:
     return keys
 
 
-def _parts(key: str) -> tuple[int, str]:
+def _parts(key: str) -> tuple[str, int]:
+    """The item and the token of a key."""
     text, _space, id = key.partition(" ")
     token = whole_number(text)
     if token is None:
         raise Invalid("id", "a late answer's token, a space and its item's id")
-    return token, id
+    return id, token
 
 
 def _period() -> str:

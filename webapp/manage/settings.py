@@ -31,7 +31,7 @@ from leaseq.policy_fields import (
     Seconds,
     Text,
 )
-from leaseq.webapp.context import existing_queue, person, state, wants_fragment
+from leaseq.webapp.context import existing_queue, state, wants_fragment
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
@@ -44,6 +44,7 @@ from leaseq.webapp.paths import current_path
 from leaseq.webapp.realtime.attention import some_need_more_answers
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.services import queues
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.typed import lines_of
 
@@ -308,7 +309,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         errors["form"] = _finding_text(checked_form.findings[0])
     if not errors and values:
         try:
-            queue.configure(by=person().name, expected=policy, **values)
+            queues.configure(queue, policy, expected=policy, **values)
         except Invalid as error:
             errors[error.field] = error.limit
     if errors:

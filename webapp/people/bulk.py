@@ -18,10 +18,9 @@ from leaseq.webapp.people.live import Listing
 from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import change_access
+from leaseq.webapp.services import people, queues
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.person_data import change_person
 from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
@@ -154,11 +153,11 @@ def _set_team(names: Sequence[str]) -> Outcome:
 
 
 def _grant_work(names: Sequence[str]) -> Outcome:
-    return _change_workers(names, lambda people: tuple(dict.fromkeys((*people, *names))))
+    return _change_workers(names, lambda others: tuple(dict.fromkeys((*others, *names))))
 
 
 def _revoke_work(names: Sequence[str]) -> Outcome:
-    return _change_workers(names, lambda people: tuple(one for one in people if one not in names))
+    return _change_workers(names, lambda others: tuple(one for one in others if one not in names))
 
 
 def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
@@ -169,7 +168,7 @@ def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tu
             raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
         return replace(access, work=replace(access.work, people=change(access.work.people)))
 
-    change_access(queue, change_people)
+    queues.change_access(queue, change_people)
     return Outcome(len(names))
 
 
@@ -190,16 +189,7 @@ def _enable(names: Sequence[str]) -> Outcome:
 def _update(
     name: str, *, skills: Sequence[str] | None = None, team: str | None = None, disabled: bool | None = None
 ) -> None:
-    change_person(
-        state().client,
-        accounts(),
-        state().access,
-        name,
-        by=person().name,
-        skills=skills,
-        team=team,
-        disabled=disabled,
-    )
+    people.change(name, skills=skills, team=team, disabled=disabled)
 
 
 def _typed_value(field: str) -> str:

@@ -21,11 +21,11 @@ from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.erasing import erase
+from leaseq.webapp.services import people
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import DayFigures
-from leaseq.webapp.store.person_data import UnreadableQueues, change_person, journal_since, of_people
+from leaseq.webapp.store.person_data import UnreadableQueues, journal_since, of_people
 
 DAYS = 30
 
@@ -105,12 +105,8 @@ def _back(name: str) -> Response:
 @needs("admin")
 def change(name: str) -> Response | tuple[str, int]:
     try:
-        changed = change_person(
-            state().client,
-            accounts(),
-            state().access,
+        changed = people.change(
             name,
-            by=person().name,
             role=request.form.get("role") or None,
             skills=request.form.get("skills", "").split(),
             team=request.form.get("team", "").strip(),
@@ -127,9 +123,7 @@ def change(name: str) -> Response | tuple[str, int]:
 def disable(name: str) -> Response | tuple[str, int]:
     count = len(accounts().held_by(name))
     try:
-        changed = change_person(
-            state().client, accounts(), state().access, name, by=person().name, disabled=True
-        )
+        changed = people.change(name, disabled=True)
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400
     flash(_("%(name)s can no longer sign in.", name=name))
@@ -148,7 +142,7 @@ def disable(name: str) -> Response | tuple[str, int]:
 @bp.post("/people/<name>/enable")
 @needs("admin")
 def enable(name: str) -> Response:
-    accounts().change(name, by=person().name, disabled=False)
+    people.change(name, disabled=False)
     flash(_("%(name)s can sign in again.", name=name))
     return _back(name)
 
@@ -173,8 +167,7 @@ def sign_out(name: str) -> Response:
 @needs("admin")
 def reset_factor(name: str) -> Response:
     """Turn off the person's two-factor sign-in, for a lost device; they can turn it on again."""
-    if accounts().turn_off_factor(name, by=person().name):
-        accounts().end_sessions(name, by=person().name)
+    if people.reset_factor(name):
         flash(_("%(name)s now signs in with the password alone, and is signed out everywhere.", name=name))
     return _back(name)
 
@@ -235,7 +228,7 @@ def erase_person(name: str) -> str | Response | tuple[str, int]:
         return _page(name, error=_("That is not the person's name. Nothing was erased.")), 400
     is_self = person().name == name
     try:
-        erasure = erase(name)
+        erasure = people.erase(name)
     except Invalid as error:
         return _page(name, error=in_words(error)), 400
     except UnreadableQueues as error:

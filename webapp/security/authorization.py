@@ -225,8 +225,7 @@ def extra_reply() -> Any:
     return g.extra_reply[0]
 
 
-def init_authorization(app: Flask, on_change: Callable[[], None]) -> None:
-    """``on_change`` is called before a manager's view that changes something, once the request is allowed."""
+def init_authorization(app: Flask) -> None:
     manager = flask_login.LoginManager()
     manager.session_protection = None  # it only marks a session as not fresh, which nothing here checks
     app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
@@ -234,14 +233,7 @@ def init_authorization(app: Flask, on_change: Callable[[], None]) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
-
-    def guard() -> BaseResponse | None:
-        response = _guard()
-        if response is None and request.method not in _SAFE and _is_managers_call():
-            on_change()
-        return response
-
-    app.before_request(guard)
+    app.before_request(_guard)
     app.context_processor(lambda: {"person": _signed_in_person(), "at_least": at_least})
 
 
@@ -283,11 +275,6 @@ def _guard() -> BaseResponse | None:
     csrf.protect()
     _keep_csrf_token()
     return None
-
-
-def _is_managers_call() -> bool:
-    endpoint = request.endpoint
-    return endpoint is not None and need_of(this_app(), endpoint) == "manager" and g.get("person") is not None
 
 
 def _keep_csrf_token() -> None:

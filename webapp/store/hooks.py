@@ -18,7 +18,7 @@ from leaseq.webapp.store import (
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.imports import Imports
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import QueueAccess, why_not
 from leaseq.webapp.store.samples import Samples
@@ -31,9 +31,12 @@ PREFIX = "leaseq:{@limits}"
 _LIMITS = (LeftOut(PREFIX + "*", "a limit counts for minutes"),)
 
 
+_OF_QUEUES = (Threads, QueueAccess, Tokens, ListSettingsStore, Samples, Simulations, Activity, ImportJobs)
+
+
 def forget_queue(client: Client, queue: str) -> None:
     """Delete its threads, access, tokens, saved views, samples, simulation, imports, and people's figures."""
-    for store in (Threads, QueueAccess, Tokens, ListSettingsStore, Samples, Simulations, Activity, Imports):
+    for store in _OF_QUEUES:
         store(client).forget_queue(queue)
 
 

@@ -1,68 +1,26 @@
-"""The data about a person across all stores: changed, exported, erased."""
+"""The data about a person across all stores: as a document, and erased."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import leaseq
 from leaseq import Client, LeaseqError, Queue, QueueNotFound, webhooks
 from leaseq.transfer import rfc3339
-from leaseq.webapp.store.accounts import Accounts, Erasure, Person
-from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS
+from leaseq.webapp.store.accounts import Accounts, Erasure
 from leaseq.webapp.store.activity import KEPT_DAYS, Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
-from leaseq.webapp.store.imports import Imports
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
-
-
-class PersonChange(NamedTuple):
-    """The changed person, and how many items that were assigned to them anybody may have now."""
-
-    person: Person
-    unassigned: int
-
-
-def change_person(
-    client: leaseq.Client, accounts: Accounts, access: QueueAccess, name: str, *, by: str, **changes: Any
-) -> PersonChange:
-    """Change a person as `Accounts.change` does."""
-    before = accounts.get(name)
-    after = accounts.change(name, by=by, **changes)
-
-    def unassign(queue: leaseq.Queue) -> int:
-        rights = access.get(queue.name)
-        could_work, can_work = (not one.disabled and rights.lets_work(one) for one in (before, after))
-        return unassign_all(accounts, queue, after.name, by=by) if could_work and not can_work else 0
-
-    if (before.role, before.skills, before.team, before.disabled) == (
-        after.role,
-        after.skills,
-        after.team,
-        after.disabled,
-    ):
-        return PersonChange(after, 0)
-    counts, _unreadable = leaseq.read_queues(client, unassign)
-    return PersonChange(after, sum(counts.values()))
-
-
-def unassign_all(accounts: Accounts, queue: leaseq.Queue, name: str, *, by: str) -> int:
-    """Let anybody have what is assigned to a person in a queue; returns the number of items."""
-    count = queue.unassign_all(name, by=by)
-    if count:
-        accounts.log.write(by, "item.unassigned", queue.name, f"{count}: {name}")
-    return count
-
 
 FORMAT = "leaseq.person/1"
 _ENTRIES = 200  # of the log, per read
@@ -99,7 +57,7 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
             {"queue": queue, "view": view, "search": search}
             for queue, view, search in ListSettingsStore(client).of_person(name)
         ),
-        "imports": ({"id": id} for id in Imports(client).of_person(name)),
+        "imports": ({"id": id} for id in ImportJobs(client).of_person(name)),
         "simulations": _simulations(client, names, name),
         "webhook_endpoints": ({"id": id} for id in _endpoints(client, name)),
         "messages": (
@@ -194,36 +152,17 @@ def _plain(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-SETTLE_SECONDS = FRESH_SECONDS + 0.2
-"""How long another web process may still accept a token of the person."""
+def of_people(client: Client) -> list[str]:
+    """The queues in which people work: all except the queue of webhook deliveries."""
+    return [name for name in leaseq.queues(client) if name != webhooks.QUEUE]
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedQueue:
-    """What was done in a queue. Its journal, which keeps the name, begins at ``journal_since``."""
-
-    queue: str
-    items: int
-    leases: int
-    journal_since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ErasedPerson:
-    """The result of an erasure. ``pseudonym`` is not stored; it is for changing copies of the data
-    elsewhere."""
-
-    name: str
-    pseudonym: str
-    queues: tuple[ErasedQueue, ...]
-
-    @property
-    def items(self) -> int:
-        return sum(one.items for one in self.queues)
-
-    @property
-    def leases(self) -> int:
-        return sum(one.leases for one in self.queues)
+def journal_since(queue: Queue) -> datetime | None:
+    """When the oldest event of a queue's journal happened; None if the journal is empty."""
+    events: list[leaseq.Event] = []
+    with suppress(QueueNotFound):  # it has been deleted
+        events = queue.journal(limit=1)
+    return events[0].at if events else None
 
 
 class UnreadableQueues(LeaseqError):
@@ -237,47 +176,9 @@ class UnreadableQueues(LeaseqError):
         )
 
 
-def erase_person(
-    client: Client, accounts: Accounts, name: str, *, by: str, wait: Callable[[float], object] = time.sleep
-) -> ErasedPerson:
-    """Erase a person, or finish an interrupted erasure. Raises Invalid if no admin would be left, or if
-    somebody keeps working under the name; and UnreadableQueues."""
-    erasure = accounts.begin_erasure(name, by=by)
-    webhooks.notify_person_removed(client, erasure.name, by=erasure.by, request_id=erasure.pseudonym)
-    wait(max(erasure.began + SETTLE_SECONDS - time.time(), 0))
-    results, errors = leaseq.read_queues(client, lambda queue: _erase_in(queue, erasure), of_people(client))
-    if errors:
-        raise UnreadableQueues(erasure.name, errors)
-    webhooks.forget_person(client, erasure.name, erasure.pseudonym)
-    _erase_in_stores(client, erasure)
-    accounts.finish_erasure(erasure)
-    return ErasedPerson(erasure.name, erasure.pseudonym, tuple(one for one in results.values() if one))
-
-
-def _erase_in(queue: Queue, erasure: Erasure) -> ErasedQueue | None:
-    by = None if erasure.by == erasure.name else erasure.by
-    with contextlib.suppress(QueueNotFound):  # it has been deleted
-        result = queue.erase_person(erasure.name, erasure.pseudonym, by=by)
-        return ErasedQueue(queue.name, result.items, result.leases, journal_since(queue))
-    return None
-
-
-def of_people(client: Client) -> list[str]:
-    """The queues in which people work: all except the queue of webhook deliveries."""
-    return [name for name in leaseq.queues(client) if name != webhooks.QUEUE]
-
-
-def journal_since(queue: Queue) -> datetime | None:
-    """When the oldest event of a queue's journal happened; None if the journal is empty."""
-    events: list[leaseq.Event] = []
-    with contextlib.suppress(QueueNotFound):  # it has been deleted
-        events = queue.journal(limit=1)
-    return events[0].at if events else None
-
-
-def _erase_in_stores(client: Client, erasure: Erasure) -> None:
+def erase_in_stores(client: Client, erasure: Erasure) -> None:
     name, to = erasure.name, erasure.pseudonym
-    for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, Imports):
+    for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, ImportJobs):
         shared_store(client).rename_person(name, to)
     Breaks(client).end(name)
     for personal_store in (OpenCalls, IdempotencyStore, Activity):

@@ -1,4 +1,5 @@
-"""Who may work on a queue, and who may manage it: everybody whose role allows it, or some people.
+"""Who may work on a queue, and who may manage it: everybody whose role allows it, or some people. And the
+waiting items that nobody can take: the engine counts what waits in each row, but doesn't know the people.
 
 Hash: queue -> access (JSON). A queue that is not in it is open to everybody.
 """
@@ -7,11 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
+import leaseq
 from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import Person, at_least
@@ -225,3 +227,77 @@ def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | N
     if queue is not None and not QueueAccess(client).get(queue).lets_manage(person):
         return f"{maker}, who added or enabled it, may not manage the queue {queue}"
     return None
+
+
+Reason = Literal["disabled", "access", "unknown", "skills"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreachableRow:
+    """Items that wait for the same skills or the same person, and why nobody can take them."""
+
+    reason: Reason
+    requires: tuple[str, ...]
+    person: str | None
+    waiting: int
+
+
+def may_work(person: Person, access: Access) -> bool:
+    """Whether a person can get the queue's items at all."""
+    return not person.disabled and access.lets_work(person)
+
+
+def skill_sets(people: Iterable[Person], access: Access) -> set[frozenset[str]]:
+    """The skills of each person who may work on the queue."""
+    return {frozenset(person.skills) for person in people if may_work(person, access)}
+
+
+def lacking_skills(requires: Collection[str], skill_sets: Collection[frozenset[str]]) -> tuple[str, ...]:
+    """Of an item's skills, those that nobody has; all of them if nobody has all; none if somebody does."""
+    if any(skills.issuperset(requires) for skills in skill_sets):
+        return ()
+    known = frozenset[str]().union(*skill_sets)
+    return tuple(skill for skill in requires if skill not in known) or tuple(requires)
+
+
+def unreachable_rows(
+    queue: leaseq.Queue, access: Access, read_people: Callable[[], Sequence[Person]]
+) -> list[UnreachableRow]:
+    """The rows that nobody can take, the largest first. ``read_people`` is called only if items wait for
+    skills or for one person."""
+    rows = [row for row in queue.waiting_rows() if row.requires or row.person is not None]
+    if not rows:
+        return []
+    people = {person.name: person for person in read_people()}
+    sets_by_skill: dict[str, list[frozenset[str]]] = {}
+    for skills in skill_sets(people.values(), access):
+        for skill in skills:
+            sets_by_skill.setdefault(skill, []).append(skills)
+    found = [
+        UnreachableRow(reason, row.requires, row.person, row.waiting)
+        for row in rows
+        if (reason := _reason(row, access, people, sets_by_skill)) is not None
+    ]
+    return sorted(found, key=lambda row: -row.waiting)
+
+
+def count_unreachable(rows: Iterable[UnreachableRow]) -> int:
+    return sum(row.waiting for row in rows)
+
+
+def _reason(
+    row: leaseq.WaitingRow,
+    access: Access,
+    people: dict[str, Person],
+    sets_by_skill: dict[str, list[frozenset[str]]],
+) -> Reason | None:
+    """Why nobody can take a row. ``sets_by_skill``: for each skill, the skills of those who have it."""
+    if row.person is None:
+        candidates = min((sets_by_skill.get(skill, []) for skill in row.requires), key=len)
+        return None if any(skills.issuperset(row.requires) for skills in candidates) else "skills"
+    person = people.get(row.person)
+    if person is None:
+        return "unknown"
+    if person.disabled:
+        return "disabled"
+    return None if access.lets_work(person) else "access"

@@ -10,12 +10,10 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, webhooks
-from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.context import person, queue_names
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.security import webhook_access as access
-from leaseq.webapp.security.audit_log import log_change
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.webhook_access import add_endpoint
+from leaseq.webapp.services import webhooks as service
 from leaseq.webapp.site_time import filter_time
 from leaseq.webapp.store.accounts import at_least
 from leaseq.webapp.webhooks.blueprint import bp
@@ -35,7 +33,7 @@ def add() -> str | tuple[str, int]:
     """Add an endpoint, and show its secret, this once."""
     form = request.form
     try:
-        new_secret = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
+        new_secret = service.add(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
     except Invalid as error:
         message = _("Choose at least one kind of event.") if error.field == "events" else in_words(error)
         return index_page(message, error.field), 400
@@ -47,7 +45,7 @@ def add() -> str | tuple[str, int]:
 @bp.get("/webhooks/<webhook>")
 @needs("manager", all_queues=True)
 def detail(webhook: str) -> str:
-    return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
+    return endpoint_page(service.endpoints().get(webhook))
 
 
 def index_page(error: str | None = None, error_field: str = "") -> str:
@@ -58,7 +56,7 @@ def index_page(error: str | None = None, error_field: str = "") -> str:
     events = request.form.getlist("event") if error else ["item.finished"]
     return render_template(
         "webhooks/index.html",
-        endpoints=webhooks.Endpoints(state().client).all(),
+        endpoints=service.endpoints().all(),
         types=types,
         queue_names=queue_names(),
         chosen_events=events,
@@ -80,7 +78,7 @@ def endpoint_page(
     return render_template(
         "webhooks/endpoint.html",
         endpoint=endpoint,
-        deliveries=webhooks.Deliveries(state().client).log(endpoint.id, SHOWN),
+        deliveries=service.deliveries().log(endpoint.id, SHOWN),
         secret=secret,
         test_delivery=test_delivery,
         error=error,
@@ -95,21 +93,21 @@ def _here(webhook: str) -> Response:
 @bp.post("/webhooks/<webhook>/test")
 @needs("manager", all_queues=True)
 def test(webhook: str) -> str:
-    delivery = access.send_test(webhook)
-    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), test_delivery=delivery)
+    delivery = service.send_test(webhook)
+    return endpoint_page(service.endpoints().get(webhook), test_delivery=delivery)
 
 
 @bp.post("/webhooks/<webhook>/rotate")
 @needs("manager", all_queues=True)
 def rotate(webhook: str) -> str:
-    new_secret = access.rotate_secret(webhook)
+    new_secret = service.rotate(webhook)
     return endpoint_page(new_secret.endpoint, secret=new_secret.secret)
 
 
 @bp.post("/webhooks/<webhook>/enable")
 @needs("manager", all_queues=True)
 def enable(webhook: str) -> Response:
-    access.enable_endpoint(webhook)
+    service.enable(webhook)
     flash(_("Enabled. Waiting deliveries are sent now."))
     return _here(webhook)
 
@@ -117,7 +115,7 @@ def enable(webhook: str) -> Response:
 @bp.post("/webhooks/<webhook>/disable")
 @needs("manager", all_queues=True)
 def disable(webhook: str) -> Response:
-    access.disable_endpoint(webhook)
+    service.disable(webhook)
     flash(_("Disabled. Nothing is sent until you enable it."))
     return _here(webhook)
 
@@ -125,7 +123,7 @@ def disable(webhook: str) -> Response:
 @bp.post("/webhooks/<webhook>/remove")
 @needs("manager", all_queues=True)
 def remove(webhook: str) -> Response:
-    access.remove_endpoint(webhook)
+    service.remove(webhook)
     flash(_("The endpoint is removed."))
     return redirect(url_for("webhooks.index"), 303)
 
@@ -134,19 +132,16 @@ def remove(webhook: str) -> Response:
 @needs("manager", all_queues=True)
 def replay(webhook: str) -> Response | tuple[str, int]:
     """Send deliveries again: one, the failed ones, or all since a time."""
-    endpoint = webhooks.Endpoints(state().client).get(webhook)
     delivery, since = request.form.get("delivery") or None, request.form.get("since", "").strip()
     try:
-        count = webhooks.Deliveries(state().client).replay(
-            endpoint,
+        count = service.replay(
+            webhook,
             delivery=delivery,
             since=filter_time(since, "since"),
             failed=request.form.get("failed") == "yes",
         )
     except (Invalid, ItemNotFound) as error:
-        return endpoint_page(
-            endpoint, error=in_words(error) if isinstance(error, Invalid) else str(error)
-        ), 400
-    log_change("webhook.replayed", webhook, str(count))
+        message = in_words(error) if isinstance(error, Invalid) else str(error)
+        return endpoint_page(service.endpoints().get(webhook), error=message), 400
     flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))
     return _here(webhook)

@@ -19,8 +19,9 @@ from leaseq.webapp.context import existing_queue, lease_queue, person, state, wa
 from leaseq.webapp.forms import draft_of
 from leaseq.webapp.forms.changes import with_gone
 from leaseq.webapp.security.authorization import extra_reply, needs
+from leaseq.webapp.services import leases
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.store.activity import DayFigures, How
+from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work.blueprint import bp
 from leaseq.webapp.work.view import NO_ITEM, ItemView, form_view_of, lease_end_of, render_item
@@ -50,7 +51,7 @@ def save_draft(queue: leaseq.Queue, id: str, token: int, *, even_empty: bool = F
     input = form_view.submitted_input(request.form)
     draft = with_gone(draft_of(form_view.fields, input.typed), input.gone)
     if draft or even_empty:
-        queue.save_draft(id=id, token=token, person=person().name, draft=draft)
+        leases.save_draft(queue, id, token, draft)
 
 
 def _current_form(queue: leaseq.Queue) -> Json:
@@ -86,18 +87,9 @@ def read_token() -> int:
     return token
 
 
-def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0) -> DayFigures:
-    """Count one item, with the active time measured by the page (the form field ``active_ms``). Return what
-    it adds to the person's figures of today."""
-    return state().activity.record(
-        person().name,
-        queue,
-        outcome,
-        id=id,
-        token=token,
-        active_ms=whole_number(request.form.get("active_ms")) or 0,
-        held_ms=round(held_seconds * 1_000),
-    )
+def _active_ms() -> int:
+    """The time at work on the item, as the page's script measured it."""
+    return whole_number(request.form.get("active_ms")) or 0
 
 
 def show_lease(
@@ -115,7 +107,7 @@ def show_lease(
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
     input = form_view_of(policy.form).initial_input(lease, policy.form)
-    leases = [lease] if alone else queue.mine(person().name)
+    held = [lease] if alone else queue.mine(person().name)
     return render_item(
         ItemView(
             queue,
@@ -124,7 +116,7 @@ def show_lease(
             lease.token,
             input,
             lease=lease,
-            leases=leases,
+            leases=held,
             box_texts=box_texts or {},
             today=today,
             unread=unread,
@@ -136,14 +128,22 @@ def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]
     """The item view again, with all input, and each error next to its field."""
     name, policy = person().name, queue.policy
     input = form_view_of(policy.form).submitted_input(request.form)
-    leases = queue.mine(name)
-    lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
+    held = queue.mine(name)
+    lease = next((one for one in held if (one.id, one.token) == (id, token)), None)
     view = ItemView(
-        queue, policy, id, token, input, lease=lease, leases=leases, errors=errors, box_texts=request.form
+        queue,
+        policy,
+        id,
+        token,
+        input,
+        lease=lease,
+        leases=held,
+        errors=errors,
+        box_texts=request.form,
     )
     if lease is None:
         item = queue.get(id)
-        lease_end = lease_end_of(item, token, name, leases, policy)
+        lease_end = lease_end_of(item, token, name, held, policy)
         if lease_end is None:
             raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # without a lease there is no field for it
@@ -157,11 +157,11 @@ def show_outcome(
     """The outcome of the lease, with all input still in the form."""
     name, policy = person().name, queue.policy
     input = form_view_of(policy.form).submitted_input(request.form)
-    leases = queue.mine(name)
-    view = ItemView(queue, policy, id, token, input, leases=leases, lease_end=NO_ITEM)
+    held = queue.mine(name)
+    view = ItemView(queue, policy, id, token, input, leases=held, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):
         return render_item(view), 404
-    lease_end = lease_end_of(error.item, token, name, leases, policy, refused=refused)
+    lease_end = lease_end_of(error.item, token, name, held, policy, refused=refused)
     if lease_end is None:
         return render_item(view), 404
     lease_end = replace(lease_end, has_late_answer=error.answer_kept)
@@ -235,28 +235,26 @@ def figures_of_today(name: str) -> Command:
 @bp.post("/q/<q>/items/<item:id>/finish")
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
-    queue, caller, token = lease_queue(q), person(), read_token()
-    then_reserve = request.form.get("then") == "next"
+    queue, token, then_reserve = lease_queue(q), read_token(), request.form.get("then") == "next"
+    today = _today_before(q)
     try:
-        outcome = send_answer(
+        outcome, figures = send_answer(
             queue,
-            lambda result, form: queue.finish(
-                id=id,
-                token=token,
-                person=caller.name,
-                result=result,
+            lambda result, form: leases.finish(
+                queue,
+                id,
+                token,
+                result,
                 then_reserve=then_reserve,
-                skills=caller.skills,
-                expected_form=form,
                 request_id=f"page-{token}",  # so that a repeated request gets the same next item
+                expected_form=form,
+                active_ms=_active_ms(),
             ),
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
         return show_errors(queue, id, token, error.errors or {error.field: error.limit})
-    today = state().activity.today_from(extra_reply(), caller.name, q)
-    figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:
         today += figures
     remember_act(q, id, token, "finish late" if outcome.late else "finish")
@@ -272,6 +270,11 @@ def finish(q: str, id: str) -> Page:
     return redirect_to_queue(q) if then_reserve else redirect_to(url_for("work.home"))
 
 
+def _today_before(q: str) -> DayFigures:
+    """The person's figures of today, without what this request adds."""
+    return state().activity.today_from(extra_reply(), person().name, q)
+
+
 def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
     """Whether the next lease is a new grant, not one that the person already held."""
     return next.reserved_at == outcome.finished_at and not outcome.replayed
@@ -281,12 +284,11 @@ def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
 @needs("worker")
 def undo(q: str, id: str) -> Page:
     """Undo a finish, abandon or fail: show the item again, with the input. The person's other leases stay."""
-    queue, name, token = existing_queue(q), person().name, read_token()
+    queue, token = existing_queue(q), read_token()
     box = _BOXES.get(request.form.get("act", ""))
     forget_act()
     try:
-        call = queue.take_back if box else queue.undo_finish
-        lease = call(id=id, token=token, person=name, request_id=f"undo-{token}")
+        lease = leases.undo(queue, id, token, request_id=f"undo-{token}")
     except Invalid:
         if box:
             return _refuse_undo(q, _("It was too late to undo that."))
@@ -294,10 +296,8 @@ def undo(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound):
         return _refuse_undo(q, _("That can no longer be undone: the item has changed since."))
     if box is None:
-        state().activity.subtract(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
         return show_lease(queue, lease)
-    state().activity.subtract(name, q, "failed" if box == "error" else "abandoned", id=id, token=token)
     flash(_("Undone. You have the item again."))
     return show_lease(queue, lease, box_texts=_reason_texts(queue.get(id), token, box))
 
@@ -323,50 +323,50 @@ def _refuse_undo(q: str, message: str) -> Page:
 @needs("worker", reads=figures_of_today)
 def abandon(q: str, id: str) -> Page:
     """Give the item back. The input is saved as a draft, in case the person gets the item again."""
-    queue, caller, token = existing_queue(q), person(), read_token()
+    queue, token, today = existing_queue(q), read_token(), _today_before(q)
     again = request.form.get("again") != "no"
     reason = _first_text("note", "reason") if again else _first_text("reason", "note")
     try:
         save_draft(queue, id, token)
-        result = queue.abandon(
-            id=id,
-            token=token,
-            person=caller.name,
+        result, figures = leases.abandon(
+            queue,
+            id,
+            token,
             reason=reason,
             again=again,
             then_reserve=_wants_next(),
-            skills=caller.skills,
             request_id=f"page-{token}",
+            active_ms=_active_ms(),
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
-    return _next_page(queue, id, token, "later" if again else "never", "abandoned", result.next)
+    return _next_page(queue, id, token, "later" if again else "never", result.next, today + figures)
 
 
 @bp.post("/q/<q>/items/<item:id>/fail")
 @needs("worker", reads=figures_of_today)
 def fail(q: str, id: str) -> Page:
     """Report a problem with the item."""
-    queue, caller, token, message = existing_queue(q), person(), read_token(), _first_text("error")
+    queue, token, today, message = existing_queue(q), read_token(), _today_before(q), _first_text("error")
     if message is None:
         return show_errors(queue, id, token, {"error": _("Describe the problem.")})
     try:
         save_draft(queue, id, token)
-        result = queue.fail(
-            id=id,
-            token=token,
-            person=caller.name,
-            error=message,
+        result, figures = leases.fail(
+            queue,
+            id,
+            token,
+            message,
             then_reserve=_wants_next(),
-            skills=caller.skills,
             request_id=f"page-{token}",
+            active_ms=_active_ms(),
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
     act: Act = "fail" if result.retry_at else "fail for good"
     # The item's other assignments died with it, so this can't be undone.
     is_final = act == "fail for good" and queue.policy.answers > 1
-    return _next_page(queue, id, token, act, "failed", result.next, is_final=is_final)
+    return _next_page(queue, id, token, act, result.next, today + figures, is_final=is_final)
 
 
 def _wants_next() -> bool:
@@ -379,14 +379,12 @@ def _next_page(
     id: str,
     token: int,
     act: Act,
-    outcome: How,
     next_lease: leaseq.Lease | None,
+    today: DayFigures,
     *,
     is_final: bool = False,
 ) -> Page:
     """The next item, or the page without one, with an undo of the act unless it ``is_final``."""
-    today = state().activity.today_from(extra_reply(), person().name, queue.name)
-    today += count(queue.name, outcome, id, token)
     if next_lease is not None and next_lease.id == id:
         forget_act()
         flash(_("Nothing else waits for you: here it is again."))

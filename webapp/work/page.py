@@ -1,12 +1,13 @@
-"""The work page: the item that a person holds, or why there is none."""
+"""The work page: the item that a person holds and its thread, or why there is none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 
 from babel.lists import format_list
-from flask import flash, render_template, request
+from flask import flash, redirect, render_template, request, url_for
 from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_wtf.csrf import generate_csrf
@@ -14,9 +15,11 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
-from leaseq.webapp.context import existing_queue, lease_queue, person, state
+from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.services import leases
+from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work.blueprint import bp
 from leaseq.webapp.work.endings import (
     Page,
@@ -98,22 +101,20 @@ def _join_or(texts: list[str]) -> str:
 @needs("worker")
 def page(q: str) -> str:
     queue, caller = existing_queue(q), person()
-    leases = queue.mine(caller.name)
+    held = queue.mine(caller.name)
     item_id = request.args.get("item")
-    lease = next((one for one in leases if one.id == item_id), leases[0] if leases else None)
+    lease = next((one for one in held if one.id == item_id), next(iter(held), None))
     if lease is None:
         return nothing_page(queue)
     policy = queue.policy
     input = form_view_of(policy.form).initial_input(lease, policy.form)
-    return render_item(ItemView(queue, policy, lease.id, lease.token, input, lease=lease, leases=leases))
+    return render_item(ItemView(queue, policy, lease.id, lease.token, input, lease=lease, leases=held))
 
 
 @bp.post("/q/<q>/reserve")
 @needs("worker")
 def reserve(q: str) -> Response:
-    caller = person()
-    if existing_queue(q).reserve(caller.name, skills=caller.skills) is not None:
-        state().breaks.end(caller.name)
+    leases.reserve(existing_queue(q))
     return redirect_to_queue(q)
 
 
@@ -124,7 +125,7 @@ def renew(q: str, id: str) -> Page:
     queue, token = existing_queue(q), read_token()
     try:
         save_draft(queue, id, token)
-        lease = queue.renew(id=id, token=token, person=person().name)
+        lease = leases.renew(queue, id, token)
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
@@ -174,3 +175,41 @@ def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
         keys=form_view_of(policy.form).keys,
     )
     return fragment if lease_end else (fragment, 404)
+
+
+@bp.post("/q/<q>/items/<item:id>/ask")
+@needs("worker")
+def ask(q: str, id: str) -> Page:
+    """Ask the managers about an item. The person keeps the lease."""
+    queue, name, token = existing_queue(q), person().name, read_token()
+    try:
+        save_draft(queue, id, token)
+    except (LeaseLost, ItemNotFound) as error:
+        return show_outcome(queue, id, token, error)
+    if all((one.id, one.token) != (id, token) for one in queue.mine(name)):
+        return show_errors(queue, id, token, {"question": _("Not sent: you no longer have the item.")})
+    text = request.form.get("question", "")
+    if not text.strip():
+        return show_errors(queue, id, token, {"question": _("Type your question.")})
+    try:
+        state().threads.ask(q, id, name, text, message=f"{token}-{request.form.get('message', '')}"[:80])
+    except Invalid as error:
+        return show_errors(queue, id, token, {"question": error.limit})
+    if wants_fragment():
+        return thread_html(state().threads.of_item(q, id))
+    flash(_("Your question is sent. The answer appears with the item."))
+    return redirect(url_for("work.page", q=q, item=id), 303)
+
+
+@bp.get("/q/<q>/items/<item:id>/thread")
+@needs("worker")
+def thread(q: str, id: str) -> str | Response:
+    """The thread, as a fragment, for people who have the item now."""
+    queue = existing_queue(q)
+    if all(one.id != id for one in queue.mine(person().name)):
+        raise ItemNotFound(q, id)
+    return thread_html(state().threads.of_item(q, id))
+
+
+def thread_html(messages: Sequence[Message]) -> str:
+    return render_template("work/thread.html", messages=messages)

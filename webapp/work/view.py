@@ -21,8 +21,8 @@ from leaseq.webapp.context import person, state, wants_fragment
 from leaseq.webapp.forms import Field, Typed, errors_at, fields_of, read_result, read_typed, typed_of
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unseen_in_form
 from leaseq.webapp.i18n import language
+from leaseq.webapp.realtime.attention import last_note
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.reports import last_note
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
 

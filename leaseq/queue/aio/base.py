@@ -17,9 +17,9 @@ from leaseq.engine.codec import from_server
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
+from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
 from leaseq.queue.aio.related_data import delete_related_data
 from leaseq.queue.base import (
     _SCAN_COUNT,

@@ -10,9 +10,9 @@ from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.aio.connection import Connection, ServerMarker
 from leaseq.engine.keys import QUEUES, STATUS, WEBHOOK_STATE, Keys
-from leaseq.errors import Invalid, LeaseqError, PolicyChanged
+from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import SIGNS, Erased, GivenAnswer, GivenAnswerRow, NewItem, PersonItem
-from leaseq.policy import Policy
+from leaseq.policy import Policy, PolicyChanged
 from leaseq.queue.aio.base import Base
 from leaseq.queue.base import expected_version
 from leaseq.queue.lifecycle import _BATCH, _ROUNDS, _STEP, _person_item, _words

@@ -102,7 +102,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "closed-waits-in-vain",
-            "webapp/api/leases.py",
+            "webapp/services/leases.py",
             "not state().access.read(lease.queue).lets_work(account)",
             instead="False",
         ),

@@ -112,7 +112,7 @@ GUARDS: tuple[Guard, ...] = (
         "webhooks of events of people are for admins",
         guard(
             "webhook-people",
-            "webapp/security/webhook_access.py",
+            "webapp/services/webhooks.py",
             "not is_admin and any(name.startswith(_PERSON) for name in events)",
             instead="False",
         ),

@@ -77,7 +77,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "people-suggested",
-            "webapp/security/queue_access.py",
+            "webapp/services/queues.py",
             "return [one for one in accounts().people() if access.lets_work(one)]",
             instead="return accounts().people()",
         ),

@@ -52,7 +52,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "disabled-waits-in-vain",
-            "webapp/api/leases.py",
+            "webapp/services/leases.py",
             "account is None or account.disabled or not is_still_known()",
             instead="False",
         ),

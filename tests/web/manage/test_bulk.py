@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 import leaseq
-from leaseq.webapp.manage.bulk import ids_in_words
+from leaseq.webapp.services.items import ids_in_words
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser

@@ -19,7 +19,7 @@ from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.conftest import Server
-from tests.web.conftest import Browser, Response
+from tests.web.conftest import Browser, Caller, Response
 from tests.web.manage.import_calls import chosen_fields, stream
 from tests.web.manage.import_calls import look as look_by_script
 
@@ -66,6 +66,15 @@ def test_start_page_offers_three_ways_to_create_queue(
     assert "Add the demo queue" not in second_page
     assert "A queue from a file" in second_page
     assert admin_browser.get("/").status_code == 200
+
+
+def test_queue_of_webhook_deliveries_is_not_made_by_hand(
+    empty_server: None, make_caller: Callable[[str], Caller], sign_in_as: Callable[[str], Browser]
+) -> None:
+    admin_browser = sign_in_as("admin")
+    assert admin_browser.post("/manage", {"name": webhooks.QUEUE}, page="/account").status_code == 400
+    response = make_caller("admin")("PUT", f"/queues/{webhooks.QUEUE}", json={"lease_seconds": 30})
+    assert (response.status_code, response.json["field"]) == (400, "name")
 
 
 @pytest.mark.guard("demo-of-others")

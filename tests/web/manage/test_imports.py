@@ -17,10 +17,12 @@ from werkzeug.exceptions import ClientDisconnected
 import leaseq
 from leaseq import checkpoints
 from leaseq.transfer import BadRow, ImportResult
-from leaseq.webapp.manage.importing import jobs as jobs_module
-from leaseq.webapp.manage.importing.jobs import ImportJobs
 from leaseq.webapp.manage.importing.mapping import ImportMapping
+from leaseq.webapp.manage.importing.remarks import bad_row_message
 from leaseq.webapp.serving.bodies import StrictRequest
+from leaseq.webapp.store import imports as jobs_module
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.imports import ImportJobs
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream, workbook
@@ -96,7 +98,7 @@ def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base
 def test_number_of_stored_rejected_rows_is_limited(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.importing.jobs.BAD_ROWS", 2)
+    monkeypatch.setattr("leaseq.webapp.store.imports.BAD_ROWS", 2)
     url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
     assert len(list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))) == 1 + 2
 
@@ -125,7 +127,7 @@ def test_rejected_rows_are_stored_while_import_runs(
     """At most a chunk of them is in memory."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
-    bad_rows = jobs_module.BadRows(jobs, base)
+    bad_rows = jobs_module.BadRows(jobs, base, bad_row_message)
     with app.test_request_context():
         for line in range(1, 4):
             bad_rows.add(BadRow(line, "no id"))
@@ -133,13 +135,12 @@ def test_rejected_rows_are_stored_while_import_runs(
 
 
 def test_no_more_rejected_rows_are_read_than_asked_for(
-    server: Any, app: Flask, base: str, monkeypatch: pytest.MonkeyPatch
+    server: Any, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page of an import reads 101 of 10,000."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
-    with app.test_request_context():
-        jobs.store_bad_rows(base, [BadRow(line, "no id") for line in range(1, 8)])
+    jobs.store_bad_rows(base, [f'{{"line": {line}}}' for line in range(1, 8)])
     for limit in (1, 2, 3, 4, 7, 9):
         assert [row["line"] for row in jobs.bad_rows(base, limit)] == list(range(1, min(limit, 7) + 1))
 
@@ -157,7 +158,11 @@ class CutStream(io.BytesIO):
 
 
 def test_broken_connection_is_reported_with_rows_added(
-    manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser,
+    base: str,
+    queue: leaseq.Queue,
+    accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from leaseq.webapp.serving.bodies import StrictRequest
 
@@ -171,6 +176,7 @@ def test_broken_connection_is_reported_with_rows_added(
     assert "1,000 added" in page
     assert "not added twice" in page
     assert queue.stats().inbound == 1000
+    assert accounts.log.page(person=manager_browser.name).entries[0].what == "queue.imported"
 
 
 class OutageStream(io.BytesIO):
@@ -181,7 +187,11 @@ class OutageStream(io.BytesIO):
 
 
 def test_import_stopped_by_server_outage_is_reported(
-    manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser,
+    base: str,
+    queue: leaseq.Queue,
+    accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from leaseq.webapp.serving.bodies import StrictRequest
 
@@ -189,13 +199,14 @@ def test_import_stopped_by_server_outage_is_reported(
     url, response = send(manager_browser, base, b"", "rows.jsonl")
     assert response.status_code == 503, "the page's script sends it again"
     assert "It stopped: it does not answer" in manager_browser.get(url).text
+    assert accounts.log.page(person=manager_browser.name).entries[0].kind == "sign-in", "nothing was added"
 
 
 def test_import_without_progress_is_reported(
     manager_browser: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = ImportJobs(server.client)
-    id = jobs.create(queue.name, "ann", ImportMapping("rows.csv", "csv"))
+    id = jobs.create(queue.name, "ann", ImportMapping("rows.csv", "csv").to_record())
     assert jobs.begin(id)
     assert "In progress" in manager_browser.get(f"{base}/{id}").text
 

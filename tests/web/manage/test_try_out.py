@@ -11,7 +11,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.simulation import Outcome, Plan
-from leaseq.webapp.manage import trials
+from leaseq.webapp.services import queues
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.simulations import SILENT_SECONDS, Simulations
 from tests.support.waiting import eventually
@@ -134,7 +134,7 @@ def test_rates_above_100_percent_are_refused(letters: leaseq.Queue, manager_brow
 
 def test_simulated_people_finish_waiting_items(letters: leaseq.Queue, simulations: Simulations) -> None:
     plan = Plan(people=2, think=0, abandon_rate=0, fail_rate=0, walk_away_rate=0, seconds=30)
-    trials.start(simulations, letters, plan, "ann").join(30)
+    queues.start_simulation(simulations, letters, plan, "ann").join(30)
     run = simulations.latest(letters.name)
     assert run is not None
     assert (run.running, run.outcome.finished, run.outcome.left, run.error) == (False, 1, 0, "")
@@ -144,7 +144,7 @@ def test_simulated_people_finish_waiting_items(letters: leaseq.Queue, simulation
 def test_a_simulation_is_stopped_on_its_page(
     letters: leaseq.Queue, manager_browser: Browser, simulations: Simulations
 ) -> None:
-    thread = trials.start(simulations, letters, Plan(people=1, think=600), manager_browser.name)
+    thread = queues.start_simulation(simulations, letters, Plan(people=1, think=600), manager_browser.name)
     assert "1 simulated person is working." in manager_browser.get(url(letters, "try")).text
     response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
     assert (response.status_code, "working already" in response.text) == (400, True)
@@ -156,8 +156,8 @@ def test_a_simulation_is_stopped_on_its_page(
 
 
 def test_stop_all_ends_running_simulation(letters: leaseq.Queue, simulations: Simulations) -> None:
-    thread = trials.start(simulations, letters, Plan(people=1, think=600), "ann")
-    trials.stop_all()
+    thread = queues.start_simulation(simulations, letters, Plan(people=1, think=600), "ann")
+    queues.stop_simulations()
     thread.join(30)
     assert not thread.is_alive()
     run = simulations.latest(letters.name)
@@ -172,7 +172,7 @@ def test_simulation_reports_unanswerable_form(letters: leaseq.Queue, simulations
         "properties": {"x": {"type": "string", "pattern": "^[0-9]{9}$"}},
     }
     letters.configure(form={"ask": ask})
-    trials.start(simulations, letters, Plan(seconds=30), "ann").join(30)
+    queues.start_simulation(simulations, letters, Plan(seconds=30), "ann").join(30)
     run = simulations.latest(letters.name)
     assert run is not None
     assert "no answer can be made up" in run.error
@@ -218,7 +218,9 @@ def test_simulation_uses_short_lease_time_and_restores_original(
     page = manager_browser.get(url(letters, "try")).text
     assert re.search(r'id="lease" name="lease" value="20"', page), "so that people see one run out"
     assert "5 min, applies again" in page
-    thread = trials.start(simulations, letters, Plan(people=1, think=600), manager_browser.name, 20)
+    thread = queues.start_simulation(
+        simulations, letters, Plan(people=1, think=600), manager_browser.name, 20
+    )
     eventually(lambda: letters.stats().reserved == 1, "the item is held")
     assert letters.policy.lease_seconds == 20
 

@@ -14,8 +14,8 @@ from flask import Flask
 
 import leaseq
 from leaseq.cli import main
+from leaseq.webapp.services import people
 from leaseq.webapp.store import activity as activity_store
-from leaseq.webapp.store import person_data
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.leases import take
@@ -28,7 +28,7 @@ Run = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Don't wait for caches to expire: no other process runs."""
-    monkeypatch.setattr(person_data, "SETTLE_SECONDS", 0)
+    monkeypatch.setattr(people, "SETTLE_SECONDS", 0)
 
 
 @pytest.fixture

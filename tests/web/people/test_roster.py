@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
 from flask import Flask
 
 import leaseq
@@ -20,7 +21,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.leases import take
-from tests.web.conftest import Browser
+from tests.web.conftest import Browser, Caller
 from tests.web.item_lists import table_text, text_of
 
 
@@ -75,6 +76,29 @@ def test_reserving_on_page_ends_break(
         worker_browser.post(f"/q/{form_queue.name}/reserve", page=f"/q/{form_queue.name}").status_code == 303
     )
     assert state.breaks.get(worker_browser.name) is None
+
+
+@pytest.mark.parametrize("wait", [0, 1])
+def test_reserving_by_rest_ends_break(
+    worker: Caller, form_queue: leaseq.Queue, state: State, wait: float
+) -> None:
+    state.breaks.take(worker.name)
+    assert worker("POST", f"/queues/{form_queue.name}/reserve", json={"wait": wait}).status_code == 200
+    assert state.breaks.get(worker.name) is None
+
+
+def test_getting_next_item_ends_break(worker: Caller, form_queue: leaseq.Queue, state: State) -> None:
+    lease = take(form_queue, worker.name)
+    path = f"/queues/{form_queue.name}/items/{lease.id}/finish"
+    body = {"token": lease.token, "result": {"about": "delivery", "urgent": True}}
+    state.breaks.take(worker.name)
+    assert worker("POST", path, json=body).status_code == 200
+    assert state.breaks.get(worker.name) is not None, "nothing was taken"
+    lease = take(form_queue, worker.name)
+    path, body = f"/queues/{form_queue.name}/items/{lease.id}/fail", {"token": lease.token, "error": "torn"}
+    form_queue.enqueue({"text": "a letter"})
+    assert worker("POST", path, json={**body, "then_reserve": True}).json["next"] is not None
+    assert state.breaks.get(worker.name) is None
 
 
 def test_person_starts_and_ends_break(

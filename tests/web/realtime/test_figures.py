@@ -13,9 +13,9 @@ import pytest
 
 import leaseq
 from leaseq.transfer import rfc3339
-from leaseq.webapp.reachability import UnreachableRow
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.snapshot import Snapshot
+from leaseq.webapp.store.queue_access import UnreachableRow
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock, Server
 from tests.support.large_entries import ANSWERS, FOREIGN_EVENTS, ITEMS, add_foreign_entry, write_large_entries

@@ -18,10 +18,11 @@ from werkzeug.datastructures import MultiDict
 import leaseq
 from leaseq import transfer, webhooks
 from leaseq.transfer.workbooks import workbook
-from leaseq.webapp.manage.importing.jobs import BadRows, ImportJobs
 from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.manage.importing.new_queue import NO_QUEUE
+from leaseq.webapp.manage.importing.remarks import bad_row_message
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.imports import BadRows, ImportJobs
 from leaseq.webapp.store.threads import Threads
 from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD
@@ -124,7 +125,7 @@ class World:
 
     def new_job(self, queue: str | None = None, filename: str = "rows.csv", **fields: int) -> str:
         mapping = ImportMapping.from_form(MultiDict({"id_field": "id"}), filename)
-        id = self._jobs.create(self.queue.name if queue is None else queue, self.admin, mapping)
+        id = self._jobs.create(self.queue.name if queue is None else queue, self.admin, mapping.to_record())
         self._jobs.update(id, **fields)
         return id
 
@@ -132,7 +133,7 @@ class World:
         """A job that rejected many rows."""
         id = self.new_job()
         self._jobs.begin(id)
-        bad_rows = BadRows(self._jobs, id)
+        bad_rows = BadRows(self._jobs, id, bad_row_message)
         with self._app.test_request_context():  # the reasons are in the language of a request
             for line in range(2_000):
                 bad_rows.add(

@@ -10,14 +10,14 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.simulation import Plan
-from leaseq.webapp.manage.importing.jobs import ImportJobs
 from leaseq.webapp.manage.importing.mapping import ImportMapping
+from leaseq.webapp.services.people import ErasedPerson, erase_person
 from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
-from leaseq.webapp.store.person_data import ErasedPerson, erase_person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -66,7 +66,7 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
         ListSettingsStore(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
         Simulations(client).begin("work", name, Plan())  # the second one is refused
-        jobs.create("work", name, ImportMapping("rows.csv", "csv"))
+        jobs.create("work", name, ImportMapping("rows.csv", "csv").to_record())
         activity = Activity(client)
         activity.record(name, "work", "finished", id="0", token=lease.token, held_ms=5)
         activity.flush()

@@ -10,11 +10,11 @@ import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import Keys
 from leaseq.simulation import Plan
-from leaseq.webapp.manage.importing.jobs import ImportJobs
 from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as account_keys
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Samples
@@ -52,7 +52,7 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
     lists.choose_columns(name, ["payload.x"])
     lists.save_view(name, "mine", "state=dead")
     for _ in range(12):  # the latest ten are listed
-        jobs.create(name, "meg", ImportMapping("rows.csv", "csv"))
+        jobs.create(name, "meg", ImportMapping("rows.csv", "csv").to_record())
     Samples(client).record({name: queue.stats()})
     Simulations(client).begin(name, "meg", Plan())
     activity = Activity(client)

@@ -13,12 +13,12 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_EVENTS
-from leaseq.webapp.store import person_data
+from leaseq.webapp.services import people
 from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.list_settings import ListSettingsStore
-from leaseq.webapp.store.person_data import erase_person, person_document
+from leaseq.webapp.store.person_data import UnreadableQueues, person_document
 from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
@@ -140,9 +140,7 @@ def test_sessions_tokens_and_links_of_erased_person_end(
     assert leaseq.Queue(client, "work").mine(NAME) == []
 
 
-@pytest.mark.parametrize(
-    "function_name", ["_erase_in", "_erase_in_stores", "finish_erasure", "rename_in_log"]
-)
+@pytest.mark.parametrize("function_name", ["_erase_in", "erase_in_stores", "finish_erasure", "rename_in_log"])
 def test_interrupted_erasure_is_completed_by_next_erasure(
     filled_queue: leaseq.Queue,
     server: Server,
@@ -154,7 +152,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
         raise leaseq.ServerUnavailable("killed")
 
     with monkeypatch.context() as patch:
-        owner = person_data if function_name.startswith("_") else accounts
+        owner = accounts if function_name == "finish_erasure" else people
         patch.setattr(
             accounts.traces if function_name == "rename_in_log" else owner, function_name, raise_unavailable
         )
@@ -177,7 +175,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
 @pytest.mark.parametrize(
     ("age", "remaining"),
     [
-        pytest.param(0.5, person_data.SETTLE_SECONDS - 0.5, id="begun now"),
+        pytest.param(0.5, people.SETTLE_SECONDS - 0.5, id="begun now"),
         pytest.param(60, 0, id="begun long ago, interrupted"),
     ],
 )
@@ -190,9 +188,9 @@ def test_erasure_waits_for_caches_of_other_processes(
     remaining: float,
 ) -> None:
     erasure = accounts.begin_erasure(NAME, by="root")
-    monkeypatch.setattr(person_data, "time", SimpleNamespace(time=lambda: erasure.began + age))
+    monkeypatch.setattr(people, "time", SimpleNamespace(time=lambda: erasure.began + age))
     waits: list[float] = []
-    erase_person(server.client, accounts, NAME, by="root", wait=waits.append)
+    people.erase_person(server.client, accounts, NAME, by="root", wait=waits.append)
     assert waits == [pytest.approx(remaining)]
 
 
@@ -254,7 +252,7 @@ def test_erasure_with_unreadable_queue_is_completed_later(
 ) -> None:
     status = server.redis.hget("leaseq:{work}:ledger", "status")
     server.redis.hset("leaseq:{work}:ledger", "status", b"v9 " + status)
-    with pytest.raises(person_data.UnreadableQueues, match="a newer version of leaseq wrote work"):
+    with pytest.raises(UnreadableQueues, match="a newer version of leaseq wrote work"):
         erase(server, accounts)
     assert len(accounts.erasures.all()) == 1
     server.redis.hset("leaseq:{work}:ledger", "status", status)

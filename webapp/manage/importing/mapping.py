@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any, BinaryIO, cast
 
@@ -88,7 +88,7 @@ class ImportMapping:
         return mapping
 
     @classmethod
-    def from_record(cls, data: dict[str, Any]) -> ImportMapping:
+    def from_record(cls, data: Mapping[str, Any]) -> ImportMapping:
         lists = {
             name: None if data[name] is None else tuple(data[name]) for name in ("columns", "text", "value")
         }

@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, transfer, validation, webhooks
 from leaseq.webapp import demo
-from leaseq.webapp.context import existing_queue, person, state
+from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.importing.mapping import (
@@ -30,8 +30,6 @@ from leaseq.webapp.manage.importing.mapping import (
 from leaseq.webapp.manage.importing.pages import (
     check_of,
     check_of_body,
-    import_job_of,
-    import_jobs,
     import_stream,
     preview_context,
     preview_of_piece,
@@ -39,9 +37,9 @@ from leaseq.webapp.manage.importing.pages import (
 )
 from leaseq.webapp.rendering.downloads import streamed_answers
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.security.audit_log import log_change, skip_log
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
-from leaseq.webapp.security.queue_access import people_of, skill_sets_of
+from leaseq.webapp.services import imports, queues
+from leaseq.webapp.services.queues import people_of, skill_sets_of
 from leaseq.webapp.site_time import filter_period
 
 
@@ -96,9 +94,7 @@ NO_QUEUE = ""  # in place of the queue's name in a job whose queue is not made y
 def add_demo() -> Response:
     if not may_manage(demo.QUEUE):
         raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
-    existed = leaseq.Queue(state().client, demo.QUEUE).exists()
-    demo.add_demo(state().client)
-    log_change("queue.imported" if existed else "queue.made", demo.QUEUE)
+    queues.add_demo()
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
 
@@ -126,7 +122,6 @@ def create_from_file() -> Response | str | tuple[str, int]:
             return _page(_refusal(preview, check["findings"]), preview, check), 400
         chosen = ImportMapping.from_form(request.form, file.filename)
         if request.form.get("create") != "yes" or preview.mapping != chosen:
-            skip_log()
             return _page(None, preview, check)
         queue = _create_queue(preview)
     except Invalid as error:
@@ -157,7 +152,7 @@ def plan_new_queue() -> tuple[dict[str, str], int]:
     """Store the choices, before there is a queue; the response has the URLs that check the file and make
     the queue."""
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
-    id = import_jobs().create(NO_QUEUE, person().name, mapping)
+    id = imports.plan(NO_QUEUE, mapping.to_record())
     return {
         "queue": url_for("manage.create_queue_of_job", id=id),
         "check": url_for("manage.check_new_queue", id=id),
@@ -180,8 +175,7 @@ def check_new_queue(id: str) -> str:
 def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
     """Create the queue of a job, with a form guessed from the first piece of the file; the file itself is
     then sent to a URL in the response."""
-    jobs = import_jobs()
-    job = import_job_of(jobs, NO_QUEUE, id)
+    job = imports.find(NO_QUEUE, id)
     try:
         preview = preview_of_piece(NO_QUEUE)
         importable = preview.check_result.readable if preview.check_result else job.importable
@@ -192,7 +186,7 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
         queue = _create_queue(preview)
     except Invalid as error:
         return refused_preview(error)
-    jobs.update(id, queue=queue.name)
+    imports.jobs().update(id, queue=queue.name)
     return {"to": url_for("manage.run_import", q=queue.name, id=id)}, 201
 
 
@@ -247,10 +241,7 @@ def _create_queue(preview: FilePreview) -> leaseq.Queue:
     """Create the queue for a previewed file. Raises Invalid."""
     file = preview.mapping.file
     title = request.form.get("title", "").strip() or file.rpartition(".")[0] or file
-    queue = leaseq.Queue(state().client, _free_name(title))
-    queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
-    log_change("queue.made", queue.name, f"from {file}")
-    return queue
+    return queues.create(_free_name(title), title=title, form=_form_of(preview), source=f"from {file}")
 
 
 def _form_of(preview: FilePreview) -> leaseq.Json:

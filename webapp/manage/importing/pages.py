@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
@@ -11,14 +10,12 @@ from typing import IO, Any, BinaryIO, cast
 
 from flask import Response, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
-from werkzeug.exceptions import ClientDisconnected, NotFound
 from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
-from leaseq import Invalid, LeaseqError, transfer
-from leaseq.webapp.context import existing_queue, person, state, wants_fragment
+from leaseq import Invalid, transfer
+from leaseq.webapp.context import existing_queue, wants_fragment
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.manage.importing.jobs import BadRows, ImportJob, ImportJobs
 from leaseq.webapp.manage.importing.mapping import (
     ENCODINGS,
     LAST_HEADER_LINE,
@@ -30,10 +27,11 @@ from leaseq.webapp.manage.importing.mapping import (
 from leaseq.webapp.manage.importing.remarks import bad_row_message, remarks, skills_remark
 from leaseq.webapp.rendering.downloads import download
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.security.audit_log import skip_log
 from leaseq.webapp.security.authorization import needs, takes_any_size
-from leaseq.webapp.security.queue_access import skill_sets_of
+from leaseq.webapp.services import imports
+from leaseq.webapp.services.queues import skill_sets_of
 from leaseq.webapp.serving.bodies import strict_request
+from leaseq.webapp.store.imports import ImportJob
 
 BAD_ROWS_SHOWN = 100
 
@@ -60,8 +58,6 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         return _page(queue, in_words(error)), 400
     check = check_of(q, mapping, cast("BinaryIO", file.stream))
     is_check = request.form.get("check") == "yes"
-    if is_check:
-        skip_log()
     if (
         is_check
         or not check["importable_count"]
@@ -77,10 +73,8 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
 
 def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
     """Import a whole file and return the id of its job, which has the outcome."""
-    jobs = import_jobs()
-    id = jobs.create(queue.name, person().name, mapping)
-    jobs.begin(id)
-    _import_rows(queue, jobs, id, mapping, cast("BinaryIO", stream))
+    id = imports.plan(queue.name, mapping.to_record())
+    imports.run(queue, id, mapping.rows(cast("BinaryIO", stream)), bad_row_message)
     return id
 
 
@@ -129,7 +123,7 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
     """Store the choices; the file itself is then sent to a URL in the response."""
     existing_queue(q)
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
-    id = import_jobs().create(q, person().name, mapping)
+    id = imports.plan(q, mapping.to_record())
     return {
         "to": url_for("manage.run_import", q=q, id=id),
         "check": url_for("manage.check_file", q=q, id=id),
@@ -148,11 +142,10 @@ def check_file(q: str, id: str) -> str:
 
 def check_of_body(q: str, id: str) -> dict[str, Any]:
     """Check the request body as the file of a job, and store its number of rows."""
-    jobs = import_jobs()
-    mapping = import_job_of(jobs, q, id).mapping
+    mapping = ImportMapping.from_record(imports.find(q, id).plan)
     check = check_of(q, mapping, strict_request().byte_lines())
     importable = check["importable_count"]
-    jobs.update(id, total=importable + check["bad_count"], importable=importable)
+    imports.jobs().update(id, total=importable + check["bad_count"], importable=importable)
     return check
 
 
@@ -161,21 +154,16 @@ def check_of_body(q: str, id: str) -> dict[str, Any]:
 @takes_any_size
 def run_import(q: str, id: str) -> str:
     """Import the request body, streamed: at most one batch of rows is in memory."""
-    queue, jobs = existing_queue(q), import_jobs()
-    job = import_job_of(jobs, q, id)
-    if not jobs.begin(id):
-        raise Invalid("import", "a new file: this one was already imported")
-    _import_rows(queue, jobs, id, job.mapping, strict_request().byte_lines())
-    return _job_page(queue, import_job_of(jobs, q, id))
+    queue, mapping = existing_queue(q), ImportMapping.from_record(imports.find(q, id).plan)
+    imports.run(queue, id, mapping.rows(strict_request().byte_lines()), bad_row_message)
+    return _job_page(queue, imports.find(q, id))
 
 
 @bp.get("/manage/<q>/import/<id>")
 @needs("manager")
 def import_job(q: str, id: str) -> str:
     """The state or the outcome of an import."""
-    queue = existing_queue(q)
-    job = import_job_of(import_jobs(), q, id)
-    return _job_page(queue, job)
+    return _job_page(existing_queue(q), imports.find(q, id))
 
 
 @bp.get("/manage/<q>/import/<id>/rejected")
@@ -183,44 +171,16 @@ def import_job(q: str, id: str) -> str:
 def rejected_rows(q: str, id: str) -> Response:
     """The rejected rows as a file, each with its reason, to correct and import again."""
     existing_queue(q)
-    jobs = import_jobs()
-    job = import_job_of(jobs, q, id)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
-    body = _as_table(jobs, id) if job.mapping.table else lines
-    kind: transfer.Format = "csv" if job.mapping.table else "jsonl"
+    is_table = ImportMapping.from_record(imports.find(q, id).plan).table
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in imports.jobs().bad_rows(id))
+    body = _as_table(id) if is_table else lines
+    kind: transfer.Format = "csv" if is_table else "jsonl"
     return download(map(str.encode, body), transfer.CONTENT_TYPES[kind], f"{q}-rejected.{kind}")
 
 
-def _import_rows(
-    queue: leaseq.Queue, jobs: ImportJobs, id: str, mapping: ImportMapping, stream: BinaryIO
-) -> None:
-    """Import the rows. Rows that were added stay even if this fails; the job has their number."""
-    bad_rows = BadRows(jobs, id)
-    rows = mapping.rows(stream)
-    try:
-        with jobs.heartbeat(id):
-            result = transfer.import_items(
-                queue,
-                rows,
-                on_bad=bad_rows.add,
-                on_conflict=bad_rows.add,
-                progress=lambda so_far: jobs.progress(id, so_far),
-            )
-        bad_rows.flush()
-        jobs.progress(id, result)
-        jobs.end(id, "done", rows.summary)
-    except ClientDisconnected:
-        bad_rows.flush()
-        jobs.end(id, "stopped", rows.summary, why=_("the connection ended before the whole file was sent"))
-        raise
-    except LeaseqError as error:
-        with contextlib.suppress(LeaseqError):
-            jobs.end(id, "stopped", rows.summary, why=str(error))
-        raise
-
-
-def _as_table(jobs: ImportJobs, id: str) -> Iterator[str]:
+def _as_table(id: str) -> Iterator[str]:
     """CSV with the line, the reason, and the row's own columns as far as known."""
+    jobs = imports.jobs()
     names: list[str] = []
     width = 0
     for entry in jobs.bad_rows(id):
@@ -242,20 +202,9 @@ def _line(cells: list[Any]) -> str:
     return text.getvalue()
 
 
-def import_jobs() -> ImportJobs:
-    return ImportJobs(state().client)
-
-
-def import_job_of(jobs: ImportJobs, q: str, id: str) -> ImportJob:
-    job = jobs.find(q, id)
-    if job is None:
-        raise NotFound(_("There is no such import, or it is more than a week old."))
-    return job
-
-
 def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     bad_rows = (
-        list(import_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
+        list(imports.jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
         if job.is_over and job.result.rejected + job.result.conflicts
         else []
     )
@@ -299,7 +248,7 @@ def _page(
         error=error,
         check=check,
         file=file,
-        latest_jobs=import_jobs().latest(queue.name),
+        latest_jobs=imports.jobs().latest(queue.name),
         encodings=ENCODINGS,
         header_lines=range(1, LAST_HEADER_LINE + 1),
     )

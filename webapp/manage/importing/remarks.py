@@ -8,8 +8,8 @@ from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 
 from leaseq.transfer import BadRow, Remedy, TableSummary
-from leaseq.webapp.reachability import lacking_skills
 from leaseq.webapp.rendering.refusals import fault_in_words
+from leaseq.webapp.store.queue_access import lacking_skills
 
 _SKILLS_NAMED = 10
 

@@ -7,12 +7,15 @@ Sign-ins are in a separate stream, since strangers can fill it and must not disp
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from leaseq import Invalid, webhooks
+from leaseq import Invalid, LeaseqError, webhooks
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Store
+
+log = logging.getLogger(__name__)
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
@@ -51,6 +54,14 @@ class Log(Store):
         type = f"{_PERSON}joined" if what == "invitation.used" else what
         if type.startswith(_PERSON):
             webhooks.emit(self._client, type, {"name": about, "by": by, "detail": short_detail})
+
+    def note(self, by: str, what: str, about: str, detail: str = "") -> None:
+        """Write an entry about a change that is done. A failure is only logged: after an error, the caller
+        would repeat the change."""
+        try:
+            self.write(by, what, about, detail)
+        except LeaseqError:
+            log.warning("the log lacks %s by %s", what, by, exc_info=True)
 
     def add(self, by: str, what: str, about: str, detail: str = "") -> str:
         """Write an entry that no webhook sends. Returns the detail as stored."""

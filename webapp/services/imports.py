@@ -1,0 +1,86 @@
+"""The verbs of an import: plan, check, run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from flask_babel import gettext as _
+from werkzeug.exceptions import ClientDisconnected, NotFound
+
+from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.store.imports import BadRows, ImportJob, ImportJobs
+
+
+def jobs() -> ImportJobs:
+    return ImportJobs(state().client)
+
+
+def find(queue: str, id: str) -> ImportJob:
+    job = jobs().find(queue, id)
+    if job is None:
+        raise NotFound(_("There is no such import, or it is more than a week old."))
+    return job
+
+
+def plan(queue: str, mapping: Mapping[str, Any]) -> str:
+    """Store how a file is to be read, and return the id of its job."""
+    return jobs().create(queue, person().name, mapping)
+
+
+def add_rows(
+    queue: Queue,
+    rows: Iterable[NewItem | transfer.BadRow],
+    *,
+    on_bad: Callable[[transfer.BadRow], None],
+    on_conflict: Callable[[transfer.BadRow], None],
+    progress: Callable[[transfer.ImportResult], None] | None = None,
+) -> transfer.ImportResult:
+    """Add the rows of a file to the queue. Rows that were added stay even if this fails, and are logged."""
+    latest = transfer.ImportResult()
+
+    def report(so_far: transfer.ImportResult) -> None:
+        nonlocal latest
+        latest = so_far
+        if progress:
+            progress(so_far)
+
+    is_done = False
+    try:
+        result = transfer.import_items(queue, rows, on_bad=on_bad, on_conflict=on_conflict, progress=report)
+        is_done = True
+    finally:
+        if is_done or latest.added:
+            accounts().log.note(person().name, "queue.imported", queue.name)
+    return result
+
+
+def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfer.BadRow], str]) -> None:
+    """Import the rows of a job's file, once. The job has the outcome: if this fails, the number of rows that
+    were added. ``reason_of``: what is wrong with a row."""
+    store = jobs()
+    if not store.begin(id):
+        raise Invalid("import", "a new file: this one was already imported")
+    bad_rows = BadRows(store, id, reason_of)
+    try:
+        with store.heartbeat(id):
+            result = add_rows(
+                queue,
+                rows,
+                on_bad=bad_rows.add,
+                on_conflict=bad_rows.add,
+                progress=lambda so_far: store.progress(id, so_far),
+            )
+        bad_rows.flush()
+        store.progress(id, result)
+        store.end(id, "done", rows.summary)
+    except ClientDisconnected:
+        bad_rows.flush()
+        store.end(id, "stopped", rows.summary, why=_("the connection ended before the whole file was sent"))
+        raise
+    except LeaseqError as error:
+        with suppress(LeaseqError):
+            store.end(id, "stopped", rows.summary, why=str(error))
+        raise

@@ -1,0 +1,364 @@
+"""The verbs of a queue: create, configure, pause, resume, clear, delete, who has access, simulated people."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from flask_babel import gettext as _
+
+import leaseq
+from leaseq import STATES, Cleared, Invalid, LeaseqError, Policy, Queue, State, webhooks
+from leaseq.policy import FIELDS
+from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
+from leaseq.simulation import Outcome, Plan, run
+from leaseq.webapp import demo
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.forms.changes import form_changes
+from leaseq.webapp.services.people import unassign_all
+from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.queue_access import Access, Group, lacking_skills, skill_sets
+from leaseq.webapp.store.simulations import Simulations
+
+log = logging.getLogger(__name__)
+
+_LONG = 60  # characters of a value in the audit log
+
+
+def configure(
+    queue: Queue,
+    before: Policy | None,
+    *,
+    expected: Policy | None = None,
+    create_only: bool = False,
+    source: str = "",
+    **changes: Any,
+) -> Policy:
+    """Create the queue, or change its policy, which was ``before``. ``expected``: refuse if it is another one
+    by now. ``source``: what a new queue is made from. Raises Invalid, PolicyChanged and QueueExists."""
+    if before is None and queue.name == webhooks.QUEUE:
+        raise Invalid("name", f"another name: {queue.name} has the deliveries of webhooks")
+    after = queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
+    if before is None:
+        accounts().log.note(person().name, "queue.made", queue.name, source)
+    elif after != before:
+        accounts().log.note(person().name, "queue.set", queue.name, _policy_changes(before, after))
+    return after
+
+
+def create(name: str, *, source: str = "", **policy: Any) -> Queue:
+    """Create a queue. Raises Invalid and QueueExists."""
+    queue = Queue(state().client, name)
+    configure(queue, None, create_only=True, source=source, **policy)
+    return queue
+
+
+def add_demo() -> None:
+    """Create the demo queue, or add its items again."""
+    existed = Queue(state().client, demo.QUEUE).exists()
+    demo.add_demo(state().client)
+    accounts().log.note(person().name, "queue.imported" if existed else "queue.made", demo.QUEUE)
+
+
+def delete(name: str, *, expected: Policy | None = None) -> None:
+    """Delete a queue with all data about it in the web app, and log the number of items. Also finishes an
+    interrupted deletion. Raises QueueNotFound, and PolicyChanged if the policy differs from ``expected``."""
+    queue = Queue(state().client, name)
+    try:
+        stats = queue.stats()
+        items = sum(getattr(stats, one) for one in STATES)
+        detail = f"{items:,} item{'' if items == 1 else 's'}, {stats.reserved:,} of them held"
+    except leaseq.QueueNotFound:
+        detail = ""
+    queue.delete(expected=expected)
+    state().access.forget_queue(name)  # takes effect immediately in this process
+    accounts().log.note(person().name, "queue.deleted", name, detail)
+
+
+def pause(queue: Queue, reason: str | None) -> None:
+    queue.pause(reason, by=person().name)
+    accounts().log.note(person().name, "queue.paused", queue.name, detail_of(reason=reason))
+
+
+def resume(queue: Queue) -> None:
+    queue.resume(by=person().name)
+    accounts().log.note(person().name, "queue.resumed", queue.name)
+
+
+def clear(queue: Queue) -> Cleared:
+    result = queue.clear()
+    accounts().log.note(person().name, "queue.cleared", queue.name)
+    return result
+
+
+def revive_all(queue: Queue, *, person_name: str | None, error: str | None, limit: int) -> int:
+    """Return dead items to the queue: all, or those that match. Returns their number."""
+    count = queue.revive_all(error=error, person=person_name, limit=limit, by=person().name)
+    accounts().log.note(
+        person().name, "queue.revived", queue.name, detail_of(person=person_name, error=error)
+    )
+    return count
+
+
+def remove_all(
+    queue: Queue, list_name: State, *, person_name: str | None, error: str | None, limit: int
+) -> int:
+    """Delete the items in one state, or those that match, with their threads. Returns their number."""
+    removed_ids: list[str] = []
+    try:
+        queue.remove_all(
+            list_name,
+            error=error,
+            person=person_name,
+            limit=limit,
+            by=person().name,
+            on_removed=removed_ids.append,
+        )
+    finally:  # also if the server fails half-way
+        for id in removed_ids:
+            state().threads.forget(queue.name, id)
+        if removed_ids:
+            detail = detail_of(person=person_name, error=error, state=list_name)
+            accounts().log.note(person().name, "queue.removed", queue.name, detail)
+    return len(removed_ids)
+
+
+def unassign_person(queue: Queue, name: str) -> int:
+    """Let anybody have what is assigned to one person. Returns the number of items."""
+    return unassign_all(accounts(), queue, name, by=person().name)
+
+
+class AccessChange(NamedTuple):
+    """The new access, and how many items that were assigned to people who lost it anybody may have now."""
+
+    access: Access
+    unassigned: int
+
+
+def people_of(queue: str) -> list[Person]:
+    """The people who may work on the queue, by name: its managers must not see anybody else."""
+    access = state().access.get(queue)
+    return [one for one in accounts().people() if access.lets_work(one)]
+
+
+def worker_name(queue: str, name: str, field: str = "person") -> str:
+    """The stored name of somebody who can be assigned an item: they may sign in and work on the queue. Raises
+    Invalid with this field for others."""
+    name = accounts().worker_name(name, field)
+    if not state().access.get(queue).lets_work(accounts().get(name)):
+        raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
+    return name
+
+
+def skill_sets_of(queue: str) -> set[frozenset[str]]:
+    """The skills of each person who may work on the queue. Without a queue: on any."""
+    return skill_sets(accounts().people(), state().access.get(queue))
+
+
+def unmet_skills(queue: str, requires: Collection[str]) -> tuple[str, ...]:
+    """Skills for which nobody could take an item: perhaps they are misspelt."""
+    return lacking_skills(requires, skill_sets_of(queue)) if requires else ()
+
+
+class UnmatchedName(NamedTuple):
+    """A team or a skill of a group that no person who may sign in has."""
+
+    kind: str  # teams or skills
+    name: str
+
+
+def unmatched_names(access: Access) -> list[UnmatchedName]:
+    """The teams and skills of an access that match nobody: perhaps they are misspelt."""
+    groups = [group for group in (access.work, access.manage) if group]
+    if not any(group.teams or group.skills for group in groups):
+        return []
+    people = [one for one in accounts().people() if not one.disabled]
+    teams, skills = {one.team for one in people}, {skill for one in people for skill in one.skills}
+    found = [UnmatchedName("teams", name) for group in groups for name in group.teams if name not in teams]
+    found += [
+        UnmatchedName("skills", name) for group in groups for name in group.skills if name not in skills
+    ]
+    return list(dict.fromkeys(found))
+
+
+def change_access(queue: str, change: Callable[[Access], Access]) -> AccessChange:
+    """Set a queue's access to the result of ``change``. What was assigned to people who may no longer work on
+    it becomes available to everybody. Raises Invalid."""
+    before, after = state().access.change(queue, lambda access: checked_access(change(access)))
+    if after != before:
+        accounts().log.note(
+            person().name,
+            "queue.access",
+            queue,
+            f"work: {_words(after.work)}; manage: {_words(after.manage)}",
+        )
+    return AccessChange(after, _unassign_lost(Queue(state().client, queue), before, after))
+
+
+def _unassign_lost(queue: Queue, before: Access, after: Access) -> int:
+    if before == after:
+        return 0
+    assignees = {row.person for row in queue.waiting_rows()}
+    lost = [
+        one.name
+        for one in accounts().people()
+        if one.name in assignees and before.lets_work(one) and not after.lets_work(one)
+    ]
+    return sum(unassign_person(queue, name) for name in lost)
+
+
+def checked_access(access: Access) -> Access:
+    """The access, if this request's person may set it. Raises Invalid."""
+    access = Access(_checked_group("work", access.work), _checked_group("manage", access.manage))
+    if not access.lets_manage(person()):
+        reason = f"{person().name!r} is in none of these groups, and could not change it back"
+        raise Invalid("manage", "a group that you are in, or everybody", reason)
+    return access
+
+
+def _checked_group(field: str, group: Group | None) -> Group | None:
+    if group is None:
+        return None
+    names = {one.name for one in accounts().people()}
+    unknown_names = [name for name in group.people if name not in names]
+    if unknown_names:
+        raise Invalid(field, "people who have an account", f"nobody is named {unknown_names[0]!r}")
+    return group
+
+
+def _words(group: Group | None) -> str:
+    if group is None:
+        return "everybody"
+    kinds = (("people", group.people), ("skills", group.skills), ("teams", group.teams))
+    return " ".join(f"{kind} {', '.join(names)}" for kind, names in kinds if names)
+
+
+_REPORT_SECONDS = 0.5
+_stops: set[threading.Event] = set()  # of the simulations in this process
+
+
+def simulate(queue: Queue, plan: Plan, lease_seconds: int | None) -> None:
+    """Let simulated people work on the queue. ``lease_seconds``: the lease time meanwhile. Raises Invalid
+    while others do."""
+    before = queue.policy
+    start_simulation(state().simulations, queue, plan, person().name, lease_seconds)
+    accounts().log.note(person().name, "queue.simulated", queue.name, _policy_changes(before, queue.policy))
+
+
+def stop_simulation(queue: Queue) -> None:
+    state().simulations.stop(queue.name)
+    accounts().log.note(person().name, "queue.simulation-stopped", queue.name)
+
+
+def start_simulation(
+    simulations: Simulations, queue: Queue, plan: Plan, by: str, lease: int | None = None
+) -> threading.Thread:
+    """Start a run in a thread of this process. Raises Invalid while another one is running.
+
+    ``lease``: the queue's lease seconds during the run; afterwards its own value is restored.
+    """
+    restore_lease_time(simulations, queue)
+    own_seconds = queue.policy.lease_seconds
+    id = simulations.begin(
+        queue.name, by, plan, (own_seconds, lease) if lease and lease != own_seconds else None
+    )
+    if id is None:
+        raise Invalid(
+            "simulation", "one at a time", _("Simulated people are working already: stop them first.")
+        )
+    if lease and lease != own_seconds:
+        queue.configure(by=by, lease_seconds=lease)
+    worker = _Simulation(simulations, queue, plan, id)
+    thread = threading.Thread(target=worker.run, name="simulation", daemon=True)
+    thread.start()
+    return thread
+
+
+def restore_lease_time(simulations: Simulations, queue: Queue) -> None:
+    """Restore a queue's own lease seconds, if a run that has ended changed them."""
+    latest_run = simulations.latest(queue.name)
+    if latest_run and not latest_run.running and latest_run.lease is not None:
+        if queue.policy.lease_seconds == latest_run.trial_lease:  # otherwise somebody has changed it since
+            queue.configure(by=latest_run.by, lease_seconds=latest_run.lease)
+        simulations.mark_restored(queue.name)
+
+
+class _Simulation:
+    """One simulation: reports its progress, and ends when any process stops it."""
+
+    def __init__(self, simulations: Simulations, queue: Queue, plan: Plan, id: str) -> None:
+        self._simulations, self._queue, self._plan, self._id = simulations, queue, plan, id
+        self._stop = threading.Event()
+        self._reported_at = 0.0
+
+    def run(self) -> None:
+        _stops.add(self._stop)
+        name, outcome, message = self._queue.name, None, ""
+        try:
+            outcome = run(self._queue, self._plan, stop=self._stop, on_tick=self._report)
+        except LeaseqError as error:
+            message = str(error)
+        except Exception:
+            log.exception("the simulation of %s failed", name)
+            message = "internal error"
+        finally:
+            _stops.discard(self._stop)
+        with suppress(LeaseqError):  # without this report it counts as ended after a few seconds
+            self._simulations.end(name, self._id, outcome, message)
+            restore_lease_time(self._simulations, self._queue)
+
+    def _report(self, outcome: Outcome) -> None:
+        if time.monotonic() - self._reported_at < _REPORT_SECONDS:
+            return
+        self._reported_at = time.monotonic()
+        if not self._simulations.report(self._queue.name, self._id, outcome):
+            self._stop.set()
+
+
+def stop_simulations() -> None:
+    """End the simulations of this process; their people give back the items they hold."""
+    for stop in tuple(_stops):
+        stop.set()
+
+
+def _policy_changes(before: Policy, after: Policy) -> str:
+    """The policy's changes, as the settings page names the fields and their values."""
+    return ", ".join(
+        _change(field, getattr(before, name), getattr(after, name))
+        for name, field in FIELDS.items()
+        if getattr(before, name) != getattr(after, name)
+    )
+
+
+def _change(field: Field, before: Any, after: Any) -> str:
+    label = field.description.label
+    if isinstance(field.kind, Form):
+        return f"{label}: {'; '.join(form_changes(before, after))}"
+    return f"{label}: {_value_text(field, before)} → {_value_text(field, after)}"
+
+
+def _value_text(field: Field, value: Any) -> str:
+    if value is None:
+        return field.description.none or "none"
+    match field.kind:
+        case Boolean():
+            return "on" if value else "off"
+        case Seconds():
+            return f"{value:g} s"
+        case Bands() | Alerts():
+            return " ".join(map(str, value)) or "none"
+    return shortened(value) or "empty"
+
+
+def detail_of(**values: object) -> str:
+    """The fields of a request that are not empty: ``person: ann, reason: lunch``."""
+    return ", ".join(f"{name}: {value}" for name, value in values.items() if value)
+
+
+def shortened(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
