@@ -23,9 +23,11 @@ def server_url_from_environment() -> str:
     source = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
     raise Invalid(
         "url",
-        f"a URL, since no server was found without one: {URL_VARIABLE} is not set, and no `leaseq up` is "
-        f"running for the data directory {str(data.absolute())!r}, which {source}. Start one there with "
-        f"`leaseq up`, set {DATA_VARIABLE} to the directory of a running one, or set {URL_VARIABLE}",
+        "no_server",
+        variable=URL_VARIABLE,
+        data=str(data.absolute()),
+        source=source,
+        data_variable=DATA_VARIABLE,
     )
 
 

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+from leaseq.sentences import RULES, expected, plain, sentence
 
 if TYPE_CHECKING:
     from leaseq.models import Item
 
 
 class LeaseqError(Exception):
-    """The base of every error that leaseq raises. Each can be pickled, with all its attributes."""
+    """The base of every error that leaseq raises. Each can be pickled, with all its attributes.
+
+    ``rule`` is the name of its sentence in `leaseq.sentences`, and ``values`` what that mentions, as JSON;
+    both are empty if the message has no fixed words.
+    """
+
+    rule: str = ""
+    values: Mapping[str, Any] = MappingProxyType({})
+
+    def tell(self, rule: str, **values: Any) -> None:
+        """Take the message from a rule."""
+        self.rule, self.values = rule, {name: plain(value) for name, value in values.items()}
+        self.args = (sentence(rule, values),)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Needed because Exception's own method passes only the message to the constructor."""
@@ -26,17 +42,31 @@ def _unpickle(kind: type[LeaseqError], args: tuple[Any, ...], attributes: dict[s
 class Invalid(LeaseqError):
     """An argument was refused before anything changed.
 
-    ``field`` names it, ``limit`` says what is allowed; ``errors`` maps the path of each answer
-    that doesn't fit the queue's form to what is wrong with it, and is empty otherwise.
+    ``field`` names it, ``rule`` is the name of the rule that it breaks, and ``values`` are what the rule's
+    sentence mentions, as JSON: see `leaseq.sentences`. ``errors`` maps the path of each answer that doesn't
+    fit the queue's form to what is wrong with it, and is empty otherwise.
     """
 
     def __init__(
-        self, field: str, limit: str, message: str = "", *, errors: Mapping[str, str] | None = None
+        self, field: str, rule: str, /, *, errors: Mapping[str, str] | None = None, **values: Any
     ) -> None:
-        super().__init__(message or f"{field}: {limit}")
+        self.tell(rule, **values)
         self.field = field
-        self.limit = limit
         self.errors: dict[str, str] = dict(errors or {})
+
+    @property
+    def limit(self) -> str:
+        """What is allowed."""
+        return expected(self.rule, self.values)
+
+    def at(self, field: str) -> Self:
+        """The same error, of a field with another name."""
+        error = copy(self)
+        error.field = field
+        return error
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if RULES[self.rule].sentence else f"{self.field}: {self.args[0]}"
 
 
 class TooLarge(Invalid):
@@ -60,7 +90,7 @@ class ItemNotFound(LeaseqError):
     """The queue has no item with this id: it never existed, or it was removed."""
 
     def __init__(self, queue: str, id: str) -> None:
-        super().__init__(f"queue {queue!r} has no item {id!r}: it was never there, or was removed")
+        self.tell("no_item", queue=queue, id=id)
         self.queue = queue
         self.id = id
 
@@ -70,9 +100,7 @@ class ItemFinished(LeaseqError):
     ``item`` is the item, with its answers. If several people are to answer it, one answer is enough."""
 
     def __init__(self, queue: str, item: Item) -> None:
-        count = len(item.answers)
-        answers = f"{count} answer{'' if count == 1 else 's'}"
-        super().__init__(f"item {item.id!r} of queue {queue!r} has {answers}, and was not removed")
+        self.tell("item_finished", queue=queue, id=item.id, count=len(item.answers))
         self.queue = queue
         self.item = item
 
@@ -82,8 +110,7 @@ class QueueNotFound(LeaseqError):
     also False if that is not known."""
 
     def __init__(self, queue: str, *, deleted: bool = False) -> None:
-        note = ": it was deleted, with its items" if deleted else ""
-        super().__init__(f"there is no queue {queue!r}{note}")
+        self.tell("queue_deleted" if deleted else "no_queue", name=queue)
         self.queue = queue
         self.deleted = deleted
 
@@ -92,7 +119,7 @@ class QueueExists(LeaseqError):
     """``configure(create_only=True)`` was called for a queue that exists; nothing changed."""
 
     def __init__(self, queue: str) -> None:
-        super().__init__(f"there is already a queue {queue!r}; it was not changed")
+        self.tell("queue_exists", name=queue)
         self.queue = queue
 
 

@@ -12,7 +12,7 @@ import jsonschema_rs
 
 from leaseq.errors import Invalid
 from leaseq.models import Json
-from leaseq.names import did_you_mean
+from leaseq.names import did_you_mean, nearest
 from leaseq.schema_size import OPTIONS, SchemaSize, measure
 from leaseq.validation import dump_json
 
@@ -26,19 +26,18 @@ def check_when(form: Mapping[str, Any]) -> None:
     A question may depend only on earlier ones, so there are no circular conditions.
     """
     when = form.get("when", {})
-    limit = "when: an object that maps questions to an object of earlier questions and their answers"
     properties = form["ask"].get("properties") if "ask" in form else None
     names = list(properties) if isinstance(properties, dict) else []
     if not isinstance(when, dict):
-        raise Invalid("form", limit)
+        raise Invalid("form", "form_when")
     for name, conditions in when.items():
         if name not in names:
-            raise Invalid("form", f"{limit}; ask has no question {name!r}")
+            raise Invalid("form", "form_when_unknown", name=name)
         if not isinstance(conditions, dict) or not conditions or [] in conditions.values():
-            raise Invalid("form", f"{limit}; the entry for {name!r} names no answer")
+            raise Invalid("form", "form_when_empty", name=name)
         for other in conditions:
             if other not in names[: names.index(name)]:
-                raise Invalid("form", f"{limit}; {other!r} is not a question before {name!r}")
+                raise Invalid("form", "form_when_later", other=other, name=name)
 
 
 def conditions_of(form: Json) -> dict[str, Conditions]:
@@ -148,18 +147,17 @@ def check_form(form: Json) -> None:
     """Raise Invalid (field ``form``) unless this is a valid form. None is valid: one text box."""
     if form is None:
         return
-    parts = "an object with the optional members show, ask, keys, prefill and when"
     if not isinstance(form, dict):
-        raise Invalid("form", parts)
-    _check_names(form, PARTS, parts)
+        raise Invalid("form", "form_parts")
+    _check_names(form, PARTS, "form")
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
     if not isinstance(keys, dict) or not all(isinstance(key, str) and len(key) == 1 for key in keys):
-        raise Invalid("form", "keys: an object that maps single characters to choices")
+        raise Invalid("form", "form_keys")
     prefill = form.get("prefill", {})
     if not isinstance(prefill, dict) or not all(isinstance(path, str) and path for path in prefill.values()):
-        raise Invalid("form", "prefill: an object that maps questions to fields of the payload")
+        raise Invalid("form", "form_prefill")
     if "ask" in form:
         _check_ask(form["ask"])
     check_when(form)
@@ -207,12 +205,7 @@ def check_result(form: Json, result: Json) -> None:
     if not errors:
         errors["result"] = "it does not fit, and is too long to say where"
     first_error = next(iter(errors.items()))
-    raise Invalid(
-        "result",
-        "an answer that fits the queue's form",
-        f"the result does not fit the queue's form: {first_error[0]}: {first_error[1]}",
-        errors=errors,
-    )
+    raise Invalid("result", "form", question=first_error[0], why=first_error[1], errors=errors)
 
 
 def _check_lengths(size: SchemaSize, result: Json) -> None:
@@ -229,12 +222,7 @@ def _check_lengths(size: SchemaSize, result: Json) -> None:
         f"at most {costs.max_length(name):,} characters, less where other answers are long, since the form "
         f"matches a pattern on them; this has {lengths[name]:,}"
     )
-    raise Invalid(
-        "result",
-        "an answer that fits the queue's form",
-        f"the result does not fit the queue's form: {name[:MAX_ERROR]}: {limit}",
-        errors={name[:MAX_ERROR]: limit},
-    )
+    raise Invalid("result", "form", question=name[:MAX_ERROR], why=limit, errors={name[:MAX_ERROR]: limit})
 
 
 def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:
@@ -276,21 +264,26 @@ def _missing_member(error: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _check_names(names: Iterable[object], known_names: Sequence[str], limit: str) -> None:
+def _check_names(names: Iterable[object], known_names: Sequence[str], part: str) -> None:
     for name in names:
         if name not in known_names:
-            suggestion = did_you_mean(str(name), known_names)
-            raise Invalid("form", f"{limit}; {name!r} is unknown" + (f", {suggestion}" if suggestion else ""))
+            raise Invalid(
+                "form",
+                "form_member",
+                part=part,
+                choices=known_names,
+                name=str(name),
+                near=nearest(str(name), known_names),
+            )
 
 
 def _check_show(show: Json) -> None:
-    limit = "show: a list of {field, kind}, kind one of " + ", ".join(KINDS)
     if not isinstance(show, list):
-        raise Invalid("form", limit)
+        raise Invalid("form", "form_show", choices=KINDS)
     for entry in show:
         if isinstance(entry, dict):
-            _check_names(entry, ("field", "kind", "label", "beside"), "show: field, kind, label and beside")
-            _check_names([entry.get("kind", "text")], KINDS, f"show: kind: one of {', '.join(KINDS)}")
+            _check_names(entry, ("field", "kind", "label", "beside"), "show")
+            _check_names([entry.get("kind", "text")], KINDS, "show: kind")
         fits = isinstance(entry, str) or (
             isinstance(entry, dict)
             and isinstance(entry.get("field"), str)
@@ -298,12 +291,12 @@ def _check_show(show: Json) -> None:
             and isinstance(entry.get("label", ""), str)
         )
         if not fits:
-            raise Invalid("form", limit)
+            raise Invalid("form", "form_show", choices=KINDS)
 
 
 def _check_ask(ask: Json) -> None:
     if not isinstance(ask, dict) or ask.get("type") != "object":
-        raise Invalid("form", "ask: a JSON Schema of type object")
+        raise Invalid("form", "form_ask")
     _compile(ask)
 
 
@@ -314,7 +307,7 @@ def _compile(ask: dict[str, Any]) -> None:
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
         reason = _unknown_type(error) or str(error).partition("\n")[0]
-        raise Invalid("form", f"ask: a self-contained JSON Schema (draft 2020-12): {reason}") from None
+        raise Invalid("form", "form_schema", why=reason) from None
 
 
 def _unknown_type(error: Exception) -> str | None:
@@ -344,7 +337,7 @@ def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, Sch
     try:
         size = measure(schema)
     except ValueError as error:
-        raise Invalid("form", f"ask: {error}") from None
+        raise Invalid("form", "form_too_large", limit=str(error)) from None
     validator = jsonschema_rs.Draft202012Validator(
         schema,
         retriever=_refuse,

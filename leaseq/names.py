@@ -69,10 +69,16 @@ LOOKALIKES = {
 }
 
 
+def nearest(name: str, known_names: Iterable[str]) -> str | None:
+    """The known name that is closest to ``name``; None if none is close."""
+    matches = get_close_matches(name.lower(), sorted(known_names), n=1, cutoff=0.5)
+    return matches[0] if matches else None
+
+
 def did_you_mean(name: str, known_names: Iterable[str], otherwise: str = "") -> str:
     """A question that suggests the known name closest to ``name``; ``otherwise`` if none is close."""
-    matches = get_close_matches(name.lower(), sorted(known_names), n=1, cutoff=0.5)
-    return f"did you mean {matches[0]}?" if matches else otherwise
+    near = nearest(name, known_names)
+    return f"did you mean {near}?" if near else otherwise
 
 
 def no_queue(name: str, known_names: Iterable[str]) -> str:

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import Json
-from leaseq.names import did_you_mean
+from leaseq.names import nearest
 from leaseq.policy_fields import (
-    N_,
     Alerts,
     Bands,
     Boolean,
@@ -24,6 +23,7 @@ from leaseq.policy_fields import (
     Text,
     fields_of,
 )
+from leaseq.sentences import N_
 from leaseq.validation import MAX_PRIORITY
 
 WEEK: Final = 604_800
@@ -258,7 +258,13 @@ class Policy:
         may also be a misspelling of."""
         unknown_names = sorted(set(changes) - set(FIELDS))
         if unknown_names:
-            raise Invalid(unknown_names[0], _no_field(unknown_names[0], other_names))
+            raise Invalid(
+                unknown_names[0],
+                "policy_field",
+                choices=sorted(FIELDS),
+                name=unknown_names[0],
+                near=nearest(unknown_names[0], (*FIELDS, *other_names)),
+            )
         return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
@@ -274,11 +280,6 @@ FIELDS: Final = fields_of(Policy)
 
 RULES: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "rule")
 TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "text")
-
-
-def _no_field(name: str, other_names: Sequence[str] = ()) -> str:
-    suggestion = did_you_mean(name, (*FIELDS, *other_names), f"they are {', '.join(sorted(FIELDS))}")
-    return f"no policy field; {suggestion}"
 
 
 def _dump(policy: Policy, name: str) -> str:
@@ -319,9 +320,6 @@ class PolicyChanged(LeaseqError):
     """The queue's policy is not the expected one, and nothing changed. ``policy`` is the current one."""
 
     def __init__(self, queue: str, policy: Policy) -> None:
-        super().__init__(
-            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, "
-            "then save again"
-        )
+        self.tell("policy_changed", name=queue)
         self.queue = queue
         self.policy = policy

@@ -18,11 +18,6 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 
 
-def N_(text: str) -> str:  # noqa: N802 - gettext's name for it
-    """Mark a text for translation; a page translates it when it is shown."""
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class Kind(ABC):
     """The type of a field: its values and their bounds."""
@@ -89,12 +84,11 @@ class Bands(Kind):
     maximum: int
 
     def check(self, value: Any, name: str) -> tuple[int, int]:
-        limit = "two whole numbers, the first no larger than the second"
         if not isinstance(value, list | tuple) or len(value) != 2:
-            raise validation.refusal(name, limit, value)
+            raise Invalid(name, "bands", value=value)
         low, high = (validation.integer(v, name, self.minimum, self.maximum) for v in value)
         if low > high:
-            raise validation.refusal(name, limit, value)
+            raise Invalid(name, "bands", value=value)
         return low, high
 
     def dump(self, value: Any) -> str:
@@ -122,7 +116,7 @@ class OneOf(Kind):
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise validation.refusal(name, "one of " + ", ".join(self.choices), value)
+            raise Invalid(name, "one_of", choices=list(self.choices), value=value)
         return value
 
     @property
@@ -177,12 +171,12 @@ class Alerts(Kind):
 
     def check(self, value: Any, name: str) -> tuple[str, ...]:
         if not isinstance(value, list | tuple):
-            raise validation.refusal(name, "a list of rules such as waiting>500", value)
+            raise Invalid(name, "alerts", value=value)
         limits: dict[str, int] = {}
         for rule in value:
             measure, limit = self._parsed(rule, name)
             if measure in limits:
-                raise Invalid(name, f"one rule for each measure; {measure} has two: leave one of them out")
+                raise Invalid(name, "one_alert", measure=measure)
             limits[measure] = limit
         return tuple(f"{measure}>{limits[measure]}" for measure in self.measures if measure in limits)
 
@@ -190,8 +184,7 @@ class Alerts(Kind):
         measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
         match = re.fullmatch(_LIMIT, digits)
         if measure not in self.measures or match is None:
-            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 0 to {MAX_ALERT_LIMIT:,}"
-            raise Invalid(name, f"rules such as waiting>500: {limit}; this is {str(rule)[:40]!r}")
+            raise Invalid(name, "alert", choices=list(self.measures), maximum=MAX_ALERT_LIMIT, value=rule)
         return measure, int(digits)
 
     def parse(self, text: str) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from json.encoder import JSONEncoder
@@ -30,12 +29,10 @@ MAX_SKILLS = 16
 MAX_TEXT = 2_000
 MAX_INTEGER_DIGITS = 308  # any integer of this length fits a double; Python itself refuses more than 4,300
 MAX_PRIORITY = 1_000_000
-_INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _SEPARATOR = re.compile(r"[/\\]")  # of the segments of a path; browsers take a backslash for a slash
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
-_MAX_SHOWN = 60  # characters of a value in an error
 _CONTAINERS = (dict, list, tuple)
 _TEXT = {str}
 # JSON of at most this length is not too deep, and contains no number that is too long.
@@ -63,42 +60,17 @@ def _encoder() -> _Encode:
 _encode = _encoder()
 
 
-def refusal(field: str, limit: str, value: object) -> Invalid:
-    """An Invalid whose message also shows the refused value."""
-    return Invalid(field, limit, f"{field}: {limit}; this is {described(value)}")
-
-
-def described(value: object) -> str:
-    """A value in an error: with its type as in JSON, and with the name of a character that can't be seen."""
-    text = repr(value)
-    text = text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
-    match value:
-        case None | True | False:
-            return {None: "null", True: "true", False: "false"}[value]
-        case int() | float():
-            return f"the number {text}"
-        case list() | tuple():
-            return f"the array {text}"
-        case dict():
-            return f"the object {text}"
-        case str() if not value.isprintable():
-            unseen = next(character for character in value if not character.isprintable())
-            name = unicodedata.name(unseen, "")
-            return f"{text}, with U+{ord(unseen):04X}{f' ({name})' if name else ''}"
-    return text
-
-
 def queue_name(name: object) -> str:
     if not isinstance(name, str) or not _QUEUE.match(name) or is_dot_segment(name):
-        raise refusal("queue", "1 to 64 characters of a-z 0-9 . _ -, and not . or ..", name)
+        raise Invalid("queue", "queue_name", value=name)
     return name
 
 
 def item_id(value: object, field: str = "id") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
-        raise refusal(field, f"1 to {MAX_ID} printable characters", value)
+        raise Invalid(field, "printable", minimum=1, maximum=MAX_ID, value=value)
     if is_dot_segment(value):
-        raise Invalid(field, "an id other than '.' and '..', which a URL can't contain")
+        raise Invalid(field, "dot_id")
     return _check_unicode(value, field)
 
 
@@ -107,7 +79,7 @@ def new_item_id(value: object, field: str = "id") -> str:
     if it had dot segments. Items that are there already keep their ids."""
     id = item_id(value, field)
     if "." in id and any(map(is_dot_segment, _SEPARATOR.split(id))):
-        raise refusal(field, "an id in which no part between slashes or backslashes is . or ..", id)
+        raise Invalid(field, "dot_segments", value=id)
     return id
 
 
@@ -118,7 +90,7 @@ def is_dot_segment(value: str) -> bool:
 
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
-        raise refusal(field, f"1 to {MAX_PERSON} printable characters", value)
+        raise Invalid(field, "printable", minimum=1, maximum=MAX_PERSON, value=value)
     _check_visible(value, field)
     return _check_unicode(value, field)
 
@@ -128,7 +100,7 @@ def new_person_name(value: object, field: str = "person") -> str:
     segment. People who are there already keep their names."""
     name = person_name(value, field)
     if is_dot_segment(name) or _SEPARATOR.search(name):
-        raise refusal(field, "a name without / and \\, and not . or ..", name)
+        raise Invalid(field, "person_name", value=name)
     return name
 
 
@@ -142,13 +114,13 @@ def label(value: object, field: str, max_length: int) -> str:
 def text(value: object, field: str, max_length: int = MAX_TEXT) -> str:
     """Free text from a person: a reason, an error."""
     if not isinstance(value, str) or len(value) > max_length:
-        raise refusal(field, f"text of at most {max_length:,} characters", value)
+        raise Invalid(field, "text", maximum=max_length, value=value)
     return _check_unicode(value, field)
 
 
 def integer(value: object, field: str, minimum: int, maximum: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-        raise refusal(field, f"a whole number from {minimum:,} to {maximum:,}", value)
+        raise Invalid(field, "range", minimum=minimum, maximum=maximum, value=value)
     return value
 
 
@@ -156,7 +128,7 @@ def one_of(value: object, choices: Sequence[Text], field: str) -> Text:
     for choice in choices:
         if value == choice:
             return choice
-    raise refusal(field, "one of " + ", ".join(choices), value)
+    raise Invalid(field, "one_of", choices=choices, value=value)
 
 
 def as_integer(value: object) -> object:
@@ -171,13 +143,13 @@ def number(value: object, field: str, minimum: float, maximum: float) -> float:
         or isinstance(value, bool)
         or not minimum <= value <= maximum  # false for NaN, too
     ):
-        raise refusal(field, f"a number from {minimum:,} to {maximum:,}", value)
+        raise Invalid(field, "number", minimum=minimum, maximum=maximum, value=value)
     return value
 
 
 def boolean(value: object, field: str) -> bool:
     if not isinstance(value, bool):
-        raise refusal(field, "true or false", value)
+        raise Invalid(field, "boolean", value=value)
     return value
 
 
@@ -186,12 +158,11 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
     if value == ():
         return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise refusal(field, "a list of skills", value)
+        raise Invalid(field, "skill_list", value=value)
     values = list(value)
     skill_names = sorted(set(values)) if all(isinstance(s, str) for s in values) else values
     if len(skill_names) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in skill_names):
-        limit = f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -"
-        raise refusal(field, limit, values)
+        raise Invalid(field, "skills", maximum=MAX_SKILLS, value=values)
     return tuple(skill_names)
 
 
@@ -202,29 +173,29 @@ def dump_json(value: Json, field: str) -> str:
         if len(text) > _SHORT_LENGTH or not text.isascii():
             _check_size(text, value, field)
     except RecursionError:
-        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+        raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH) from None
     except UnicodeEncodeError:
-        raise Invalid(field, "text without lone surrogates") from None
+        raise Invalid(field, "surrogates") from None
     except (TypeError, ValueError) as error:
-        raise Invalid(field, _json_limit(value, error)) from None
+        raise _no_json(value, field, error) from None
     # The usual case, one object with only text keys, needs no further check.
     if isinstance(value, _CONTAINERS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
         _check_keys(_containers(value), field)
     return text
 
 
-def _json_limit(value: object, error: Exception) -> str:
+def _no_json(value: object, field: str, error: Exception) -> Invalid:
     if value is ...:
-        return "a JSON value (none was given)"
+        return Invalid(field, "required")
     if isinstance(value, NewItem):
-        return "a JSON value; this is a NewItem: pass its payload, id and so on, or call enqueue_many"
-    return f"JSON values only ({error})"
+        return Invalid(field, "json_new_item")
+    return Invalid(field, "json_values", why=str(error))
 
 
 def _check_size(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:
-        raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
+        raise TooLarge(field, "json_size", maximum=MAX_JSON_BYTES, count=size)
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # otherwise it can't be too deep
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:
@@ -236,10 +207,10 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
-        raise Invalid(field, f"UTF-8 text (byte {error.start} is not valid)") from None
+        raise Invalid(field, "utf8", at=error.start) from None
     # Python's decoder has no hook for arrays, so nothing else runs while it reads a million of them.
     if _count_brackets(text) > MAX_CONTAINERS and _count_brackets(_STRING.sub("", text)) > MAX_CONTAINERS:
-        raise TooLarge(field, f"JSON with at most {MAX_CONTAINERS:,} arrays and objects")
+        raise TooLarge(field, "json_containers", maximum=MAX_CONTAINERS)
     try:
         is_short = len(text) <= _FEW
         value = json.loads(
@@ -249,12 +220,12 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
             parse_float=float if is_short else _parse_float,
             object_pairs_hook=_members if is_short else _parse_object,
         )
-    except _RefusedJson as error:
-        raise Invalid(field, error.limit) from None
+    except Invalid as error:
+        raise error.at(field) from None
     except RecursionError:
-        raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
+        raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH) from None
     except ValueError as error:
-        raise Invalid(field, f"well-formed JSON ({error})") from None
+        raise Invalid(field, "json", why=str(error)) from None
     check_depth(value, field)
     return value
 
@@ -284,11 +255,11 @@ def check_depth(value: Json, field: str) -> None:
             elif isinstance(node, list | tuple):
                 children += node
             elif isinstance(node, float) and not math.isfinite(node):
-                raise Invalid(field, "numbers that a double can hold")
+                raise Invalid(field, "json_double")
         if not children:
             return
         level = children
-    raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep")
+    raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH)
 
 
 def _check_keys(levels: Sequence[Any], field: str) -> None:
@@ -297,7 +268,7 @@ def _check_keys(levels: Sequence[Any], field: str) -> None:
         if isinstance(level, dict):
             for key in level:
                 if not isinstance(key, str):
-                    raise Invalid(field, f"objects with text keys ({key!r:.50} is not text)")
+                    raise Invalid(field, "json_text_keys", key=f"{key!r:.50}")
 
 
 def _check_integers(text: str, value: Json, field: str) -> None:
@@ -308,7 +279,7 @@ def _check_integers(text: str, value: Json, field: str) -> None:
         return
     values = (node for level in _containers([value]) for node in _children(level))
     if any(isinstance(node, int) and abs(node) >= 10**MAX_INTEGER_DIGITS for node in values):
-        raise Invalid(field, _INTEGERS)
+        raise Invalid(field, "json_digits", maximum=MAX_INTEGER_DIGITS)
 
 
 def _containers(value: Json) -> list[Any]:
@@ -323,19 +294,13 @@ def _children(node: Any) -> Iterable[Any]:
     return node.values() if isinstance(node, dict) else node
 
 
-class _RefusedJson(ValueError):
-    def __init__(self, limit: str) -> None:
-        super().__init__(limit)
-        self.limit = limit
-
-
 def _refuse_constant(name: str) -> NoReturn:
-    raise _RefusedJson(f"JSON numbers (not {name})")
+    raise Invalid("json", "json_constant", name=name)
 
 
 def _integer(digits: str) -> int:
     if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
-        raise _RefusedJson(_INTEGERS)
+        raise Invalid("json", "json_digits", maximum=MAX_INTEGER_DIGITS)
     return int(digits)
 
 
@@ -359,21 +324,21 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         keys: set[str] = set()
         repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
-        raise _RefusedJson(f"each key once in an object ({repeated_key!r} occurs twice)")
+        raise Invalid("json", "json_keys", name=repeated_key)
     return members
 
 
 def _check_visible(value: str, field: str) -> None:
     character = None if value.isascii() and value.isprintable() else names.find_invisible(value)
     if character is not None:
-        raise Invalid(field, f"visible characters only ({character} is not visible)")
+        raise Invalid(field, "visible", character=character)
 
 
 def _check_unicode(value: str, field: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Invalid(field, "text without lone surrogates") from None
+        raise Invalid(field, "surrogates") from None
     return value
 
 

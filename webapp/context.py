@@ -11,7 +11,7 @@ from flask import Flask, current_app, g, request
 
 import leaseq
 from leaseq import validation, webhooks
-from leaseq.names import no_queue
+from leaseq.names import nearest
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.serving.capacity import Waits
 from leaseq.webapp.serving.middleware import HttpMetrics, RequestSlots
@@ -135,7 +135,10 @@ def named_queue(name: str) -> str:
     """Check the name of a queue in a request's field. Raises Invalid unless the person may work on it."""
     name = validation.queue_name(name)
     if name not in (names := queue_names()):
-        raise leaseq.Invalid("queue", "the name of a queue", no_queue(name, names))
+        near = nearest(name, names)
+        if near is None:
+            raise leaseq.Invalid("queue", "no_queue", name=name)
+        raise leaseq.Invalid("queue", "queue_misspelt", name=name, near=near)
     return name
 
 

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state
-from leaseq.webapp.rendering.refusals import problem_in_words
+from leaseq.webapp.refusals import problem_in_words
 from leaseq.webapp.security.authorization import makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logs import REQUEST_ID
@@ -29,7 +29,6 @@ from leaseq.webapp.typed import resendable_fields, typed_fields
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
-AWAY = "the queue server does not answer: try again in a few seconds"
 
 CODES = {
     400: "invalid",
@@ -64,29 +63,32 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     if isinstance(error, leaseq.LeaseLost | leaseq.ItemFinished):
         return _problem_of_state(error)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # the same text as without access
-        return Problem(404, "not-found", f"{error}, or you have no access to it")
+        return Problem.of(404, "not-found", "no_queue_or_access", name=error.queue)
     for kind, (status, code) in _BY_TYPE.items():
         if isinstance(error, kind):
-            return Problem(status, code, str(error))
+            return _problem(status, code, error)
     if isinstance(error, leaseq.Invalid) and error.errors:
-        return Problem(422, "form", str(error), errors=error.errors)
-    if isinstance(error, leaseq.TooLarge):
-        return Problem(413, "too-large", str(error), field=error.field, limit=error.limit)
+        return _problem(422, "form", error, errors=error.errors)
     if isinstance(error, leaseq.Invalid):
-        return Problem(400, "invalid", str(error), field=error.field, limit=error.limit)
+        status, code = (413, "too-large") if isinstance(error, leaseq.TooLarge) else (400, "invalid")
+        return _problem(status, code, error, field=error.field, limit=error.limit)
     if isinstance(error, leaseq.ServerRefused):
-        return _retry_later(Problem(503, "server-refused", str(error)))
+        return _retry_later(_problem(503, "server-refused", error))
     if isinstance(error, leaseq.ServerUnavailable) and error.taken:
-        return _retry_later(Problem(503, "server-unavailable", str(error)))
+        return _retry_later(_problem(503, "server-unavailable", error))
     log.warning("%s", error)  # has the server's address: not for clients
-    return _retry_later(Problem(503, "server-unavailable", AWAY))
+    return _retry_later(Problem.of(503, "server-unavailable", "server_away"))
+
+
+def _problem(status: int, code: str, error: leaseq.LeaseqError, **members: Any) -> Problem:
+    return Problem(status, code, str(error), rule=error.rule, values=error.values, **members)
 
 
 def _problem_of_state(error: leaseq.LeaseLost | leaseq.ItemFinished) -> Problem:
     """The problem of a call that the item's state did not allow."""
     members: dict[str, Any] = {"id": error.item.id, "state": error.item.state}
     if isinstance(error, leaseq.ItemFinished):
-        return Problem(409, "item-finished", str(error), **members)
+        return _problem(409, "item-finished", error, **members)
     hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
     return Problem(409, "lease-lost", f"{error}{hint}", **members, answer_kept=error.answer_kept)
 
@@ -101,7 +103,7 @@ def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     queue, id = (request.view_args or {}).get("q", ""), error.item.id
     not_found = leaseq.ItemNotFound(queue, id)
     if in_api() and caller is not None and may_manage(queue):  # may read it anyway
-        not_found.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
+        not_found.tell("no_lease", queue=queue, id=id)
     return not_found
 
 
@@ -120,23 +122,20 @@ def problem_of_http(error: HTTPException) -> Problem:
         problem.headers["WWW-Authenticate"] = "Bearer"
     if status == 429:
         problem.headers.setdefault("Retry-After", "60")
-        problem.detail = "too many requests: wait, then try again"
+        problem.tell("too_many_requests")
     if status == 404 and error.description == NotFound.description:
-        problem.detail = "there is nothing at this address: it may be mistyped, or what it named was removed"
+        problem.tell("nothing_here")
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
     return _too_large() if status == 413 and in_api() else problem
 
 
 def _too_large() -> Problem:
-    limit = f"at most {request.max_content_length or 0:,} bytes (LEASEQ_MAX_BODY_BYTES)"
-    lines = "send several requests; items as application/x-ndjson may be of any size"
-    return Problem(413, "too-large", f"body: {limit}: {lines}", field="body", limit=limit)
+    return Problem.of(413, "too-large", "bytes", field="body", maximum=request.max_content_length or 0)
 
 
 def _problem_of_csrf(error: CSRFError) -> Problem:
-    detail = f"{error.description} Reload the page; a program sends the token in the header X-CSRFToken"
-    return Problem(403, "forbidden", detail)
+    return Problem.of(403, "forbidden", "csrf", why=error.description)
 
 
 def _problem_of_open_calls(error: TooManyOpen) -> Problem:
@@ -197,7 +196,7 @@ def init_errors(app: Flask) -> None:
 
     def unexpected(error: Exception) -> Problem:
         log.error("%s %s failed", request.method, request.path, exc_info=error)
-        return Problem(500, "internal", "the error was logged; the request may or may not have taken effect")
+        return Problem.of(500, "internal", "internal")
 
     handle(Problem, lambda problem: problem)
     handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))

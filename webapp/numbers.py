@@ -13,7 +13,6 @@ from decimal import Decimal
 
 from babel.numbers import format_decimal, get_decimal_symbol
 from flask_babel import get_locale
-from flask_babel import gettext as _
 
 from leaseq import Invalid, validation
 
@@ -43,21 +42,16 @@ _GROUPED = re.compile(r"[1-9]\d{0,2}([.,' ])\d{3}(?:\1\d{3})*|[1-9]\d?(?:,\d\d)+
 class Ambiguous(Invalid):
     """A text that may mean one of two numbers."""
 
-    def __init__(self, field: str, question: str) -> None:
-        super().__init__(field, str(question), str(question))
-
 
 def read_number(text: str, field: str, *, whole: bool = False) -> int | float:
     """The number in a text, in any script's digits. Raises Invalid if it is none, or may be one of two."""
     readings = (_stored(reading, field, whole) for reading in _readings(text))
     numbers = list(dict.fromkeys(number for number in readings if number is not None))
     if not numbers:
-        raise Invalid(field, str(_("A whole number, such as 42.") if whole else _("A number, such as 3.5.")))
+        raise Invalid(field, "typed_whole" if whole else "typed_number")
     if len(numbers) > 1:
         first, second = map(number_text, numbers)
-        raise Ambiguous(
-            field, _("Type %(first)s or %(second)s: it can mean both.", first=first, second=second)
-        )
+        raise Ambiguous(field, "ambiguous", first=first, second=second)
     return numbers[0]
 
 

@@ -104,8 +104,7 @@ def _refuse_other_encodings(environ: WSGIEnvironment) -> None:
         try:
             raw.decode()
         except UnicodeDecodeError:
-            limit = "text in UTF-8, percent-encoded"
-            raise Problem(400, "invalid", f"{field}: {limit}", field=field, limit=limit) from None
+            raise Problem.of(400, "invalid", "url_utf8", field=field) from None
 
 
 class Segment(BaseConverter):

@@ -36,7 +36,7 @@ def typed_moment(text: str, field: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Invalid(field, f"a date and a time in {site_zone()}, such as 2026-11-24T17:00") from None
+        raise Invalid(field, "local_time", zone=str(site_zone()), value=text) from None
     return transfer.in_zone(moment, site_zone(), field)
 
 

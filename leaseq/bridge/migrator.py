@@ -25,9 +25,6 @@ BY = "bridge"
 _BATCH = 1_000  # rows per transaction
 _CHANGES = 500
 _WAITING_STATES = ("inbound", "scheduled")
-_DUPLICATE = (
-    "an item with the same payload was added within the policy's dedupe_seconds: this one was not added"
-)
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +92,7 @@ class Migrator:
         finished_places: set[int] = set()
         for (place, target), outcome in zip(items.items(), outcomes, strict=True):
             if outcome is None:
-                errors[place] = Invalid("payload", _DUPLICATE, f"payload: {_DUPLICATE}")
+                errors[place] = Invalid("payload", "duplicate")
             elif outcome.state == "finished":
                 finished_places.add(place)
             else:
@@ -175,7 +172,7 @@ class _Held(Exception):
 def new_item(row: ItemRow) -> NewItem:
     """Return the item that a row describes. Raises Invalid if the row is not valid."""
     if row.problem is not None:
-        raise Invalid(*row.problem.split(": ", 1))
+        raise row.problem
     payload = load_json(row.payload, "payload")
     priority = row.priority
     return NewItem(payload, row.id, priority, 0, _skills(row.requires), row.due)  # type: ignore[arg-type]
@@ -183,15 +180,14 @@ def new_item(row: ItemRow) -> NewItem:
 
 def _skills(requires: object) -> tuple[str, ...]:
     """Parse skills: a comma-separated list, or a JSON array."""
-    limit = "comma-separated skills, or a JSON array of skills"
     if not isinstance(requires, str):
-        raise Invalid("requires", limit)
+        raise Invalid("requires", "requires")
     if not requires.lstrip().startswith("["):
         return skills([word.strip() for word in requires.split(",") if word.strip()], "requires")
     try:
         return skills(load_json(requires, "requires"), "requires")
     except Invalid:
-        raise Invalid("requires", limit) from None
+        raise Invalid("requires", "requires") from None
 
 
 def _enqueue(queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Invalid]) -> int:

@@ -25,8 +25,6 @@ from leaseq.models import GivenAnswerRow, OutcomeRow
 from leaseq.queue import Queue
 from leaseq.validation import is_same_json, item_id, load_json
 
-_DETAILS_LIMIT = "JSON as the bridge writes it, or NULL"
-
 
 def write_answers(
     connection: Connection, statements: Statements, queue: str, outcomes: Sequence[OutcomeRow]
@@ -146,7 +144,7 @@ class Details(NamedTuple):
                 fields["at"] = datetime.fromisoformat(fields["at"])
             return cls(**fields)
         except (TypeError, ValueError, AttributeError):
-            raise Invalid("details", _DETAILS_LIMIT) from None
+            raise Invalid("details", "details") from None
 
     def text(self) -> str | None:
         """As JSON, without what has its default; None if all has."""

@@ -125,7 +125,7 @@ class _Rebuild:
 
 def _refuse_unknown(connection: Connection, name: str) -> None:
     if name not in registry.queues(connection):
-        raise Invalid("queue", f"a queue that the database has rows of; it has none of {name!r}")
+        raise Invalid("queue", "database_queue", name=name)
 
 
 def _last_token(connection: Connection, name: str) -> int:

@@ -33,9 +33,9 @@ class Window:
 
     def __post_init__(self) -> None:
         if not 1 <= self.high <= 1_000_000:
-            raise Invalid("window", "1 to 1,000,000 items")
+            raise Invalid("window", "range", minimum=1, maximum=1_000_000, value=self.high)
         if not 0 <= self.low < self.high:
-            raise Invalid("low", f"0 to {self.high - 1:,} items: fewer than the window")
+            raise Invalid("low", "range", minimum=0, maximum=self.high - 1, value=self.low)
 
 
 class WindowConflict(Invalid):
@@ -49,9 +49,7 @@ def register(connection: Connection, statements: Statements, queue: str, name: s
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
     if other and other.name != name and other.seconds < HEARTBEAT_TIMEOUT and other_window != window:
         raise WindowConflict(
-            "window",
-            f"{other_window.high:,} and refilled at {other_window.low:,}, like the bridge that works on "
-            f"queue {queue!r} now: use the same, or stop that one first",
+            "window", "other_window", high=other_window.high, low=other_window.low, queue=queue
         )
     statements.set_runner(connection, queue, name, window.high, window.low)
 

@@ -57,11 +57,12 @@ from leaseq.bridge.tables import (
     item,
     sqlite_time,
 )
+from leaseq.errors import Invalid
 from leaseq.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9001, 1, 1, tzinfo=UTC)
-_RUN_AT_LIMIT = "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00"
+_RUN_AT_LIMIT = Invalid("run_at", "database_time")
 _IS_WITHDRAWN = and_(
     item.c.status == "cancelled",
     exists().where(change.c.queue == item.c.queue, change.c.id == item.c.id).correlate(item),
@@ -330,9 +331,7 @@ class SQLite(Statements):
 
     def row(self, *values: Any) -> ItemRow:
         id, payload, priority, requires, due, milliseconds, rowid, *is_bad_run_at = values
-        problem = (
-            "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00" if any(is_bad_run_at) else None
-        )
+        problem = _RUN_AT_LIMIT if any(is_bad_run_at) else None
         due_at = None
         if due is not None:
             if milliseconds is None or not 0 <= milliseconds < (_LATEST - _EPOCH) / timedelta(milliseconds=1):

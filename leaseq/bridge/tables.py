@@ -13,6 +13,7 @@ from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Integer, MetaD
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.types import JSON, TIMESTAMP, TypeDecorator, TypeEngine
 
+from leaseq.errors import Invalid
 from leaseq.models import OutcomeRow
 
 STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
@@ -114,7 +115,7 @@ bridge = Table(
     Column("paused", _JSON),  # the reason of the pause, "" without one; NULL: the queue is not paused
 )
 
-DUE_LIMIT = "due: a time from 1970 to 9000, such as 2030-01-31 12:00:00"
+DUE_LIMIT = Invalid("due", "database_due")
 
 
 class ItemRow(NamedTuple):
@@ -125,7 +126,7 @@ class ItemRow(NamedTuple):
     priority: object
     requires: str  # comma-separated skills, or a JSON array of them
     due: datetime | None
-    problem: str | None = None  # a column that can't be read, and what it should contain
+    problem: Invalid | None = None  # a column that can't be read
     rowid: int | None = None  # in SQLite
 
 

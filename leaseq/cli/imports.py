@@ -22,8 +22,8 @@ class _ImportFile(click.Path):
     """A file in one of the formats. Common files in other formats are refused with advice on what to do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if (advice := transfer.foreign(transfer.without_gz(str(value)))) is not None:
-            self.fail(f"{str(value)!r} is {advice}", param, ctx)
+        if (refusal := transfer.foreign(transfer.without_gz(str(value)))) is not None:
+            self.fail(str(refusal), param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -15,12 +15,13 @@ from leaseq.engine.durability import check, majority_of
 from leaseq.engine.keys import SCHEMA, Keys
 from leaseq.engine.urls import without_password
 from leaseq.policy import Durable
+from leaseq.sentences import advice, statement
 
 DURABLE = Check(
     "durable",
     "queues",
     "error",
-    "can't provide the durability that {names} requires: durable {truth}",
+    "can't provide the durability that {names} requires: {truth}",
     "{cure} (leaseq queue set QUEUE --durable server)",
 )
 ONE_OF_SEVERAL = Check(
@@ -83,7 +84,7 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
         try:
             check(durable, connection_of(client), key)
         except Invalid as error:
-            truth, _, cure = error.limit.rpartition(": ")
+            truth, cure = statement(error.rule, error.values), advice(error.rule, error.values)
             yield DURABLE.finding(server, names=_queue_list(names), truth=truth, cure=cure)
         else:
             count = _replicas(client, key) if durable == "replica" else 0

@@ -141,26 +141,18 @@ def lease_key(queue: str, lease: object, parts: Mapping[str, object]) -> LeaseKe
     if lease is None:
         return _key_by_parts({name: value for name, value in parts.items() if value is not None})
     if not isinstance(lease, Lease):
-        raise Invalid("lease", f"a Lease, or {_BY_PARTS} by keyword; this is a {type(lease).__name__}")
+        raise Invalid("lease", "type", type=f"Lease, or {_BY_PARTS} by keyword", kind=type(lease).__name__)
     if lease.queue != queue:
-        raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
+        raise Invalid("lease", "lease_queue", queue=queue, other=lease.queue)
     name = min(parts)
-    conflict = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
-    raise Invalid(name, f"not together with a Lease: {conflict}. Pass the Lease alone, or {_BY_PARTS} alone")
+    raise Invalid(name, "not_with_lease", name=name, value=getattr(lease, name), parts=_BY_PARTS)
 
 
 def _key_by_parts(parts: Mapping[str, object]) -> LeaseKey:
     if not parts:
-        raise Invalid(
-            "lease",
-            f"a Lease, as reserve returns it, or {_BY_PARTS} by keyword; this is None, which reserve returns "
-            "if there is no item now",
-        )
+        raise Invalid("lease", "lease_none", parts=_BY_PARTS)
     if missing_names := [name for name in LeaseParts.__annotations__ if name not in parts]:
-        keywords = " and ".join(f"{name}=" for name in parts)
-        raise Invalid(
-            missing_names[0], f"required without a Lease; this call has {keywords} only: pass {_BY_PARTS}"
-        )
+        raise Invalid(missing_names[0], "lease_parts", names=list(parts), parts=_BY_PARTS)
     return (
         validation.item_id(parts["id"]),
         validation.integer(parts["token"], "token", 1, 2**53),
@@ -181,7 +173,7 @@ def request(value: object) -> str:
     if value is None:
         return request_id()
     if not isinstance(value, str) or not _REQUEST.match(value):
-        raise Invalid("request_id", "1 to 128 printable ASCII characters without spaces")
+        raise Invalid("request_id", "ascii", minimum=1, maximum=128)
     return value
 
 
@@ -205,7 +197,7 @@ def row(new_item: NewItem, id: str) -> list[str]:
         head += f" z{round(new_item.delay * 1e6)}"
     if new_item.at is not None:
         if new_item.delay:
-            raise Invalid("at", f"used without delay, which is {new_item.delay:,} here: pass one of the two")
+            raise Invalid("at", "not_together", other="delay")
         head += f" z@{_time(new_item.at, 'at')}"
     if new_item.max_attempts is not None:
         head += f" m{validation.integer(new_item.max_attempts, 'max_attempts', 1, 1_000)}"
@@ -248,8 +240,7 @@ def _time(value: object, field: str) -> int:
         time = codec.microseconds(value)
         if time >= 0:  # in UTC it may be in 1969
             return time
-    limit = "a datetime with a time zone, such as datetime.now(UTC), from 1970 to 9000"
-    raise validation.refusal(field, limit, value)
+    raise Invalid(field, "moment", value=value)
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:
@@ -259,7 +250,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
         return "", "", ""
     match = _CURSOR.match(after) if isinstance(after, str) else None
     if match is None or (match[1] is None) == (state == "inbound"):
-        raise Invalid("after", f"a cursor from an earlier page of {state} items")
+        raise Invalid("after", "cursor")
     row, shelf, score, number, id = match.groups()
     place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
     return place, score, assignment(validation.item_id(id, "after"), int(number))
@@ -268,13 +259,11 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
     """Encode a filter for the script `items`."""
     if not isinstance(where, Filter):
-        raise Invalid("where", f"a leaseq.Filter; this is a {type(where).__name__}")
+        raise Invalid("where", "type", type="leaseq.Filter", kind=type(where).__name__)
     if where.outcome not in (None, *get_args(LeaseOutcome)):
-        raise Invalid("outcome", "one of " + ", ".join(get_args(LeaseOutcome)))
+        raise Invalid("outcome", "one_of", choices=get_args(LeaseOutcome), value=where.outcome)
     if where.text and where.outcome not in (None, "abandoned", "failed"):
-        raise Invalid(
-            "text", "only with outcome abandoned or failed, or without an outcome: only these have a comment"
-        )
+        raise Invalid("text", "only_with_outcome")
     return (
         "back" if backwards else "",
         time_bound(where.since, "since"),
@@ -319,5 +308,5 @@ def event(cursor: object, field: str) -> tuple[str, int]:
     """The journal entry of an event, and the event's number in it, from 0."""
     match = _ENTRY.match(cursor) if isinstance(cursor, str) else None
     if match is None:
-        raise Invalid(field, "the cursor of an event")
+        raise Invalid(field, "event_cursor")
     return match[1], int(match[2])

@@ -23,7 +23,7 @@ from leaseq.policy import Durable
 
 def refuse() -> NoReturn:
     """Raise the error of every call on a closed client."""
-    raise Invalid("client", "an open client; this one was closed: connect again")
+    raise Invalid("client", "closed")
 
 
 class ClosedTransport:

@@ -13,5 +13,10 @@ T = TypeVar("T")
 def each(items: Iterable[T]) -> Iterable[T]:
     """Return the items. Raises Invalid if they are not an iterable, or are text, bytes or a mapping."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        raise Invalid("items", "a list or another iterable of payloads or NewItems")
+        raise Invalid(
+            "items",
+            "type",
+            type="a list or another iterable of payloads or NewItems",
+            kind=type(items).__name__,
+        )
     return items

@@ -28,8 +28,6 @@ PAUSED = b"paused"
 SOMETHING = b"something"
 UNREAD = b"unread"  # remove: an answer was given in the meantime
 
-REUSED_REQUEST_ID = "a different id for each request; this one was used with different content"
-
 
 class Reply(NamedTuple):
     """A script's reply. ``resent``: the first reply was lost, so the script may have run before."""
@@ -82,86 +80,72 @@ def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
 
 
 def _too_many_rows(field: str) -> _Refusal:
-    limit = "at most {:,} different sets of skills and assigned people may have waiting items at once"
-    return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
+    return lambda _, reply: Invalid(field, "too_many_rows", maximum=reply.rest[0])
 
 
 def _at_capacity(_: Call, reply: Reply) -> Invalid:
-    return Invalid("holds", f"at most {_count(reply, 'lease')} at once; finish or give one back first")
+    return Invalid("holds", "too_many_leases", maximum=reply.rest[0])
 
 
 def _no_renewals_left(_: Call, reply: Reply) -> Invalid:
-    limit = _count(reply, "renewal")
-    return Invalid("renewals", f"at most {limit} of one lease: finish the item or give it back")
+    return Invalid("renewals", "too_many_renewals", maximum=reply.rest[0])
 
 
-def _count(reply: Reply, noun: str) -> str:
-    return f"{reply.rest[0]} {noun}{'' if reply.rest[0] == 1 else 's'}"
+def _too_late(call: Call, _: Reply) -> Invalid:
+    return Invalid("undo", "undo", seconds=int(call.args[4]) // 1_000_000)
 
 
-def _too_late(ending: str) -> Callable[[Call, Reply], Invalid]:
-    def make(call: Call, _: Reply) -> Invalid:
-        seconds = int(call.args[4]) // 1_000_000
-        return Invalid("undo", f"within {seconds} seconds after {ending}; that time is over")
-
-    return make
+def _wrong_state(call: Call, reply: Reply, states: str, rule: str = "state") -> Invalid:
+    return Invalid("id", rule, states=states, id=call.id, state=_state(reply))
 
 
 def _not_dead(call: Call, reply: Reply) -> Invalid:
-    return Invalid("id", f"a dead item; {call.id!r} is {_state(reply)}")
+    return _wrong_state(call, reply, "dead")
 
 
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
-    state = _state(reply)
-    first = {"reserved": "release it first", "dead": "revive it first"}.get(state, "reopen it first")
-    return Invalid("id", f"a waiting item; {call.id!r} is {state}: {first}")
+    rule = {"reserved": "release_first", "dead": "revive_first"}.get(_state(reply), "reopen_first")
+    return _wrong_state(call, reply, "waiting", rule)
 
 
 def _not_removable(call: Call, reply: Reply) -> LeaseqError:
     _, _, condition, state = call.args
     if condition == "unless":
         return ItemFinished(call.queue, codec.item(call.id, reply.rest[0]))
-    return Invalid("id", f"an item that is {state}; {call.id!r} is {_state(reply)}")
+    return _wrong_state(call, reply, state)
 
 
 def _not_changeable(call: Call, reply: Reply) -> Invalid:
     state = _state(reply)
     if state == "dead":
-        return Invalid(
-            "delay", f"for an item that is inbound or scheduled; {call.id!r} is dead: revive it first"
-        )
-    advice = "release it first" if state == "reserved" else "enqueue it anew"
-    return Invalid("id", f"an item that is inbound, scheduled or dead; {call.id!r} is {state}: {advice}")
+        return _wrong_state(call, reply, "inbound or scheduled", "revive_first").at("delay")
+    rule = "release_first" if state == "reserved" else "enqueue_anew"
+    return _wrong_state(call, reply, "inbound, scheduled or dead", rule)
 
 
 def _payload_fixed(call: Call, _: Reply) -> Invalid:
-    limit = f"fixed for {call.id!r}, since somebody holds or answered it; its other fields can be changed"
-    return Invalid("payload", limit)
+    return Invalid("payload", "payload_fixed", id=call.id)
 
 
 def _answered_or_holds(call: Call, _: Reply) -> Invalid:
-    limit = f"a person who neither holds nor has answered {call.id!r}; {call.args[2]!r} holds or answered it"
-    return Invalid("person", limit)
+    return Invalid("person", "holds_or_answered", id=call.id, person=call.args[2])
 
 
 def _no_late_answer(call: Call, _: Reply) -> Invalid:
-    limit = f"the token of a late answer of {call.id!r}; none has the token {call.args[1]}"
-    return Invalid("token", limit)
+    return Invalid("token", "late_token", id=call.id, token=call.args[1])
 
 
 def _no_such_answer(call: Call, _: Reply) -> Invalid:
-    limit = f"the token of an answer that {call.id!r} has; none has the token {call.args[1]}"
-    return Invalid("token", limit)
+    return Invalid("token", "answer_token", id=call.id, token=call.args[1])
 
 
 def _partly_dead(call: Call, _: Reply) -> Invalid:
-    return Invalid("id", f"an item that has not died; a part of {call.id!r} is dead: revive it first")
+    return Invalid("id", "dead_part", id=call.id)
 
 
 def _has_another(field: str, place: int) -> _Refusal:
     """``place``: the person's index in the arguments."""
-    limit = "a person who neither holds nor has answered another part of {!r}; {!r} holds or answered one"
-    return lambda call, _: Invalid(field, limit.format(call.id, call.args[place]))
+    return lambda call, _: Invalid(field, "holds_or_answered_part", id=call.id, person=call.args[place])
 
 
 def _state(reply: Reply) -> str:
@@ -169,20 +153,18 @@ def _state(reply: Reply) -> str:
     return state.decode()
 
 
-_ONE_ANSWER = "a late answer from a person who has no other answer and does not hold the item"
-
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
 _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     (_ANY, b"no-queue"): lambda call, reply: QueueNotFound(call.queue, deleted=reply.rest[:1] == [1]),
     (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
     (_ANY, b"lost"): _lease_lost,
-    ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED_REQUEST_ID),
+    ("enqueue", b"reused"): lambda *_: Invalid("request_id", "request_id"),
     ("enqueue", b"rows"): _too_many_rows("requires"),
     ("renew", b"full"): _at_capacity,
     ("renew", b"used-up"): _no_renewals_left,
-    ("undo_finish", b"too-late"): _too_late("the finish"),
-    ("take_back", b"too-late"): _too_late("the abandon or fail"),
+    ("undo_finish", b"too-late"): _too_late,
+    ("take_back", b"too-late"): _too_late,
     ("undo_finish", b"adopted"): _answer_adopted,
     ("revive", b"wrong-state"): _not_dead,
     ("assign", b"wrong-state"): _not_waiting,
@@ -191,12 +173,12 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"taken"): _payload_fixed,
     ("change", b"too-many"): lambda call, reply: Invalid(
-        "answers", f"at most {reply.rest[0]}, the number of answers that {call.id!r} needs now"
+        "answers", "answers", maximum=reply.rest[0], id=call.id
     ),
     ("change", b"rows"): _too_many_rows("requires"),
     ("restore", b"rows"): _too_many_rows("requires"),
     ("adopt", b"no-answer"): _no_late_answer,
-    ("adopt", b"answered"): lambda *_: Invalid("token", _ONE_ANSWER),
+    ("adopt", b"answered"): lambda *_: Invalid("token", "one_answer"),
     ("reopen", b"no-answer"): _no_such_answer,
     ("reopen", b"answered"): _has_another("to", 3),
     ("reopen", b"dead"): _partly_dead,

@@ -23,7 +23,7 @@ from redis.utils import SENTINEL as UNSET
 
 from leaseq.engine.transport import FAILURES, TIMEOUT, read_reply
 from leaseq.errors import Invalid, ServerUnavailable
-from leaseq.names import did_you_mean
+from leaseq.names import nearest
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
@@ -57,7 +57,7 @@ class Classes(NamedTuple):
 def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
     """Parse the URL, and create a client for it. Raises Invalid (field ``url``)."""
     if not isinstance(url, str):
-        raise Invalid("url", f"a URL that begins with {SCHEMES}")
+        raise Invalid("url", "url", schemes=SCHEMES)
     scheme = url.partition("://")[0]
     try:
         if scheme in ("redis", "rediss", "unix"):
@@ -67,8 +67,8 @@ def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
         if scheme in ("redis+cluster", "rediss+cluster"):
             return url, _cluster(url, classes)
     except (ValueError, TypeError) as error:
-        raise Invalid("url", _problem(url, error)) from None
-    raise Invalid("url", f"a URL that begins with {SCHEMES}")
+        raise _refusal(url, error) from None
+    raise Invalid("url", "url", schemes=SCHEMES)
 
 
 def _options(classes: Classes) -> dict[str, Any]:
@@ -85,30 +85,26 @@ def _options(classes: Classes) -> dict[str, Any]:
 def _standalone(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
     if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would ignore the host
-        raise Invalid("url", "the absolute path of a socket, after three slashes: unix:///run/valkey.sock")
+        raise Invalid("url", "socket")
     client = classes.redis.from_url(url, **_options(classes))
     client.connection_pool.make_connection()  # does no I/O, but raises for an unknown option
     return client
 
 
-def _problem(url: str, error: Exception) -> str:
-    """Why redis-py refused a URL. redis-py's message may contain a piece of the password, which may contain a
-    question mark, so only text that can't be anything but an option's name is quoted."""
+def _refusal(url: str, error: Exception) -> Invalid:
+    """The error for a URL that redis-py refused. Its message may contain a piece of the password, which may
+    contain a question mark, so only text that can't be anything but an option's name is quoted."""
     query = url.partition("?")[2]
     for name, _ in parse_qsl(query):
         if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):
             options = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
-            return _unknown_option(name, options) if isinstance(error, TypeError) else _bad_value(name)
-    return "a URL that redis-py understands, a password's special characters percent-encoded"
+            is_unknown = isinstance(error, TypeError)
+            return _unknown_option(name, options) if is_unknown else Invalid("url", "url_value", name=name)
+    return Invalid("url", "url_syntax")
 
 
-def _unknown_option(name: str, options: Sequence[str]) -> str:
-    suggestion = did_you_mean(name, options, f"known are {', '.join(options)}")
-    return f"a URL without the option {name!r}; {suggestion}"
-
-
-def _bad_value(name: str) -> str:
-    return f"another value of its option {name!r}, which does not accept this one"
+def _unknown_option(name: str, options: Sequence[str]) -> Invalid:
+    return Invalid("url", "url_option", choices=options, name=name, near=nearest(name, options))
 
 
 def _sentinel(url: str, classes: Classes) -> Any:
@@ -119,7 +115,7 @@ def _sentinel(url: str, classes: Classes) -> Any:
     ]
     service, _, database = parts.path.strip("/").partition("/")
     if not service:
-        raise Invalid("url", "a Sentinel URL that names the service: redis+sentinel://host:26379/mymaster/0")
+        raise Invalid("url", "sentinel")
     login = {
         "username": unquote(parts.username or "") or None,
         "password": unquote(parts.password or "") or None,
@@ -135,10 +131,7 @@ def _sentinel(url: str, classes: Classes) -> Any:
     if tls_options and "ssl_ca_certs" in query:
         tls_options["ssl_ca_certs"] = query.pop("ssl_ca_certs")
     for name in query:
-        raise Invalid(
-            "url",
-            _unknown_option(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if tls_options else SENTINEL_OPTIONS),
-        )
+        raise _unknown_option(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if tls_options else SENTINEL_OPTIONS)
     shared_options = {**_options(classes), **timeouts, **tls_options}
     options = {**shared_options, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
     sentinel_timeouts = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
@@ -152,7 +145,7 @@ def _seconds(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Invalid("url", _bad_value(name)) from None
+        raise Invalid("url", "url_value", name=name) from None
 
 
 def _cluster(url: str, classes: Classes) -> Any:

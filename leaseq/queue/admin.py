@@ -53,7 +53,7 @@ class LateCursor:
             return cls()
         match = cls._TEXT.fullmatch(cursor) if isinstance(cursor, str) else None
         if match is None:
-            raise Invalid("after", "a cursor from an earlier page of late answers")
+            raise Invalid("after", "cursor")
         marker, step, past_id, id_list = match.groups()
         ids = tuple(unquote(id) for id in id_list.split(",") if id)
         return cls(marker, None if step == "end" else step, unquote(past_id), ids)
@@ -206,7 +206,7 @@ class Admin(Inspection):
         id of each deleted item.
         """
         if state not in STATES:
-            raise Invalid("state", "one of " + ", ".join(STATES))
+            raise Invalid("state", "one_of", choices=STATES, value=state)
 
         manager = arguments.author(by)
 
@@ -312,7 +312,7 @@ class Admin(Inspection):
         Otherwise it raises ItemFinished, with the item, and nothing changes.
         """
         if unless not in (None, "finished"):
-            raise validation.refusal("unless", "None or 'finished'", unless)
+            raise Invalid("unless", "one_of", choices=("None", "finished"), value=unless)
         condition = () if unless is None else ("unless", unless)
         self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
 

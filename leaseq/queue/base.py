@@ -83,7 +83,7 @@ class Base:
         """
         version = expected_version(expected)
         if version and create_only:
-            raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
+            raise Invalid("create_only", "not_together", other="expected")
         old_policy = Policy() if create_only else self.policy
         policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
         form.check_form(policy.form)
@@ -215,7 +215,7 @@ def expected_version(expected: Policy | str | None) -> str:
         return ""
     version = expected.version if isinstance(expected, Policy) else validation.text(expected, "expected", 40)
     if not re.fullmatch("[0-9a-f]{40}", version):
-        raise Invalid("expected", "a policy, or the version of a policy")
+        raise Invalid("expected", "policy_version")
     return version
 
 

@@ -41,7 +41,7 @@ class Reserving(Base):
         person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
         request = arguments.request(request_id)
         if stop is not None and not isinstance(stop, threading.Event):
-            raise Invalid("stop", "a threading.Event, or None")
+            raise Invalid("stop", "type", type="threading.Event or None", kind=type(stop).__name__)
         if wait != 0:
             self._connection.check_open()
             return self._reserve_waiting(

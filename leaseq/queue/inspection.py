@@ -59,7 +59,7 @@ class Inspection(Base):
     def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
         """Like ``items``, with the cursor of the next page. ``after`` accepts it, or an Item of the page."""
         if state not in STATES:
-            raise Invalid("state", "one of " + ", ".join(STATES))
+            raise Invalid("state", "one_of", choices=STATES, value=state)
         return self._page(state, limit, after)
 
     def find(
@@ -76,7 +76,7 @@ class Inspection(Base):
         it. ``backwards`` begins at the list's end. If the page's ``after`` is not None, there are more
         entries, even if the page is empty."""
         if state not in get_args(ListName):
-            raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
+            raise Invalid("state", "one_of", choices=get_args(ListName), value=state)
         return self._page(
             state, limit, after, where, validation.integer(look, "look", 1, MAX_LOOK), backwards
         )
@@ -326,5 +326,5 @@ class Following(Base):
 
 def _follower(name: object) -> str:
     if not isinstance(name, str) or not _NAME.match(name):
-        raise Invalid("name", "1 to 64 of a-z, 0-9, - and _, beginning with a letter")
+        raise Invalid("name", "follower_name", value=name)
     return name

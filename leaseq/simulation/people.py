@@ -52,7 +52,7 @@ class Plan:
         for name in ("abandon_rate", "fail_rate", "walk_away_rate"):
             validation.number(getattr(self, name), name, 0, 1)
         if self.abandon_rate + self.fail_rate + self.walk_away_rate > 1:
-            raise Invalid("rates", "abandon, fail and walk-away rate together at most 1")
+            raise Invalid("rates", "rates")
         if self.seconds is not None:
             validation.number(self.seconds, "seconds", 0, 604_800)
 
@@ -222,12 +222,7 @@ def _form_of(queue: Queue) -> Json:
         try:
             check_result(form, answer_to(form, rng))
         except Invalid as error:
-            raise Invalid(
-                "form",
-                "types, choices, bounds, lengths and formats",
-                f"no answer can be made up for this queue's form ({error}): the simulation follows types, "
-                "choices, bounds, lengths and formats, but no patterns or conditions",
-            ) from error
+            raise Invalid("form", "simulated_form", why=str(error)) from error
     return form
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from leaseq.checkpoints import checkpoint
+from leaseq.errors import Invalid
 from leaseq.transfer.encodings import BOM, MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.rows import BadRow
 
@@ -80,7 +81,7 @@ class _Splitter:
         end = self._end_of_element()
         text = self._window[self._start : self._at]
         if self._too_long or len(text) > MAX_ROW_BYTES:
-            return BadRow(line, TOO_LONG, too_large=True), end
+            return BadRow(line, TOO_LONG), end
         return Element(line, text), end
 
     def _end_of_element(self) -> bytes:
@@ -133,9 +134,7 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     """Yield each element of the JSON array in ``stream``, its text not yet decoded."""
     splitter = _Splitter(stream)
     if splitter.skip_space() != b"[":
-        yield BadRow(
-            splitter.line, "a JSON file must be one array of rows; for one row per line, use the format jsonl"
-        )
+        yield BadRow(splitter.line, Invalid("row", "row_array"))
         return
     splitter.skip_byte()
     end = splitter.skip_space()
@@ -144,9 +143,9 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     while end != b"]":
         element, end = splitter.element()
         if not end:
-            yield BadRow(element.line, "the file ends before its array does")
+            yield BadRow(element.line, Invalid("row", "row_array_end"))
             return
         splitter.skip_byte()
         yield element
     if splitter.skip_space():
-        yield BadRow(splitter.line, "there is more after the end of the array; none of it was read")
+        yield BadRow(splitter.line, Invalid("row", "row_after_array"))

@@ -11,8 +11,9 @@ from itertools import chain
 from typing import BinaryIO, Literal, TypeAlias, get_args
 
 from leaseq.checkpoints import with_checkpoints
+from leaseq.errors import Invalid, TooLarge
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG, Line, lines
-from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
+from leaseq.transfer.formats import MAX_COLUMNS, too_many_columns
 from leaseq.transfer.rows import BadRow, Remedy, Row
 
 
@@ -274,22 +275,19 @@ class Delimited:
         yield from self._records(self.delimiter)
 
     @property
-    def separation(self) -> str:
-        """What is between the cells, in words."""
-        return f" (separated by {NAMES[self.delimiter or ',']}s)"
+    def marks(self) -> str:
+        """What is between the cells, in a word."""
+        return f"{NAMES[self.delimiter or ',']}s"
 
     @property
     def _is_quoted(self) -> bool:
         return self.quotes.quotes != "none"
 
-    def _delimiter_problem(self, splits: Sequence[str]) -> str:
+    def _delimiter_problem(self, splits: Sequence[str]) -> Invalid:
         if splits[0] not in NAMES:
-            return f"the first line names {splits[0]!r} as the separator, which is not supported"
-        counts = {one: count_of(self.header, one, quoted=self._is_quoted) + 1 for one in splits}
-        choices = " or by ".join(
-            f"{NAMES[one]}s ({count} column{'s' if count > 1 else ''})" for one, count in counts.items()
-        )
-        return f"the header can be split by {choices}"
+            return Invalid("row", "row_mark", mark=splits[0])
+        counts = {f"{NAMES[one]}s": count_of(self.header, one, quoted=self._is_quoted) + 1 for one in splits}
+        return Invalid("row", "row_splits", splits=counts)
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
         # The csv module's limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
@@ -320,34 +318,34 @@ class Delimited:
 
 def _record(feed: RecordLines, cells: list[str]) -> Row | BadRow:
     if len(cells) > MAX_COLUMNS:
-        return BadRow(feed.first, columns_fault(len(cells)), left_out=feed.span(), raw=feed.raw())
+        return BadRow(feed.first, too_many_columns(len(cells)), left_out=feed.span(), raw=feed.raw())
     if feed.not_utf8:
-        return _bad_record(feed, feed.not_utf8, "not UTF-8 text", cells, "encoding")
+        return _bad_record(feed, feed.not_utf8, Invalid("row", "row_not_utf8"), cells, "encoding")
     if feed.nul:
-        return _bad_record(feed, feed.nul, "a NUL byte; is this file UTF-8 text?", cells)
+        return _bad_record(feed, feed.nul, Invalid("row", "row_nul"), cells)
     return Row(feed.first, cells, feed.span(), feed.raw())
 
 
 def _bad_record(
-    feed: RecordLines, line: int, fault: str, cells: list[str], remedy: Remedy | None = None
+    feed: RecordLines, line: int, error: Invalid, cells: list[str], remedy: Remedy | None = None
 ) -> BadRow:
-    return BadRow(line, fault, cells, remedy, left_out=feed.span(), raw=feed.raw())
+    return BadRow(line, error, cells, remedy, left_out=feed.span(), raw=feed.raw())
 
 
 def _too_long(feed: RecordLines) -> BadRow:
     span = feed.span()
     if span is None:
-        return BadRow(feed.first, TOO_LONG, too_large=True)
-    fault = f"a quote opens in this row and does not close within {MAX_ROW_BYTES:,} bytes"
-    return BadRow(feed.first, fault, None, "quotes", span, too_large=True)
+        return BadRow(feed.first, TOO_LONG)
+    error = TooLarge("row", "row_quote_too_long", maximum=MAX_ROW_BYTES)
+    return BadRow(feed.first, error, None, "quotes", span)
 
 
 def _malformed(feed: RecordLines, error: str) -> BadRow:
     span = feed.span()
     if error.startswith("unexpected end of data"):
-        return BadRow(feed.first, "a quote opens in this row and does not close", None, "quotes", span)
+        return BadRow(feed.first, Invalid("row", "row_quote"), None, "quotes", span)
     if error.startswith("new-line character"):
-        return BadRow(feed.first, "a bare carriage return; lines end with LF or CRLF", left_out=span)
+        return BadRow(feed.first, Invalid("row", "row_return"), left_out=span)
     if "expected after" in error:
-        return BadRow(feed.first, "text follows a quote that closes in this row", None, "quotes", span)
-    return BadRow(feed.first, f"not well-formed: {error}", left_out=span)
+        return BadRow(feed.first, Invalid("row", "row_after_quote"), None, "quotes", span)
+    return BadRow(feed.first, Invalid("row", "row_malformed", why=error), left_out=span)

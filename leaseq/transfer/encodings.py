@@ -13,13 +13,13 @@ from itertools import chain
 from typing import BinaryIO, Protocol
 
 from leaseq.checkpoints import checkpoint
-from leaseq.errors import Invalid
-from leaseq.names import did_you_mean
+from leaseq.errors import Invalid, TooLarge
+from leaseq.names import nearest
 from leaseq.validation import MAX_JSON_BYTES
 
 # A payload at its limit may be written with each character as \uXXXX and with white space around it.
 MAX_ROW_BYTES = 8 * MAX_JSON_BYTES
-TOO_LONG = f"a row of at most {MAX_ROW_BYTES:,} bytes"
+TOO_LONG = TooLarge("row", "row_bytes", maximum=MAX_ROW_BYTES)
 
 BOM = b"\xef\xbb\xbf"
 
@@ -27,7 +27,7 @@ BOM = b"\xef\xbb\xbf"
 def check_binary(stream: object, mode: str) -> None:
     """Refuse a stream of text."""
     if isinstance(stream, io.TextIOBase):
-        raise Invalid("stream", f"a stream of bytes: open the file with {mode!r}")
+        raise Invalid("stream", "binary", mode=mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
         with gzip.GzipFile(fileobj=io.BufferedReader(_Pieces(_chunks(stream, first)))) as file:
             yield from _chunks(file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise Invalid("file", "whole", f"the file is gzipped, and damaged or cut off: {error}") from error
+        raise Invalid("file", "gzip", why=str(error)) from error
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
@@ -215,10 +215,12 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
     except (LookupError, ValueError):
         name = ""
     if not name or name.replace("-", "_") in _NO_TEXT:
-        limit = "a text encoding, such as cp1252, utf-16 or shift_jis"
-        suggestion = did_you_mean(encoding.replace("-", "_"), _text_encodings())
-        fault = f"{encoding!r} is not known" + (f", {suggestion}" if suggestion else "")
-        raise Invalid("encoding", limit, f"encoding: {limit}; {fault}")
+        raise Invalid(
+            "encoding",
+            "encoding",
+            value=encoding,
+            near=nearest(encoding.replace("-", "_"), _text_encodings()),
+        )
     return None if name in ("utf-8", "utf-8-sig") else decoder("strict")
 
 
@@ -245,18 +247,14 @@ def _recoded(
             decoder.setstate(state)
             line += decoder.decode(piece[:good_size]).count("\n")
             byte = error.object[error.start]
-            raise _wrong_encoding(
-                f"line {line:,} has the byte 0x{byte:02x}, which is not valid {encoding} there"
+            raise Invalid(
+                "encoding", "encoding_byte", encoding=encoding, byte=f"0x{byte:02x}", line=line
             ) from error
         except UnicodeError as error:  # the byte order mark that the encoding needs is missing
-            raise _wrong_encoding(f"the file is not {encoding}: {error}") from error
+            raise Invalid("encoding", "encoding_mark", encoding=encoding, why=str(error)) from error
         line += text.count("\n")
         if text:
             yield text.encode(errors="surrogatepass")
-
-
-def _wrong_encoding(fault: str) -> Invalid:
-    return Invalid("encoding", "the file's encoding", f"{fault}: name the encoding that the file has")
 
 
 def _mark_end(pieces: Iterator[bytes], is_whole: bool) -> Iterator[tuple[bytes, bool]]:

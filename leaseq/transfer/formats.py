@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from leaseq.errors import Invalid
 from leaseq.models import Answer, Item
-from leaseq.validation import refusal, rfc3339
+from leaseq.validation import rfc3339
 
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -38,39 +38,28 @@ _ENDINGS: dict[str, Format] = {
 def format_of(name: str) -> Format:
     """The format that matches a file name's ending. Raises Invalid if there is none."""
     ending = PurePath(name).suffix.lower()
-    choices = ", ".join(FORMATS)
     if ending in _ENDINGS:
         return _ENDINGS[ending]
-    if (description := foreign(name)) is not None:
-        raise Invalid("format", f"one of {choices}", f"{name!r} is {description}")
-    fault = (
-        f"the file name {name!r} ends with none of {', '.join(_ENDINGS)}: name the format, one of {choices}"
-    )
-    raise Invalid("format", f"one of {choices}", fault)
+    if (refusal := foreign(name)) is not None:
+        raise refusal
+    raise Invalid("format", "format", choices=FORMATS, name=name, endings=list(_ENDINGS))
 
 
-def columns_fault(count: int) -> str:
-    """Why a row with more than MAX_COLUMNS cells is bad."""
-    return f"a row of at most {MAX_COLUMNS:,} columns expected, got {count:,}"
+def too_many_columns(count: int) -> Invalid:
+    """The error of a row with more than MAX_COLUMNS cells."""
+    return Invalid("row", "row_columns", maximum=MAX_COLUMNS, count=count)
 
 
-_SHEET = "a spreadsheet: save it as xlsx or as CSV (UTF-8) there, and import that file"
 _FOREIGN = {
-    ".xlsm": _SHEET,
-    ".xls": _SHEET,
-    ".ods": _SHEET,
-    ".numbers": _SHEET,
-    ".parquet": "a Parquet file: write it as JSONL, with duckdb for instance: "
-    "COPY (FROM 'rows.parquet') TO 'rows.jsonl' (FORMAT json)",
+    **dict.fromkeys((".xlsm", ".xls", ".ods", ".numbers"), "format_sheet"),
+    ".parquet": "format_parquet",
 }
 
 
-def foreign(name: str) -> str | None:
-    """A description of a file that is in none of the formats, such as an old spreadsheet, and what to do
-    instead; None for other files."""
-    if "://" in name:
-        return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
-    return _FOREIGN.get(PurePath(name).suffix.lower())
+def foreign(name: str) -> Invalid | None:
+    """The error of a file that is in none of the formats, such as an old spreadsheet; None for others."""
+    rule = "format_url" if "://" in name else _FOREIGN.get(PurePath(name).suffix.lower())
+    return Invalid("format", rule, choices=FORMATS, name=name) if rule else None
 
 
 def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = None) -> datetime:
@@ -83,10 +72,16 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
             return datetime.combine(day, time(), zone or UTC).astimezone(UTC)
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise refusal(field, _expected(zone), text) from None
+        raise _no_time(field, zone, text) from None
     if moment.tzinfo is None and zone is None:
-        raise refusal(field, _expected(zone), text)
+        raise _no_time(field, zone, text)
     return in_zone(moment, zone or UTC, field, last=last)
+
+
+def _no_time(field: str, zone: tzinfo | None, text: str) -> Invalid:
+    if zone is None:
+        return Invalid(field, "day_or_time", value=text)
+    return Invalid(field, "day_or_time_in", zone=str(zone), value=text)
 
 
 def period_of(
@@ -97,14 +92,8 @@ def period_of(
     begin = None if since is None else time_of(since, "from", zone=zone)
     end = None if until is None else time_of(until, "to", last=True, zone=zone)
     if begin and end and begin >= end:
-        raise Invalid("from", f"a time before to; this is {since}, and to is {until}")
+        raise Invalid("from", "period", since=since, until=until)
     return begin, end
-
-
-def _expected(zone: tzinfo | None) -> str:
-    if zone is None:
-        return "a day such as 2026-11-21, or a time with its zone such as 2026-11-21T10:05:00Z"
-    return f"a day such as 2026-11-21, or a time such as 2026-11-21T10:05; both in {zone}"
 
 
 def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -> datetime:
@@ -117,13 +106,9 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
         utc_moment = moment.astimezone(UTC)
         local_moment = utc_moment.astimezone(zone)
     except OverflowError:
-        raise Invalid(field, "a time in the years 1 to 9999") from None
+        raise Invalid(field, "years") from None
     if moment.tzinfo is zone and local_moment.replace(tzinfo=None) != moment.replace(tzinfo=None):
-        raise Invalid(
-            field,
-            f"a time that exists in {zone}: on {moment:%Y-%m-%d} its clocks skip {moment:%H:%M}, "
-            "when they are put forward",
-        )
+        raise Invalid(field, "skipped_time", zone=str(zone), day=f"{moment:%Y-%m-%d}", time=f"{moment:%H:%M}")
     return utc_moment
 
 

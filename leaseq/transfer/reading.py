@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from leaseq import validation
 from leaseq.checkpoints import checkpoint
-from leaseq.errors import Invalid, TooLarge
+from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
 from leaseq.transfer.arrays import elements
 from leaseq.transfer.delimited import NAMES, QUOTES, Delimited, Quotes
@@ -52,10 +52,7 @@ class Rows(Iterator[NewItem | BadRow]):
         try:
             item = self._convert(row.value)
         except Invalid as error:
-            too_large = isinstance(error, TooLarge)
-            return BadRow(
-                row.line, str(error), row.value, left_out=row.span, too_large=too_large, raw=row.raw
-            )
+            return BadRow(row.line, error, row.value, left_out=row.span, raw=row.raw)
         if self._table and row.span:
             self._table.count_joined(*row.span)
         return FileItem(**{name: getattr(item, name) for name in _NEW_ITEM_FIELDS}, row=row)
@@ -108,29 +105,21 @@ def read(
     file_format = validation.one_of(format, FORMATS, "format")
     table, text_table = file_format in TABLES, file_format in TEXT_TABLES
     if delimiter is not None and (not text_table or delimiter not in NAMES):
-        raise Invalid("delimiter", "a comma, a semicolon, a tab or a pipe, for csv and tsv")
+        raise Invalid("delimiter", "delimiter", value=delimiter)
     if quotes not in QUOTES or (quotes != "auto" and not text_table):
-        raise Invalid("quotes", "auto, double or none, for csv and tsv")
+        raise Invalid("quotes", "quotes", value=quotes)
     if envelope and table:
-        raise Invalid(
-            "envelope",
-            "json or jsonl",
-            f"envelope requires json or jsonl, not {file_format}",
-        )
+        raise Invalid("envelope", "for_formats", formats=("json", "jsonl"), format=file_format)
     if mapping is not None and (envelope or id_field is not None):
-        raise Invalid("mapping", "used alone", "mapping can't be combined with id_field or envelope")
+        raise Invalid("mapping", "not_together", other="envelope" if envelope else "id_field")
     if envelope and id_field is not None:
-        raise Invalid(
-            "id_field",
-            "used without envelope",
-            "id_field can't be combined with envelope, whose items have their own id",
-        )
+        raise Invalid("id_field", "not_together", other="envelope")
     needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
     convert = _converter(id_field, envelope, mapping)
     if not table:
         return Rows(_json_rows(decoded(_bytes_of(stream), encoding), file_format), convert)
     if header_line is not None and header_line < 0:
-        raise Invalid("header_line", "a line of the file, from 1; or 0 if it has no header")
+        raise Invalid("header_line", "header_line", value=header_line)
     source: Source
     if text_table:
         text = decoded(_bytes_of(stream), encoding)
@@ -144,7 +133,7 @@ def read(
 
 def _bytes_of(stream: BinaryIO | SheetRows) -> BinaryIO:
     if isinstance(stream, SheetRows):
-        raise Invalid("format", "xlsx, for the rows of a sheet")
+        raise Invalid("format", "sheet_format")
     return stream
 
 
@@ -152,12 +141,11 @@ def array_values(stream: BinaryIO, field: str) -> Iterator[Json]:
     """The elements of the JSON array in ``stream``, with one element in memory at a time. Raises Invalid."""
     for number, element in enumerate(elements(stream), 1):
         if isinstance(element, BadRow):
-            error = TooLarge if element.too_large else Invalid
-            raise error(field, element.fault, f"{field}: element {number}: {element.fault}")
+            raise element.error.at(f"{field}.{number - 1}")
         try:
             value = validation.load_json(element.text, field)
         except Invalid as error:
-            raise type(error)(field, error.limit, f"{field}: element {number}: {error.limit}") from None
+            raise error.at(f"{field}.{number - 1}") from None
         yield value
 
 
@@ -205,7 +193,7 @@ def _is_json(text: bytes) -> bool:
 def _from_lines(stream: BinaryIO) -> Iterator[Row | BadRow]:
     for line in lines(stream):
         if line.too_long:
-            yield BadRow(line.number, TOO_LONG, too_large=True)
+            yield BadRow(line.number, TOO_LONG)
         elif line.data.strip():
             yield _decoded(line.number, line.data)
 
@@ -221,7 +209,7 @@ def _decoded(line: int, text: bytes) -> Row | BadRow:
     except Invalid as error:
         content = text.decode(errors="replace")
         remedy: Remedy | None = None if content.encode() == text else "encoding"
-        return BadRow(line, str(error), content, remedy, raw=text)
+        return BadRow(line, error, content, remedy, raw=text)
     original = original_row(value)
     if original is None:
         return Row(line, value)

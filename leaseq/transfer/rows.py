@@ -10,15 +10,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from leaseq import validation
 from leaseq.engine import arguments
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Json, NewItem
-from leaseq.names import did_you_mean
+from leaseq.names import nearest
+from leaseq.sentences import sentence
 from leaseq.transfer.formats import ITEM_FIELDS, KNOWN_FIELDS, in_zone, time_of
 
 Dates: TypeAlias = Literal["day-first", "month-first"]
 DATES: tuple[Dates, ...] = get_args(Dates)
 
-_DUE = "a time like 2026-11-21T10:05:00Z, or a date"
 _WITH_SLASHES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?", re.ASCII)
 
 
@@ -36,7 +36,7 @@ class ColumnMapping:
 
     def __post_init__(self) -> None:
         if isinstance(self.payload, str):
-            raise Invalid("payload", f"a list of columns, such as [{self.payload!r}]; this is a str")
+            raise Invalid("payload", "columns", name=self.payload)
 
     def needs(self) -> tuple[str, ...]:
         """The columns that the file must have."""
@@ -50,7 +50,7 @@ class ColumnMapping:
     def item(self, row: Json) -> NewItem:
         """The new item made from a row. An empty cell is ignored, except for the id, which is required."""
         if not isinstance(row, dict):
-            raise Invalid("row", "an object with named fields")
+            raise Invalid("row", "row_object")
         fields: dict[str, Any] = {}
         if self.id is not None:
             fields["id"] = identity(row, self.id)
@@ -77,13 +77,13 @@ def _priority(value: Json, name: str) -> int:
             number = None
     try:
         return validation.integer(validation.as_integer(number), name, 0, validation.MAX_PRIORITY)
-    except Invalid as error:
-        raise validation.refusal(name, error.limit, value) from None
+    except Invalid:
+        raise Invalid(name, "range", minimum=0, maximum=validation.MAX_PRIORITY, value=value) from None
 
 
 def _due(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> datetime:
     if not isinstance(value, str):
-        raise validation.refusal(name, _DUE, value)
+        raise Invalid(name, "time_or_date", value=value)
     text = value.strip()
     if match := _WITH_SLASHES.fullmatch(text):
         text = _iso_date(match, name, value, dates)
@@ -92,7 +92,7 @@ def _due(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise validation.refusal(name, _DUE, value) from None
+        raise Invalid(name, "time_or_date", value=value) from None
     return in_zone(moment, zone, name)
 
 
@@ -114,10 +114,9 @@ def _iso_date(match: re.Match[str], name: str, value: Json, dates: Dates | None)
     orders = date_orders(match[0])
     order = dates if dates in orders else orders[0] if match[2] == "." and orders else None
     if order is None:
-        expected = f"{_DUE}; for dates such as 3/4/2026, say whether the day or the month is first"
-        if dates is not None:
-            expected = f"a date with the {dates.removesuffix('-first')} first"
-        raise validation.refusal(name, expected, value)
+        if dates is None:
+            raise Invalid(name, "date_order", value=value)
+        raise Invalid(name, "day_first" if dates == "day-first" else "month_first", value=value)
     day, month = (match[1], match[3]) if order == "day-first" else (match[3], match[1])
     clock = f"T{match[5]:0>5}" if match[5] else ""
     return f"{match[4]}-{int(month):02}-{int(day):02}{clock}"
@@ -157,13 +156,24 @@ class BadRow:
     """A rejected row, and the reason."""
 
     line: int
-    fault: str
+    error: Invalid
     value: Json = None  # its content, as far as it could be read: a row, its cells, or a line's text
     remedy: Remedy | None = None  # the option with which it may be readable
     left_out: tuple[int, int] | None = None  # the first and last line left out; None if it is only one
-    too_large: bool = False  # its payload, or the row itself, exceeds the limit
     raw: bytes | None = None  # its text in the file as UTF-8, if kept: for tables, and if it is not JSON
     id: str | None = None  # of a conflict: the id, which an item with another payload has
+    is_header: bool = False  # then no row can be read
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it."""
+        fault = str(self.error)
+        return sentence("row_header", {"fault": fault}) if self.is_header else fault
+
+    @property
+    def too_large(self) -> bool:
+        """Whether its payload, or the row itself, exceeds the limit."""
+        return isinstance(self.error, TooLarge)
 
     @property
     def message(self) -> str:
@@ -192,12 +202,8 @@ class FileItem(NewItem):
 
     def conflict(self) -> BadRow:
         """The row as a bad one, because an item with its id and another payload exists."""
-        fault = (
-            f"the id {self.id!r} belongs to an item with other content, and nothing was changed: "
-            "give the row another id, or remove that item first"
-        )
-        row = self.row
-        return BadRow(row.line, fault, row.value, left_out=row.span, raw=row.raw, id=self.id)
+        row, error = self.row, Invalid("id", "row_conflict", id=self.id)
+        return BadRow(row.line, error, row.value, left_out=row.span, raw=row.raw, id=self.id)
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
@@ -205,19 +211,19 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
     if id_field is None:
         return checked_item(NewItem(value))
     if not isinstance(value, dict):
-        raise Invalid("id", f"an object with a field {id_field!r}")
+        raise Invalid("id", "id_field_object", name=id_field)
     return checked_item(NewItem(value, id=identity(value, id_field)))
 
 
 def identity(row: dict[str, Json], id_field: str) -> str:
     """The id in a row's field; an integer is converted to text."""
     if id_field not in row:
-        raise Invalid("id", f"a field {id_field!r}, which this row does not have")
+        raise Invalid("id", "id_field", name=id_field)
     id = row[id_field]
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
     if not isinstance(id, str):
-        raise validation.refusal(id_field, "text or a whole number", id)
+        raise Invalid(id_field, "id_value", value=id)
     return validation.new_item_id(id, id_field)
 
 
@@ -231,14 +237,18 @@ def from_export(value: Json) -> NewItem:
 def from_envelope(value: Json) -> NewItem:
     """A new item in the form that REST accepts: an object with payload, id, priority and so on."""
     if not isinstance(value, dict):
-        raise validation.refusal("item", f"an object {_ENVELOPE}", value)
+        raise Invalid("item", "item_shape", shape=_ENVELOPE, value=value)
     unknown_names = sorted(set(value) - set(ENVELOPE_FIELDS))
     if "payload" not in value:
-        raise Invalid("payload", _no_payload(unknown_names))
+        raise _no_payload(unknown_names)
     if unknown_names:
-        suggestion = did_you_mean(unknown_names[0], ENVELOPE_FIELDS)
-        limit = f"a field of a new item: {', '.join(ENVELOPE_FIELDS)}"
-        raise Invalid(unknown_names[0], f"{limit}; {suggestion}" if suggestion else limit)
+        raise Invalid(
+            unknown_names[0],
+            "item_field",
+            choices=ENVELOPE_FIELDS,
+            name=unknown_names[0],
+            near=nearest(unknown_names[0], ENVELOPE_FIELDS),
+        )
     fields = {name: part for name, part in value.items() if part is not None or name == "payload"}
     for name in {"due", "at"} & set(fields):
         fields[name] = utc_time(fields[name], name)
@@ -249,17 +259,15 @@ def from_envelope(value: Json) -> NewItem:
     return checked_item(NewItem(**fields))
 
 
-def _no_payload(unknown_names: list[str]) -> str:
-    """What is wrong with an item without a payload: most often, the payload itself was sent as the item."""
+def _no_payload(unknown_names: list[str]) -> Invalid:
+    """The error of an item without a payload: most often, the payload itself was sent as the item."""
     if not unknown_names:
-        return "is required"
-    near = did_you_mean(unknown_names[0], ("payload",))
-    if near:
-        return f"is required; {unknown_names[0]!r} is not a field of a new item, {near}"
-    are = "is not a field" if len(unknown_names) == 1 else "are not fields"
-    shown = ", ".join(map(repr, unknown_names[:5])) + (" and others" if len(unknown_names) > 5 else "")
+        return Invalid("payload", "required")
+    if near := nearest(unknown_names[0], ("payload",)):
+        return Invalid("payload", "payload_misspelt", name=unknown_names[0], near=near)
     wrapped = ", ".join(f'"{name}": …' for name in unknown_names[:5])
-    return f'is required, and {shown} {are} of a new item: wrap the payload, {{"payload": {{{wrapped}}}}}'
+    shape = f'{{"payload": {{{wrapped}}}}}'
+    return Invalid("payload", "payload_unwrapped", names=unknown_names[:5], shape=shape)
 
 
 def checked_item(item: NewItem) -> NewItem:
@@ -277,4 +285,4 @@ def utc_time(value: object, field: str) -> datetime:
                 return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise validation.refusal(field, "a time like 2026-11-21T10:05:00.123Z", value)
+    raise Invalid(field, "utc_time", value=value)

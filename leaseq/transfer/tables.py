@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Protocol
 
+from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.transfer.delimited import QuoteMode, Quotes
 from leaseq.transfer.importing import REJECTED
@@ -37,7 +38,7 @@ class Source(Protocol):
         """What separates the cells of a record; None if the file is not a text."""
 
     @property
-    def separation(self) -> str:
+    def marks(self) -> str:
         """What separates the cells, in words, or nothing."""
 
     @property
@@ -111,12 +112,10 @@ class Table:
         first = next(records, None)
         if first is None:
             line = self._chosen_line or 1
-            yield BadRow(line, "the file is empty; its first row must name the columns")
+            yield BadRow(line, Invalid("row", "row_empty"))
             return
         if isinstance(first, BadRow):
-            is_split = first.remedy != "delimiter"
-            fault = f"the header can't be read: {first.fault}" if is_split else first.fault
-            yield replace(first, fault=fault, value=None)
+            yield replace(first, is_header=first.remedy != "delimiter", value=None)
             return
         ahead: list[Row | BadRow] = [] if self._has_header else [first]
         problem = self._read_header(first, needs)
@@ -193,11 +192,10 @@ class Table:
         if not wider or not (is_padded or (len(wider) > 1 and len({len(row.value) for row in wider}) == 1)):
             return None
         self._summary = replace(self._summary, header_line=wider[0].line)
-        fault = (
-            f"the names of the columns expected, and this line has one cell, while line {wider[0].line:,} "
-            f"has {sum(map(_has_content, wider[0].value))}: is it a title?"
+        count = sum(map(_has_content, wider[0].value))
+        return BadRow(
+            first.line, Invalid("row", "row_title", line=wider[0].line, count=count), remedy="header"
         )
-        return BadRow(first.line, fault, remedy="header")
 
     def _row(self, record: Row | BadRow) -> Row | BadRow:
         """The record as a dict by its columns' names."""
@@ -212,15 +210,32 @@ class Table:
             return Row(record.line, dict(zip(names, cells, strict=False)), record.span, raw)
         remedy: Remedy | None = "quotes" if record.span else None
         if extra and (len(cells) <= self._width or (self._has_header and not self._source.is_text)):
-            fault = (
-                f"column {extra[0]} ({column_letter(extra[0])}) has no name in the header, and this row has "
-                f"{_short(cells[extra[0] - 1])} there: name the column in line {self._summary.header_line}"
+            error = Invalid(
+                "row",
+                "row_unnamed_column",
+                column=extra[0],
+                letter=column_letter(extra[0]),
+                cell=_short(cells[extra[0] - 1]),
+                line=self._summary.header_line,
             )
         else:
-            columns = f"{self._width} column{'s' if self._width > 1 else ''}"
-            what = "the header" if self._has_header else "the first row"
-            fault = f"{what} has {columns} and this row has {len(cells)}{self._source.separation}"
-        return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
+            width, count = self._width, len(cells)
+            if marks := self._source.marks:
+                error = Invalid(
+                    "row",
+                    "row_width" if self._has_header else "row_first_width",
+                    columns=width,
+                    count=count,
+                    marks=marks,
+                )
+            else:
+                error = Invalid(
+                    "row",
+                    "row_width_sheet" if self._has_header else "row_first_width_sheet",
+                    columns=width,
+                    count=count,
+                )
+        return BadRow(record.line, error, cells, remedy, record.span, raw=raw)
 
     def _cells(self, cells: list[Any]) -> list[Any]:
         """The cells without the two that an earlier import added when it rejected the row."""
@@ -270,11 +285,11 @@ def _header_problem(line: int, names: Sequence[str], needs: Sequence[str]) -> Ba
     columns: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         if name in columns:
-            places = " and ".join(f"{n} ({column_letter(n)})" for n in (columns[name], number))
-            fault = f"the header names the column {name!r} twice: rename one of the columns {places}"
-            return BadRow(line, fault, remedy="header")
+            first, second = (f"{n} ({column_letter(n)})" for n in (columns[name], number))
+            error = Invalid("row", "row_column_twice", name=name, first=first, second=second)
+            return BadRow(line, error, remedy="header")
         columns[name] = number
     for name in needs:
         if name not in columns:
-            return BadRow(line, f"the header has no column {name!r}; it has {', '.join(map(repr, names))}")
+            return BadRow(line, Invalid("row", "row_no_column", name=name, names=list(names)))
     return None

@@ -26,11 +26,11 @@ _TYPES: dict[Kind | None, tuple[type, ...]] = {
     "json": (list, dict),
     None: (bool, int, float, list, dict),
 }
-_EXPECTED: dict[Kind | None, str] = {
-    "boolean": "true or false, as in the cells above",
-    "number": "a number, as in the cells above",
-    "json": "a JSON list or object, as in the cells above",
-    None: "true, false, a number, or a JSON list or object",
+_RULES: dict[Kind | None, str] = {
+    "boolean": "cell_boolean",
+    "number": "cell_number",
+    "json": "cell_json",
+    None: "cell_value",
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.ASCII)
 _ID = re.compile(r"(?i:(?:^|[_\W])id)$|[a-z]I[dD]$", re.ASCII)
@@ -96,7 +96,7 @@ class ColumnKinds:
             for name, kind in self._detected.items():
                 cells[name] = value_of(cells[name], name, kind)
         except Invalid as error:
-            return BadRow(row.line, str(error), row.value, "cells", row.span, raw=row.raw)
+            return BadRow(row.line, error, row.value, "cells", row.span, raw=row.raw)
         return Row(row.line, cells, row.span, row.raw)
 
 
@@ -149,7 +149,7 @@ def value_of(cell: Json, column: str, kind: Kind | None = None) -> Json:
         return value
     if value is None and (cell is None or not str(cell).strip()):
         return None
-    raise validation.refusal(column, _EXPECTED[kind], cell)
+    raise Invalid(column, _RULES[kind], value=cell)
 
 
 def _value_of_text(cell: str) -> Json:

@@ -23,7 +23,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.transfer.delimited import QuoteMode
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG
-from leaseq.transfer.formats import MAX_COLUMNS, columns_fault
+from leaseq.transfer.formats import MAX_COLUMNS, too_many_columns
 from leaseq.transfer.rows import BadRow, Row
 
 MAX_BYTES = 104_857_600
@@ -59,7 +59,7 @@ class Sheet:
     is_text = False
     header = b""
     delimiter = None
-    separation = ""
+    marks = ""
     blank_lines = 0
 
     def __init__(self, stream: BinaryIO | SheetRows, header_line: int | None = None) -> None:
@@ -82,10 +82,10 @@ class Sheet:
                 if line < self._first_line:
                     continue
                 if len(cells) > MAX_COLUMNS:
-                    yield BadRow(line, columns_fault(len(cells)))
+                    yield BadRow(line, too_many_columns(len(cells)))
                     continue
                 if _size(cells) > MAX_ROW_BYTES:
-                    yield BadRow(line, TOO_LONG, too_large=True)
+                    yield BadRow(line, TOO_LONG)
                     continue
                 width = width or len(cells)
                 yield Row(line, [*cells, *[""] * (width - len(cells))])
@@ -125,8 +125,7 @@ def _loaded(file: IO[bytes]) -> Any:
     try:
         import openpyxl  # noqa: PLC0415  # an extra, and slow to import
     except ImportError:
-        limit = "installed with the extra xlsx: pip install 'leaseq[xlsx]'"
-        raise Invalid("format", limit, f"format: xlsx is read if leaseq is {limit}") from None
+        raise Invalid("format", "xlsx_extra") from None
     _check_sizes(file)
     with _faults_refused():
         return openpyxl.load_workbook(file, read_only=True, data_only=True)
@@ -153,7 +152,7 @@ def _rows_of(sheet: Any) -> Iterator[list[Json]]:
     with _faults_refused():
         for number, row in enumerate(sheet.iter_rows(), 1):
             if number > MAX_ROWS:
-                raise _refusal(f"at most {MAX_ROWS:,} rows in a sheet")
+                raise Invalid("file", "sheet_rows", maximum=MAX_ROWS)
             cells = [_value_of(cell) for cell in row]
             while cells and cells[-1] == "":
                 cells.pop()
@@ -181,7 +180,7 @@ def _copy(stream: BinaryIO, file: IO[bytes]) -> None:
         checkpoint()
         size += len(piece)
         if size > MAX_BYTES:
-            raise _refusal(f"at most {MAX_BYTES:,} bytes of xlsx")
+            raise Invalid("file", "sheet_bytes", maximum=MAX_BYTES)
         file.write(piece)
 
 
@@ -199,9 +198,7 @@ def _check_sizes(file: IO[bytes]) -> None:
         for part in parts
     )
     if is_too_large:
-        raise _refusal(
-            f"a workbook that unpacks to at most {MAX_UNPACKED:,} bytes and {MAX_EXPANSION} times its size"
-        )
+        raise Invalid("file", "sheet_unpacked", maximum=MAX_UNPACKED, times=MAX_EXPANSION)
 
 
 def _is_sheet(part: zipfile.ZipInfo) -> bool:
@@ -230,20 +227,8 @@ def _moment(value: datetime, number_format: str) -> str:
     return value.date().isoformat() if is_datetime(number_format) == "date" else value.isoformat()
 
 
-def _refusal(limit: str) -> Invalid:
-    return Invalid(
-        "file", limit, f"file: {limit}; this one exceeds it: save the sheet as CSV, and import that"
-    )
-
-
 def _damaged(error: Exception) -> Invalid:
-    limit = "an xlsx workbook that is whole and has no password"
-    return Invalid(
-        "file",
-        limit,
-        f"file: {limit}; this one can't be read ({type(error).__name__}: {str(error)[:100]}): open it in a "
-        "spreadsheet program, save it as xlsx or CSV (UTF-8), and import that",
-    )
+    return Invalid("file", "sheet", why=f"{type(error).__name__}: {str(error)[:100]}")
 
 
 # Limits of the format.
@@ -305,8 +290,7 @@ def workbook(names: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> Iterat
             sheet.write((_HEAD + _SHEET_HEAD + _row(1, columns, {name: name for name in names})).encode())
             for number, row in enumerate(rows, 2):
                 if number > MAX_ROWS:
-                    limit = f"at most {MAX_ROWS:,} rows in xlsx"
-                    raise Invalid("format", limit, f"{limit}: export them as csv or jsonl")
+                    raise Invalid("format", "xlsx_rows", maximum=MAX_ROWS)
                 sheet.write(_row(number, columns, row).encode())
                 if output.size >= _PIECE:
                     yield output.take()
@@ -356,9 +340,9 @@ def _cell(place: str, name: str, row: Mapping[str, Json]) -> str:
         return f'<c r="{place}"><v>{value!r}</v></c>'
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if len(text) > MAX_TEXT // 2 and len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
-        limit = f"at most {MAX_TEXT:,} characters in a cell of xlsx"
-        fault = f"{name} of {row.get('id')!r} has {len(text):,}: export as csv or jsonl"
-        raise Invalid("format", limit, f"{limit}; {fault}")
+        raise Invalid(
+            "format", "xlsx_cell", maximum=MAX_TEXT, count=len(text), name=name, id=str(row.get("id"))
+        )
     escaped = escape(_SPECIAL.sub(lambda match: f"_x{ord(match[0]):04X}_", text))
     return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is></c>'
 

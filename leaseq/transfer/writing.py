@@ -68,7 +68,6 @@ BEGINNING = "0"
 """The cursor before every answer."""
 # The queue, a time, and either the tokens of the answers of that time or a place in the list.
 _CURSOR = re.compile(r"([a-z0-9._-]{1,64}):([0-9]{1,16})(?:((?:\.[0-9]{1,16})*)|/([A-Za-z0-9_=-]{1,1100}))")
-_LIMIT = f"a cursor of a queue's answers, or {BEGINNING} for the beginning"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 500
 _MAX_TOKENS = 100  # in one cursor, which must fit in a URL
@@ -154,17 +153,16 @@ def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
         return 0, set(), None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise validation.refusal("after", _LIMIT, cursor)
+        raise Invalid("after", "answers_cursor", beginning=BEGINNING, value=cursor)
     name, time, tokens, place = match.groups()
     if name != queue:
-        limit = f"a cursor of the queue {queue!r}, or {BEGINNING} for the beginning"
-        raise Invalid("after", limit, f"after: {limit}; this one is of the queue {name!r}")
+        raise Invalid("after", "other_queues_cursor", queue=queue, beginning=BEGINNING, other=name)
     if place is None:
         return int(time), set(map(int, filter(None, tokens.split(".")))), None
     try:
         return int(time), set(), urlsafe_b64decode(place).decode()
     except ValueError:
-        raise validation.refusal("after", _LIMIT, cursor) from None
+        raise Invalid("after", "answers_cursor", beginning=BEGINNING, value=cursor) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +213,7 @@ def _encode(
     file_format = validation.one_of(format, FORMATS, "format")
     for name in ("raw_cells", "bom"):
         if getattr(options, name) and file_format not in TEXT_TABLES:
-            raise Invalid(name, f"used with {' or '.join(TEXT_TABLES)}, not with {file_format}")
+            raise Invalid(name, "for_formats", formats=TEXT_TABLES, format=file_format)
     if file_format == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if file_format == "json":
@@ -280,11 +278,7 @@ def _spool_rows(shapes: Iterable[dict[str, Any]], columns: Columns, spool: IO[by
     for shape in with_checkpoints(shapes):
         columns.gather(shape)
         if len(columns) > MAX_COLUMNS:
-            raise Invalid(
-                "format",
-                f"at most {MAX_COLUMNS:,} columns in a table",
-                f"these rows have more than {MAX_COLUMNS:,} different fields: export them as jsonl",
-            )
+            raise Invalid("format", "table_columns", maximum=MAX_COLUMNS)
         spool.write(compact_json(shape).encode() + b"\n")
     spool.seek(0)
     return columns.names()

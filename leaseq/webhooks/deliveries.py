@@ -186,11 +186,9 @@ class Deliveries:
         ``since``; with ``failed`` only those that finally failed. Sends at most MAX_REPLAYED, and returns
         their number."""
         if endpoint.disabled_at is not None:
-            raise Invalid(
-                "id", f"an endpoint that is enabled: run `leaseq webhook enable {endpoint.id}` first"
-            )
+            raise Invalid("id", "endpoint_disabled", id=endpoint.id)
         if delivery is None and since is None and not failed:
-            raise Invalid("since", "a time, unless a delivery is named or only failed ones are sent again")
+            raise Invalid("since", "replay_since")
         run, sent_ids = secrets.token_hex(4), set[str]()
         items = [] if delivery is None else [self._replayable(endpoint, delivery)]
         for item in items or self._ended_items(endpoint.id, since, failed):
@@ -222,9 +220,9 @@ class Deliveries:
         if endpoint.id not in item.requires:
             raise ItemNotFound(QUEUE, delivery)
         if is_test(delivery):
-            raise Invalid("delivery", "a delivery of an event; this one was a test: send another test")
+            raise Invalid("delivery", "replay_test")
         if item.state not in ("finished", "dead"):
-            raise Invalid("delivery", "one that was delivered or finally failed; this one is still tried")
+            raise Invalid("delivery", "replay_open")
         return item
 
     def _ended_items(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:

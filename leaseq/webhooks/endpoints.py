@@ -77,10 +77,10 @@ def checked_types(types: object) -> tuple[str, ...]:
     """Check the types that an endpoint subscribes to: from TYPES, or families such as ``item.*``. Returns
     them sorted, each once."""
     if isinstance(types, str) or not isinstance(types, Sequence) or not types:
-        raise Invalid("events", f"a list of one or more of {', '.join((*_FAMILIES, *TYPES))}")
+        raise Invalid("events", "each_one_of", choices=(*_FAMILIES, *TYPES))
     for name in types:
         if name not in TYPES and name not in _FAMILIES:
-            raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is not")
+            raise Invalid("events", "each_one_of", choices=(*_FAMILIES, *TYPES), value=name)
     return tuple(sorted(set(types)))
 
 
@@ -198,7 +198,7 @@ class Endpoints:
         names = _checked_queues(queues)
         refuse_url(url, allow)
         if len(self.all()) >= MAX_ENDPOINTS:
-            raise Invalid("url", f"at most {MAX_ENDPOINTS} endpoints: remove one that is no longer used")
+            raise Invalid("url", "endpoints", maximum=MAX_ENDPOINTS)
         id, secret = f"wh-{secrets.token_hex(6)}", _new_secret()
         now = self._now(id, "added")
         definition = {
@@ -319,11 +319,11 @@ def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) 
 
 def _checked_queues(queues: object) -> tuple[str, ...]:
     if isinstance(queues, str) or not isinstance(queues, Sequence) or len(queues) > MAX_QUEUES:
-        raise Invalid("queues", f"a list of at most {MAX_QUEUES} queue names")
+        raise Invalid("queues", "queue_names", maximum=MAX_QUEUES)
     try:
         return tuple(sorted({validation.queue_name(name) for name in queues}))
-    except Invalid as error:
-        raise Invalid("queues", f"each {error.limit}") from None
+    except Invalid:
+        raise Invalid("queues", "queue_names", maximum=MAX_QUEUES) from None
 
 
 def _new_secret() -> str:

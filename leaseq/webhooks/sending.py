@@ -55,7 +55,7 @@ _LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96")))
 _PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control characters
 
 
-class AddressRefused(Exception):
+class AddressRefused(Invalid):
     """Nothing is sent to this URL; the message says why and what to do."""
 
 
@@ -75,25 +75,22 @@ def networks(text: str) -> Networks:
     try:
         return tuple(ipaddress.ip_network(word) for word in re.split(r"[\s,]+", text) if word)
     except ValueError as error:
-        raise Invalid(
-            SETTING, f"addresses or networks such as 10.1.2.0/24, separated by spaces: {error}"
-        ) from None
+        raise Invalid(SETTING, "webhook_networks", why=str(error)) from None
 
 
 def target_of(url: object) -> Target:
     """Parse a URL. Raises Invalid if webhooks can't be sent to it, whatever its address."""
-    limit = f"http:// or https:// and a host, without a user or a fragment, at most {MAX_URL} characters"
     if not isinstance(url, str) or len(url) > MAX_URL or not _PRINTABLE.match(url):
-        raise Invalid("url", limit)
+        raise Invalid("url", "webhook_url", maximum=MAX_URL)
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Invalid("url", f"{limit}: {error}") from None
+        raise Invalid("url", "webhook_url", maximum=MAX_URL, why=str(error)) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or "#" in url:
-        raise Invalid("url", limit)
+        raise Invalid("url", "webhook_url", maximum=MAX_URL)
     if not all(0 < len(label) <= _MAX_LABEL for label in parts.hostname.removesuffix(".").split(".")):
-        raise Invalid("url", f"a host whose parts between dots have 1 to {_MAX_LABEL} characters")
+        raise Invalid("url", "webhook_host", maximum=_MAX_LABEL)
     return _target(parts, parts.hostname, port)
 
 
@@ -109,11 +106,9 @@ def refuse_url(url: str, allow: Networks) -> None:
     target = target_of(url)
     try:
         check(target, resolve(target), allow)
-    except AddressRefused as error:
-        raise Invalid("url", str(error)) from None
     except OSError:
         if not target.https:
-            raise Invalid("url", f"https://, or http:// and addresses that {SETTING} allows") from None
+            raise Invalid("url", "webhook_https", setting=SETTING) from None
 
 
 def resolve(target: Target) -> list[str]:
@@ -145,16 +140,10 @@ def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
         address = ipaddress.ip_address(text)
         if is_allowed(address, allow):
             continue
-        host_part = "" if text == target.host else f" of {target.host!r}"
         if not is_public(address):
-            raise AddressRefused(
-                f"the address {text}{host_part} is not public: to send to it, an operator adds it or its "
-                f"network to {SETTING}"
-            )
+            raise AddressRefused("url", "not_public", host=target.host, address=text, setting=SETTING)
         if not target.https:
-            raise AddressRefused(
-                f"the address {text}{host_part} is public, and http:// is not encrypted: use https://"
-            )
+            raise AddressRefused("url", "not_encrypted", host=target.host, address=text)
 
 
 def is_allowed(address: _Address, allow: Networks) -> bool:
@@ -253,7 +242,7 @@ def post(
         check(target, addresses, allow)
         with _connected(addresses, target, min(CONNECT_SECONDS, seconds)) as line, deadline.enforced(line):
             status, excerpt = _exchange(line, target, headers, body, deadline)
-    except (AddressRefused, Invalid, OSError, HTTPException) as error:
+    except (Invalid, OSError, HTTPException) as error:
         is_late = deadline.is_over or isinstance(error, TimeoutError)
         reason = f"no answer within {seconds:g} s" if is_late else _error_text(error)
         return Response(None, monotonic() - start, error=reason)

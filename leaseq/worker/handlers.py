@@ -63,9 +63,9 @@ def _excerpt(value: object) -> str:
 def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, QueueHandlers]:
     """The handlers of each queue, by its name."""
     if not isinstance(handlers, Mapping) or not handlers:
-        raise Invalid("handlers", "a mapping from queue names to the functions that work on their items")
-    fields = {} if by is None else _per_queue(handlers, by, "by", str, "the name of a field of the payload")
-    retries = _per_queue(handlers, retry, "retry", bool, "true or false")
+        raise Invalid("handlers", "handlers")
+    fields = {} if by is None else _per_queue(handlers, by, "by", str, "by_name")
+    retries = _per_queue(handlers, retry, "retry", bool, "boolean")
     queues: dict[str, QueueHandlers] = {}
     for name, handler in handlers.items():
         validation.queue_name(name)
@@ -73,16 +73,13 @@ def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, Q
         if isinstance(handler, Mapping):
             queues[name] = QueueHandlers(None, *_by_value(name, handler, fields.get(name)), is_retried)
         elif not callable(handler):
-            limit = f"functions that take a lease; the one for {name!r} is a {type(handler).__name__}"
-            raise Invalid("handlers", limit)
+            raise Invalid("handlers", "handler", queue=name, kind=type(handler).__name__)
         elif isinstance(by, Mapping) and name in by:
-            limit = f"for queues with a handler for each value; {name!r} has one for all items"
-            raise Invalid("by", limit)
+            raise Invalid("by", "by_for_values", queue=name)
         else:
             queues[name] = QueueHandlers(handler, retry=is_retried)
     if by is not None and not any(queue.by for queue in queues.values()):
-        limit = "used with a handler for each value: {'mail': {'welcome': f, 'reset': g}}, by='kind'"
-        raise Invalid("by", limit)
+        raise Invalid("by", "by_unused")
     return queues
 
 
@@ -90,23 +87,21 @@ def _by_value(
     name: str, mapping: Mapping[object, object], field: str | None
 ) -> tuple[str, dict[str, Handler]]:
     if field is None:
-        limit = f"the field of the payload whose value says which handler of {name!r} an item is for"
-        raise Invalid("by", limit)
+        raise Invalid("by", "by_required", queue=name)
     if not mapping:
-        raise Invalid("handlers", f"at least one handler for each queue; {name!r} has none")
+        raise Invalid("handlers", "no_handler", queue=name)
     handlers: dict[str, Handler] = {}
     for value, handler in mapping.items():
         if not isinstance(value, str) or not callable(handler):
-            limit = (
-                f"a function for each value of {field!r}, which is text; {name!r} has {value!r}: {handler!r}"
+            raise Invalid(
+                "handlers", "handler_values", name=field, queue=name, pair=f"{value!r}: {handler!r}"
             )
-            raise Invalid("handlers", limit)
         handlers[value] = handler
     return field, handlers
 
 
 def _per_queue(
-    handlers: Mapping[str, object], setting: object, option: str, type: type[T], limit: str
+    handlers: Mapping[str, object], setting: object, option: str, type: type[T], rule: str
 ) -> dict[str, T]:
     """The setting of each queue: one value for all, or a mapping from queue names."""
     values: dict[str, T] = {}
@@ -114,9 +109,8 @@ def _per_queue(
         setting.items() if isinstance(setting, Mapping) else dict.fromkeys(handlers, setting).items()
     ):
         if name not in handlers:
-            names = ", ".join(handlers)
-            raise Invalid(option, f"set only for queues of this worker, which are {names}; not for {name!r}")
+            raise Invalid(option, "worker_queue", choices=list(handlers), name=name)
         if not isinstance(value, type) or value == "":
-            raise Invalid(option, limit)
+            raise Invalid(option, rule, value=value)
         values[name] = value
     return values

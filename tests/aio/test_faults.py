@@ -14,6 +14,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.proxy import CuttingProxy
+from tests.support.refused import refused
 
 Call = Callable[[leaseq.aio.Queue, leaseq.Lease], Awaitable[object]]
 CALLS: dict[str, Call] = {
@@ -100,7 +101,7 @@ def test_each_write_waits_for_fsync(own_server: EmbeddedServer) -> None:
             await queue.stats()
         stats = await redis.info("commandstats")
         assert stats["cmdstat_waitaof"]["calls"] == 3
-        with pytest.raises(leaseq.Invalid, match="durable: 'replica' needs a connected replica"):
+        with refused("durable_replica"):
             await queue.configure(durable="replica")
 
     in_loop(own_server.url, "reviews", work)

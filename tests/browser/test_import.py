@@ -68,7 +68,7 @@ def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     check_accessibility(tab)
     tab.get_by_role("button", name="Check the whole file").press("Enter")
     expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
-    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: expected a whole number")).to_be_visible()
     expect(tab.locator("#check-result")).to_be_focused()
     check_accessibility(tab)
     tab.get_by_label("Priority").select_option("")
@@ -84,7 +84,7 @@ def test_file_is_previewed_and_imported_and_outcome_survives_reload(
     expect(tab).to_have_url(re.compile(r"/import/[\w-]{16}$"))
     tab.reload()
     expect(tab.get_by_text(outcome)).to_be_visible()
-    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: expected a whole number")).to_be_visible()
     check_accessibility(tab)
     with tab.expect_download() as download:
         tab.get_by_role("link", name="Download skipped rows").click()
@@ -129,7 +129,7 @@ def test_check_that_is_pressed_before_the_preview_is_there_shows_its_result(impo
     wait_until_held(tab, held_check)
     held_check[0].continue_()
     expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
-    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: expected a whole number")).to_be_visible()
     expect(tab.get_by_label("Priority")).to_have_value("urgency")
 
 
@@ -144,7 +144,7 @@ def test_choice_that_changes_after_the_press_discards_the_check(import_page: Pag
         held[0].continue_()
     expect(tab.get_by_text("rows can be imported.")).to_have_count(0)
     tab.get_by_role("button", name="Check the whole file").click()
-    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
+    expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: expected a whole number")).to_be_visible()
 
 
 @pytest.mark.usefixtures("large_file")

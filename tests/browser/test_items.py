@@ -174,7 +174,7 @@ def test_answers_are_exported_with_chosen_filters(tab: Page, manager: str, queue
     tab.get_by_role("combobox", name="By").fill("ann")
     tab.get_by_role("textbox", name="Done from").fill("yesterday")
     tab.get_by_role("button", name="Download").press("Enter")
-    expect(tab.get_by_text("from: a day such as")).to_be_visible()
+    expect(tab.get_by_text("From: expected a day such as")).to_be_visible()
     expect(tab.get_by_role("combobox", name="By")).to_have_value("ann")
     check_both_schemes(tab)
     tab.get_by_role("textbox", name="Done from").fill("2020-01-01")

@@ -45,7 +45,7 @@ def test_init_creates_tables_once_without_server(call: Call, url: str) -> None:
 def test_invalid_database_url_is_refused(call: Call, url: str) -> None:
     result = call("bridge", "init", "--database", url)
     assert result.exit_code == 2
-    assert "database: postgresql://" in result.output
+    assert "database: expected postgresql://" in result.output
 
 
 def test_command_without_tables_names_bridge_init(call: Call, url: str, queue: leaseq.Queue) -> None:

@@ -31,7 +31,7 @@ def test_delimiter_is_detected_from_header_or_required_if_ambiguous(
     file.write_text("n, a;t\n1;x\n")
     result = call("import", new_queue.name, str(file))
     assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "by commas (2 columns) or by semicolons (2 columns)" in result.stderr
+    assert "commas (2), semicolons (2)" in result.stderr
     assert "delimiter" in result.stderr
     call("import", new_queue.name, str(file), "--delimiter", "semicolon")
     assert inbound_payloads(new_queue) == [{"n": 1, "t": "x, y"}, {"n, a": 1, "t": "x"}]
@@ -44,7 +44,7 @@ def test_single_column_with_pipes_requires_delimiter_option(call: Call, new_queu
     command = ("import", new_queue.name, "-", "--format", "csv")
     result = call(*command, input=b"n|t\n1|x\n")
     assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "by pipes (2 columns) or by commas (1 column)" in result.stderr
+    assert "pipes (2), commas (1)" in result.stderr
     assert "--delimiter comma, semicolon, tab or pipe" in result.stderr
     for delimiter in ("pipe", "comma"):
         assert call(*command, "--delimiter", delimiter, input=b"n|t\n1|x\n").exit_code == 0

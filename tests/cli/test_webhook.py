@@ -105,10 +105,14 @@ def test_endpoint_is_disabled_enabled_and_removed(call: Call, receiver: Receiver
     ("words", "code", "message"),
     [
         (("add", "http://127.0.0.1:9/"), 2, "LEASEQ_WEBHOOK_ALLOW"),
-        (("add", "ftp://example.org/"), 2, "url: http:// or https://"),
-        (("add", "https://8.8.8.8/", "--event", "item.gone"), 2, "events: each one of"),
+        (("add", "ftp://example.org/"), 2, "url: expected http:// or https://"),
+        (("add", "https://8.8.8.8/", "--event", "item.gone"), 2, "events: expected a list"),
         (("add", "https://8.8.8.8/", "--queue", "none-such"), 1, "there is no queue 'none-such'"),
-        (("add", "https://8.8.8.8/", "--allow", "here"), 2, "LEASEQ_WEBHOOK_ALLOW: addresses or networks"),
+        (
+            ("add", "https://8.8.8.8/", "--allow", "here"),
+            2,
+            "LEASEQ_WEBHOOK_ALLOW: expected addresses or networks",
+        ),
         (("test", "wh-none"), 1, "no webhook endpoint 'wh-none'"),
         (("log", "wh-none"), 1, "no webhook endpoint"),
         (("rotate", "wh-none"), 1, "no webhook endpoint"),
@@ -118,7 +122,7 @@ def test_endpoint_is_disabled_enabled_and_removed(call: Call, receiver: Receiver
         (("replay", "wh-none", "--failed"), 1, "no webhook endpoint"),
         (("replay", "wh-none"), 2, "--since TIME, --delivery DELIVERY or --failed"),
         (("replay", "wh-none", "--failed", "--delivery", "x"), 2, "leave out"),
-        (("replay", "wh-none", "--since", "yesterday"), 2, "since: a day such as"),
+        (("replay", "wh-none", "--since", "yesterday"), 2, "since: expected a day such as"),
     ],
 )
 def test_invalid_webhook_command_is_refused_with_reason(

@@ -25,8 +25,8 @@ def test_fsync_durability_without_appendfsync_always_is_error(scratch_server: re
     findings = findings_of(url_of(scratch_server))
     assert set(findings) == {"appendfsync", "durable"}
     assert re.match(
-        "error: can't provide the durability that each of the queues a, b requires: durable 'fsync' needs "
-        "appendfsync always; .*"
+        "error: can't provide the durability that each of the queues a, b requires: expected a server with "
+        "appendfsync always, .*"
         r"may confirm writes that a power cut loses\. set appendfsync always on the server, "
         "or choose 'server'",
         findings["durable"],
@@ -41,8 +41,8 @@ def test_replica_durability_without_replica_is_error(scratch_server: redis.Redis
     assert policy.durable == "replica"
     findings = findings_of(url_of(scratch_server))
     assert re.match(
-        "error: can't provide the durability that the queue q requires: durable 'replica' needs a connected "
-        "replica",
+        "error: can't provide the durability that the queue q requires: expected a server with a "
+        "connected replica",
         findings["durable"],
     )
 

@@ -94,7 +94,7 @@ def _decode(status: int, body: Any) -> Any:
     if status == 404:
         raise leaseq.ItemNotFound("", "")
     if status in (400, 422):
-        raise leaseq.Invalid(body.get("field", "form"), body["detail"])
+        raise leaseq.Invalid(body.get("field", "form"), body["rule"], **body["values"])
     raise AssertionError(f"{status}: {body}")
 
 

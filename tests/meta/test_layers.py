@@ -39,7 +39,7 @@ REDIS_CLIENTS = {"engine", "doctor"}
 COMMAND_PREFIXES = ("leaseq.cli.common.", "leaseq.server.")
 
 # What other programs may use: the package's names, those of import and export, and simulated people.
-PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
+PUBLIC_NAMES = {"leaseq", "leaseq.sentences", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
     f"{package.__name__}.{name}"
     for package in (
         leaseq,
@@ -48,6 +48,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
         followers,
         leaseq.form,
         leaseq.names,
+        leaseq.sentences,
         policy_fields,
         leaseq.validation,
         simulation,

@@ -158,7 +158,7 @@ def test_cursor_after_many_answers_with_equal_times_is_short(export: Exporter, q
      "q:１", "q:1.5.6 ", "q:1/", "q:1.2/eA==", "q:1/x", "q:1/_w==", "q:1/" + "x" * 1101],
 )  # fmt: skip
 def test_invalid_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"^after: a cursor of a queue's answers, .* this is '"):
+    with pytest.raises(leaseq.Invalid, match=r"^after: expected a cursor of a queue's answers, .* got '"):
         transfer.AnswersSince(leaseq.Queue(queue._client, "q"), cursor)
 
 
@@ -166,7 +166,7 @@ def test_cursor_of_another_queue_is_refused(export: Exporter, queue: leaseq.Queu
     """A cursor stays valid if its queue is deleted and created again: the new answers count as new."""
     finish(queue, "a")
     export()
-    with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as error:
+    with pytest.raises(leaseq.Invalid, match=f"got one of the queue {queue.name!r}") as error:
         transfer.AnswersSince(leaseq.Queue(queue._client, "another"), export.cursor)
     assert (error.value.field, "a cursor of the queue 'another'" in error.value.limit) == ("after", True)
     queue.delete()

@@ -37,7 +37,7 @@ def test_text_of_maximum_row_size_is_a_row_for_any_chunk_boundary(spaces: int) -
     longest_text = b'"' + b"x" * (MAX_ROW_BYTES - 2) + b'"'
     next_text = "y" * (2 * CHUNK)
     rows = read(b"[" + b" " * spaces + longest_text + b',\n"' + next_text.encode() + b'"]', "json")
-    assert bad_rows(rows) == [(1, "payload: at most 262,144 bytes of JSON; this has 2,097,152")]
+    assert bad_rows(rows) == [(1, "payload: expected at most 262,144 bytes of JSON, got 2,097,152")]
     assert payloads(rows) == [next_text]
 
 

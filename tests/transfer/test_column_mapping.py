@@ -57,7 +57,7 @@ def test_time_without_zone_is_read_as_utc() -> None:
 
 
 def test_payload_columns_must_be_a_list() -> None:
-    with pytest.raises(Invalid, match=r"^payload: a list of columns, such as \['text'\]; this is a str$"):
+    with pytest.raises(Invalid, match=r"^payload: expected a list of columns"):
         ColumnMapping(payload="text")
 
 
@@ -70,34 +70,36 @@ def test_payload_is_the_whole_row_if_no_columns_are_mapped_to_it() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"how": "high"}, "how: a whole number from 0 to 1,000,000; this is 'high'"),
-        ({"how": "-1"}, "how: a whole number from 0 to 1,000,000; this is '-1'"),
-        ({"how": True}, "how: a whole number from 0 to 1,000,000; this is true"),
-        ({"by": "soon"}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is 'soon'"),
-        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is the number 3"),
+        ({"how": "high"}, "how: expected a whole number from 0 to 1,000,000, got 'high'"),
+        ({"how": "-1"}, "how: expected a whole number from 0 to 1,000,000, got '-1'"),
+        ({"how": True}, "how: expected a whole number from 0 to 1,000,000, got true"),
+        ({"by": "soon"}, "by: expected a time like 2026-11-21T10:05:00Z, or a date, got 'soon'"),
+        ({"by": 3}, "by: expected a time like 2026-11-21T10:05:00Z, or a date, got the number 3"),
         (
             {"for": "N!"},
-            "for: at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -; this is the array ['N!']",
+            "for: expected at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -, got the array ['N!']",
         ),
-        ({"nr": ""}, "nr: 1 to 200 printable characters; this is ''"),
+        ({"nr": ""}, "nr: expected 1 to 200 printable characters, got ''"),
     ],
 )
 def test_invalid_cell_is_reported_with_its_row(row: dict[str, object], message: str) -> None:
     import json
 
     full_row = {"nr": "1", "text": "x", **row}
-    assert read(json.dumps(full_row).encode(), "jsonl", mapping=ALL) == [BadRow(1, message, full_row)]
+    (bad_row,) = read(json.dumps(full_row).encode(), "jsonl", mapping=ALL)
+    assert isinstance(bad_row, BadRow)
+    assert (bad_row.line, bad_row.fault, bad_row.value) == (1, message, full_row)
 
 
 def test_missing_column_is_reported_once() -> None:
     assert bad_rows(read(b"nr,text\n1,x\n2,y\n", "csv", mapping=ColumnMapping(priority="how"))) == [
-        (1, "the header has no column 'how'; it has 'nr', 'text'")
+        (1, "the header has no column 'how'; it has nr, text")
     ]
 
 
 def test_row_without_fields_is_reported() -> None:
     assert bad_rows(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
-        (1, "row: an object with named fields")
+        (1, "row: expected an object with named fields")
     ]
 
 

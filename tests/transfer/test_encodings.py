@@ -45,7 +45,7 @@ def test_gzip_is_detected_by_its_first_bytes_and_unpacked(stream: Callable[[byte
     ],
 )
 def test_damaged_gzip_is_refused(data: bytes) -> None:
-    with pytest.raises(Invalid, match="the file is gzipped, and damaged or cut off"):
+    with pytest.raises(Invalid, match="damaged or cut off"):
         text(data)
 
 
@@ -71,13 +71,13 @@ def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, c
 @pytest.mark.parametrize(
     ("data", "encoding", "message"),
     [
-        (b"a\nb\xe9\nc", "ascii", "line 2 has the byte 0xe9, which is not valid ascii there"),
-        (b"a\nb\n\x81\n", "cp1252", "line 3 has the byte 0x81, which is not valid cp1252 there"),
-        ("語\n".encode("shift_jis") + b"\xff\n", "shift_jis", "line 2 has the byte 0xff"),
-        ("語\n".encode("shift_jis") + b"\x8c", "shift_jis", "line 2 has the byte 0x8c"),
-        ("a\nb".encode("utf-16") + b"\x00", "utf-16", "line 2 has the byte 0x00"),
-        (b"a\n\x1b$B\xff", "iso2022_jp", "line 2 has the byte 0xff"),
-        (b"plain", "utf-16", "the file is not utf-16: UTF-16 stream does not start with BOM"),
+        (b"a\nb\xe9\nc", "ascii", "ascii, in which the byte 0xe9 of line 2 is not valid"),
+        (b"a\nb\n\x81\n", "cp1252", "cp1252, in which the byte 0x81 of line 3 is not valid"),
+        ("語\n".encode("shift_jis") + b"\xff\n", "shift_jis", "the byte 0xff of line 2 is not valid"),
+        ("語\n".encode("shift_jis") + b"\x8c", "shift_jis", "the byte 0x8c of line 2 is not valid"),
+        ("a\nb".encode("utf-16") + b"\x00", "utf-16", "the byte 0x00 of line 2 is not valid"),
+        (b"a\n\x1b$B\xff", "iso2022_jp", "the byte 0xff of line 2 is not valid"),
+        (b"plain", "utf-16", "got utf-16, which it is not (UTF-16 stream does not start with BOM)"),
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 2, 65_536])
@@ -108,7 +108,7 @@ def test_wrong_encoding_is_reported_with_the_line(
     ],
 )
 def test_unknown_encoding_is_refused(name: str) -> None:
-    with pytest.raises(Invalid, match="is not known") as error:
+    with pytest.raises(Invalid, match="expected a text encoding") as error:
         text(b"a", name)
     assert f"did you mean {name}?" not in str(error.value)
 

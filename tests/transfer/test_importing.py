@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from leaseq import transfer
+from leaseq import Invalid, transfer
 from leaseq.errors import ServerUnavailable
 from leaseq.models import Answer, EnqueuedMany
 from leaseq.transfer import BadRow, ImportResult, NewItem
 from tests.transfer.test_writing import answer
+
+BAD = Invalid("row", "row_nul")
 
 
 class CollectingTarget:
@@ -38,7 +40,7 @@ class CollectingTarget:
 
 def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:
     for n in range(count):
-        yield BadRow(n, "bad") if bad_every and n % bad_every == 0 else NewItem(n)
+        yield BadRow(n, BAD) if bad_every and n % bad_every == 0 else NewItem(n)
 
 
 def test_good_rows_are_imported_in_order_and_bad_rows_reported() -> None:
@@ -50,7 +52,7 @@ def test_good_rows_are_imported_in_order_and_bad_rows_reported() -> None:
 
 
 def test_each_left_out_line_counts_as_rejected() -> None:
-    rows: list[BadRow | NewItem] = [BadRow(2, "bad"), BadRow(3, "bad", left_out=(3, 7)), NewItem(1)]
+    rows: list[BadRow | NewItem] = [BadRow(2, BAD), BadRow(3, BAD, left_out=(3, 7)), NewItem(1)]
     assert transfer.import_items(CollectingTarget(), rows) == ImportResult(added=1, rejected=6)
 
 
@@ -192,7 +194,7 @@ def test_check_counts_readable_rows_and_returns_the_first_bad_rows() -> None:
 def test_check_keeps_no_rows_in_memory() -> None:
     def large() -> Iterator[NewItem | BadRow]:
         for n in range(300):
-            yield BadRow(n, "bad", "x" * 100_000, left_out=(n, n + 1))
+            yield BadRow(n, BAD, "x" * 100_000, left_out=(n, n + 1))
             yield NewItem("x" * 100_000)
 
     tracemalloc.start()
@@ -202,6 +204,6 @@ def test_check_keeps_no_rows_in_memory() -> None:
     assert (result.readable, result.rejected, result.first[0]) == (
         300,
         600,
-        BadRow(0, "bad", left_out=(0, 1)),
+        BadRow(0, BAD, left_out=(0, 1)),
     )
     assert peak < 1_000_000

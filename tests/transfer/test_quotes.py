@@ -78,7 +78,7 @@ def test_csv_quotes_enclose_fields_by_default() -> None:
         == [{"a": "x, y", "b": "1"}]
     )
     assert bad_rows(read(data, "csv", quotes="none")) == [
-        (2, "the header has 2 columns and this row has 3 (separated by commas)")
+        (2, "expected as many columns as the header has (2), got 3 (separated by commas)")
     ]
     raw_data = b'label,text\nham,"x\nspam,"y" z\n'
     assert [row["text"] for row in payloads(read(raw_data, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]

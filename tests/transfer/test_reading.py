@@ -56,7 +56,7 @@ TWICE = (
     f"the header names the column 'a' twice: rename one of the columns 1 (A) and 2 (B): {REMEDIES['header']}"
 )
 NOT_TEXT = f"not UTF-8 text: {REMEDIES['encoding']}"
-THREE_OF_TWO = "the header has 2 columns and this row has 3 (separated by commas)"
+THREE_OF_TWO = "expected as many columns as the header has (2), got 3 (separated by commas)"
 AS_TEXT = ": to read quotes as text, use --quotes none"
 OPEN_TOO_LONG = "a quote opens in this row and does not close within 2,097,152 bytes"
 OPEN = f"a quote opens in this row and does not close{AS_TEXT}"
@@ -66,8 +66,8 @@ BAD_TABLES = [
     pytest.param(
         b"a,b\n1\n2,3,4\n5,6\n",
         [
-            (2, "the header has 2 columns and this row has 1 (separated by commas)"),
-            (3, "the header has 2 columns and this row has 3 (separated by commas)"),
+            (2, "expected as many columns as the header has (2), got 1 (separated by commas)"),
+            (3, "expected as many columns as the header has (2), got 3 (separated by commas)"),
         ],
         [{"a": "5", "b": "6"}],
         id="wrong number of columns",
@@ -80,7 +80,7 @@ BAD_TABLES = [
     ),
     pytest.param(
         b"," * 16_384 + b"\n1\n",
-        [(1, "the header can't be read: a row of at most 16,384 columns expected, got 16,385")],
+        [(1, "the header can't be read: expected a row of at most 16,384 columns, got 16,385")],
         [],
         id="too many columns",
     ),
@@ -131,7 +131,7 @@ BAD_TABLES = [
     ),
     pytest.param(
         b"a\n" + b"x" * 262_143 + b"\ny\n",
-        [(2, "payload: at most 262,144 bytes of JSON; this has 262,151")],
+        [(2, "payload: expected at most 262,144 bytes of JSON, got 262,151")],
         [{"a": "y"}],
         id="payload too long",
     ),
@@ -174,20 +174,26 @@ DEEP = b"[" * 70 + b"]" * 70
 
 
 BAD_VALUES = [
-    pytest.param(b"NaN", "row: JSON numbers (not NaN)", id="NaN"),
-    pytest.param(b'{"a":-Infinity}', "row: JSON numbers (not -Infinity)", id="Infinity"),
-    pytest.param(b"1e999", "row: numbers that a double can hold", id="1e999"),
-    pytest.param(b"9" * 5_000, "row: whole numbers of at most 308 digits", id="huge integer"),
-    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' occurs twice)", id="duplicate key"),
-    pytest.param(DEEP, "row: JSON at most 64 levels deep", id="too deep"),
+    pytest.param(b"NaN", "row: expected JSON numbers, got NaN", id="NaN"),
+    pytest.param(b'{"a":-Infinity}', "row: expected JSON numbers, got -Infinity", id="Infinity"),
+    pytest.param(b"1e999", "row: expected numbers that a double can hold", id="1e999"),
+    pytest.param(b"9" * 5_000, "row: expected whole numbers of at most 308 digits", id="huge integer"),
     pytest.param(
-        b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
+        b'{"a":1,"a":2}', "row: expected each key once in an object, got 'a' twice", id="duplicate key"
     ),
-    pytest.param(b'"\xff"', f"row: UTF-8 text (byte 1 is not valid): {REMEDIES['encoding']}", id="not UTF-8"),
-    pytest.param(b'"\\ud800"', "payload: text without lone surrogates", id="lone surrogate"),
+    pytest.param(DEEP, "row: expected JSON at most 64 levels deep", id="too deep"),
+    pytest.param(
+        b"[" * 100_000 + b"]" * 100_000, "row: expected JSON at most 64 levels deep", id="deeper than Python"
+    ),
+    pytest.param(
+        b'"\xff"',
+        f"row: expected UTF-8 text, got byte 1, which is not valid: {REMEDIES['encoding']}",
+        id="not UTF-8",
+    ),
+    pytest.param(b'"\\ud800"', "payload: expected text without lone surrogates", id="lone surrogate"),
     pytest.param(
         b'"' + b"x" * 262_143 + b'"',
-        "payload: at most 262,144 bytes of JSON; this has 262,145",
+        "payload: expected at most 262,144 bytes of JSON, got 262,145",
         id="too long",
     ),
     pytest.param(
@@ -214,7 +220,7 @@ def test_malformed_json_is_reported_with_line_and_others_are_read(format: str, v
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
     assert [(line, message.split(" (")[0]) for line, message in bad_rows(rows)] == [
-        (2, "row: well-formed JSON")
+        (2, "row: expected well-formed JSON, got an error")
     ]
     assert payloads(rows) == [1, 2]
 
@@ -246,10 +252,10 @@ def test_json_file_other_than_one_array_is_reported(
 
 def test_bad_row_of_several_lines_is_reported_at_its_first_line() -> None:
     (bad_row,) = bad_rows(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
-    assert bad_row == (2, "id: 1 to 200 printable characters; this is '' (lines 2 to 3 are left out)")
+    assert bad_row == (2, "id: expected 1 to 200 printable characters, got '' (lines 2 to 3 are left out)")
 
 
 @pytest.mark.parametrize("take", [lambda text: transfer.read(text, "csv"), transfer.decoded])
 def test_a_stream_of_text_is_refused(take: Any) -> None:
-    with pytest.raises(Invalid, match=r"^stream: a stream of bytes: open the file with 'rb'$"):
+    with pytest.raises(Invalid, match=r"^stream: expected a stream of bytes, got a stream of text: open"):
         take(io.StringIO("a\n1\n"))

@@ -13,7 +13,7 @@ from leaseq.transfer.encodings import MAX_ROW_BYTES
 from tests.transfer.reads import bad_rows, payloads, read
 
 BY_ID = ColumnMapping(id="id")
-NO_ID = b'"rejected_reason":"id: a field \'id\', which this row does not have"'
+NO_ID = b'"rejected_reason":"id: expected a field \'id\', got a row without it"'
 BROKEN = b"Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
 
 
@@ -36,8 +36,8 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {},
             b'a,b\r\n1,2\r\n"3, 3",4,5\r\n6\r\n',
             b"rejected_line,rejected_reason,a,b\r\n"
-            b'3,the header has 2 columns and this row has 3 (separated by commas),"3, 3",4,5\r\n'
-            b"4,the header has 2 columns and this row has 1 (separated by commas),6\r\n",
+            b'3,expected as many columns as the header has (2); got 3 (separated by commas),"3, 3",4,5\r\n'
+            b"4,expected as many columns as the header has (2); got 1 (separated by commas),6\r\n",
             id="wrong number of columns",
         ),
         pytest.param(
@@ -45,7 +45,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {},
             b"a;b\n1;2;3",
             b"rejected_line;rejected_reason;a;b\n"
-            b"2;the header has 2 columns and this row has 3 (separated by semicolons);1;2;3\r\n",
+            b"2;expected as many columns as the header has (2), got 3 (separated by semicolons);1;2;3\r\n",
             id="semicolons, no line end at the end",
         ),
         pytest.param(
@@ -53,7 +53,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"delimiter": "|"},
             b"a|b\n1\n",
             b"sep=|\r\nrejected_line|rejected_reason|a|b\n"
-            b"2|the header has 2 columns and this row has 1 (separated by pipes)|1\n",
+            b"2|expected as many columns as the header has (2), got 1 (separated by pipes)|1\n",
             id="named delimiter",
         ),
         pytest.param(
@@ -61,7 +61,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": ColumnMapping(priority="p")},
             b'a,p\n"x ""y""\nz",high\n',
             b"rejected_line,rejected_reason,a,p\n"
-            b"2,p: a whole number from 0 to 1000000; this is 'high' (lines 2 to 3 are left out),"
+            b"2,p: expected a whole number from 0 to 1000000; got 'high' (lines 2 to 3 are left out),"
             b'"x ""y""\nz",high\n',
             id="invalid value over two lines",
         ),
@@ -70,7 +70,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"quotes": "none"},
             b'a\tb\n"1\n',
             b"rejected_line\trejected_reason\ta\tb\n"
-            b'2\tthe header has 2 columns and this row has 1 (separated by tabs)\t"1\n',
+            b'2\texpected as many columns as the header has (2), got 1 (separated by tabs)\t"1\n',
             id="quotes as text",
         ),
         pytest.param(
@@ -78,7 +78,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": BY_ID},
             b'{"id":"ok"}\n{"n": 1.50}\n{broken "\n',
             b'{"rejected_line":2,' + NO_ID + b',"row":{"n":1.5}}\n'
-            b'{"rejected_line":3,"rejected_reason":"row: well-formed JSON ('
+            b'{"rejected_line":3,"rejected_reason":"row: expected well-formed JSON, got an error ('
             + BROKEN
             + b')","text":"{broken \\""}\n',
             id="jsonl",
@@ -88,7 +88,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": BY_ID},
             b'[{"id":"ok"},\n{"n":1}, 7]',
             b'[\n{"rejected_line":2,' + NO_ID + b',"row":{"n":1}},\n'
-            b'{"rejected_line":2,"rejected_reason":"row: an object with named fields","row":7}\n]\n',
+            b'{"rejected_line":2,"rejected_reason":"row: expected an object with named fields","row":7}\n]\n',
             id="json",
         ),
         pytest.param("csv", {}, b"a\n1\n", b"", id="table without bad rows"),

@@ -28,14 +28,13 @@ from leaseq.webapp.store.accounts.provider import AccountNotLinked
 from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webapp.store.person_data import UnreadableQueues
 from leaseq.webhooks import EndpointNotFound
+from leaseq.webhooks.sending import AddressRefused
 from tests.support.leases import not_none
 
 EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),
-    leaseq.Invalid(
-        "result", "what the form asks", "the result does not fit", errors={"stars": "9 is too many"}
-    ),
-    leaseq.TooLarge("payload", "at most 262,144 bytes of JSON", "the payload has more"),
+    leaseq.Invalid("result", "form", question="stars", why="too many", errors={"stars": "too many"}),
+    leaseq.TooLarge("payload", "json_size", maximum=262_144, count=262_145),
     leaseq.ItemNotFound("reviews", "r-1"),
     leaseq.QueueNotFound("reviews"),
     leaseq.QueueExists("reviews"),
@@ -55,10 +54,11 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     SettingsRefused("LEASEQ_SECRET_KEY is not set"),
     TooManyOpen("streams"),
     DatabaseUnavailable("the database does not answer"),
-    WindowConflict("window", "100 and refilled at 50"),
+    WindowConflict("window", "other_window", high=100, low=50, queue="reviews"),
     DatabaseRefused("its tables are of another version"),
     EndpointNotFound("wh-none"),
-    Ambiguous("priority", "Type 1.234 or 1234."),
+    AddressRefused("url", "not_encrypted", host="example.org", address="8.8.8.8"),
+    Ambiguous("priority", "ambiguous", first="1.234", second="1234"),
     backup.BackupDamaged("it was cut off", 7),
     backup.BackupFailed("the server was restarted"),
     backup.RestoreRefused("there are people"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from leaseq.errors import Invalid, TooLarge
 from leaseq.validation import MAX_CONTAINERS, MAX_INTEGER_DIGITS, dump_json, load_json
+from tests.support.refused import refused
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('a{}[]"é', max_size=3),
@@ -37,7 +38,7 @@ LONGEST = 10**MAX_INTEGER_DIGITS - 1
     ],
 )
 def test_non_text_key_is_refused(value: Any) -> None:
-    with pytest.raises(Invalid, match=r"objects with text keys \(.+ is not text\)") as error:
+    with pytest.raises(Invalid, match=r"objects with text keys, got the key") as error:
         dump_json(value, "result")
     assert error.value.field == "result"
 
@@ -53,7 +54,7 @@ def test_value_is_accepted_only_if_all_its_keys_are_text(value: Any) -> None:
     if all(isinstance(key, str) for key in keys(value)):
         assert load_json(dump_json(value, "result")) == value
     else:
-        with pytest.raises(Invalid, match="objects with text keys"):
+        with refused("json_text_keys"):
             dump_json(value, "result")
 
 

@@ -79,7 +79,7 @@ def test_time_skipped_by_clock_change_is_refused(site: Callable[[str], Flask], z
     day, time = text.split("T")
     with site(zone).test_request_context():
         for parse in (typed_moment, filter_time):
-            with pytest.raises(leaseq.Invalid, match=f"exists in {zone}: on {day} its clocks skip {time}"):
+            with pytest.raises(leaseq.Invalid, match=f"exists in {zone}, got {day} {time}"):
                 parse(text, "due")
 
 
@@ -216,7 +216,7 @@ def test_period_that_ends_before_start_is_refused(
     page = f"/manage/{queue.name}/{path}"
     response = manager_browser.get(f"{page}from=2026-11-22&to=2026-11-21T10:05")
     assert response.status_code == 400
-    message = "from: a time before to; this is 2026-11-22, and to is 2026-11-21T10:05"
+    message = "From: expected a time before to, got 2026-11-22, and to is 2026-11-21T10:05"
     assert message in html.unescape(response.text)
     for text in ("2026-11-22", "2026-11-21T10:05"):
         assert f'value="{text}"' in response.text

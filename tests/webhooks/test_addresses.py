@@ -10,6 +10,7 @@ import pytest
 from leaseq import Invalid, webhooks
 from leaseq.webhooks.sending import is_public, post
 from tests.support.receiver import Receiver
+from tests.support.refused import refused
 from tests.webhooks.conftest import LOOPBACK, Hooks
 
 NO_NETWORKS = webhooks.networks("")
@@ -65,12 +66,12 @@ PRIVATE_HOSTS = [
 def test_an_address_that_is_not_public_is_refused(host: str, hooks: Hooks) -> None:
     for scheme in ("http", "https"):
         with pytest.raises(
-            Invalid, match=r"is not public: .* adds it or its network to LEASEQ_WEBHOOK_ALLOW"
+            Invalid, match=r"a public address, got .* adds it or its network to LEASEQ_WEBHOOK_ALLOW"
         ):
             hooks.endpoints.add(f"{scheme}://{host}:9/hook", by="ann")
         response = post(f"{scheme}://{host}:9/hook", {}, b"{}", NO_NETWORKS)
         assert response.status is None
-        assert "is not public" in (response.error or "")
+        assert "a public address" in (response.error or "")
 
 
 # iana-ipv4-special-registry-1.csv and iana-ipv6-special-registry-1.csv, updated 2025-10-09: all blocks but
@@ -189,7 +190,7 @@ def test_endpoint_may_have_a_hundred_queues(hooks: Hooks) -> None:
 def test_endpoint_number_101_is_refused(hooks: Hooks) -> None:
     for _ in range(100):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")
-    with pytest.raises(Invalid, match="at most 100 endpoints: remove one"):
+    with refused("endpoints"):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")
 
 
@@ -202,7 +203,7 @@ def test_allow_setting_accepts_addresses_and_networks(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["here", "10.0.0.1/8", "300.1.1.1", "127.0.0.1:80", "0177.0.0.1"])
 def test_invalid_allow_setting_is_refused(text: str) -> None:
-    with pytest.raises(Invalid, match="LEASEQ_WEBHOOK_ALLOW: addresses or networks such as"):
+    with pytest.raises(Invalid, match="LEASEQ_WEBHOOK_ALLOW: expected addresses or networks such as"):
         webhooks.networks(text)
 
 

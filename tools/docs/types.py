@@ -103,19 +103,28 @@ def errors() -> list[type[Exception]]:
 
 
 def attributes(error: type[Exception]) -> dict[str, str]:
-    """The type of each attribute that an error sets itself."""
+    """The type of each attribute that an error sets itself, and of its properties."""
     _, tree = _parse(error)
+    types = {}
+    for member in tree.body:
+        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
+            types[member.target.id] = ast.unparse(member.annotation)
+        elif isinstance(member, ast.FunctionDef) and member.decorator_list and member.returns:
+            types[member.name] = ast.unparse(member.returns)
     constructor = next(
         (member for member in tree.body if isinstance(member, ast.FunctionDef) and member.name == "__init__"),
         None,
     )
     if constructor is None:
-        return {}
+        return types
     annotations = {
         argument.arg: argument.annotation
-        for argument in (*constructor.args.args, *constructor.args.kwonlyargs)
+        for argument in (
+            *constructor.args.posonlyargs,
+            *constructor.args.args,
+            *constructor.args.kwonlyargs,
+        )
     }
-    types = {}
     for node in constructor.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Attribute):

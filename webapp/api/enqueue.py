@@ -166,7 +166,7 @@ def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
     new_items: list[leaseq.NewItem] = []
     for number, value in enumerate(in_slices(values), 1):
         if number > MAX_ARRAY:
-            raise leaseq.Invalid("body", f"at most {MAX_ARRAY:,} items in an array; send more as {NDJSON}")
+            raise leaseq.Invalid("body", "array_length", maximum=MAX_ARRAY, type=NDJSON)
         new_items.append(_element(number, value))
     return new_items
 
@@ -175,7 +175,7 @@ def _element(number: int, value: Any) -> leaseq.NewItem:
     try:
         return transfer.from_envelope(value)
     except leaseq.Invalid as error:
-        raise type(error)(f"{number - 1}.{error.field}", error.limit, f"item {number}: {error}") from None
+        raise error.at(f"{number - 1}.{error.field}") from None
 
 
 def _with_ids(queue_name: str, key: str | None, new_items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
@@ -206,16 +206,10 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
     if bad_rows:
         bad_row = bad_rows[0]
         message = bad_row.message.removeprefix("row: ")
-        raise Problem(
-            413 if bad_row.too_large else 400,
-            "too-large" if bad_row.too_large else "invalid",
-            f"line {bad_row.line}: {message}. The lines before it were added, this line and those after it "
-            "were not",
-            field="body",
-            limit=message,
-            line=bad_row.line,
-            **conflicts.members(counts),
-        )
+        status, code = (413, "too-large") if bad_row.too_large else (400, "invalid")
+        problem = Problem.of(status, code, "bad_line", field="body", line=bad_row.line, why=message)
+        problem.members |= {"line": bad_row.line, **conflicts.members(counts)}
+        raise problem
     return conflicts.answer(counts)
 
 
@@ -271,7 +265,7 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
     if request.mimetype not in FORMATS:
         raise UnsupportedMediaType(f"send a file as {', '.join(FORMATS)}")
     if query.no_header and query.header_line is not None:
-        raise leaseq.Invalid("header_line", "only without no_header")
+        raise leaseq.Invalid("header_line", "not_together", other="no_header")
     queue, key = existing_queue(path.q), idempotency_key()
     mapping = transfer.ColumnMapping(
         query.payload_field,
@@ -297,7 +291,8 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
 
     def bad(row: transfer.BadRow) -> None:
         if len(errors) < ERRORS_SHOWN:
-            errors.append({"line": row.line, "detail": row.message_with(_REMEDIES)})
+            detail, error = row.message_with(_REMEDIES), row.error
+            errors.append({"line": row.line, "detail": detail, "rule": error.rule, "values": error.values})
 
     conflicting: list[dict[str, Any]] = []
 

@@ -38,7 +38,7 @@ def idempotency_key() -> str | None:
     if key is None:
         return None
     if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
-        raise Invalid(HEADER, f"1 to {MAX_KEY} printable characters")
+        raise Invalid(HEADER, "printable", minimum=1, maximum=MAX_KEY)
     return key
 
 
@@ -54,13 +54,7 @@ def derived_id(queue: str, key: str, number: int) -> str:
 
 
 def key_reused() -> Problem:
-    return Problem(
-        422,
-        "key-reused",
-        f"{HEADER}: this key was used for another body. Send that body again, or use a new key",
-        field=HEADER,
-        limit="a new key for each body",
-    )
+    return Problem.of(422, "key-reused", "key_reused", field=HEADER, header=HEADER)
 
 
 def _hash(*parts: str) -> str:
@@ -128,11 +122,7 @@ def begin() -> Response | None:
     if record.hash and record.hash != keyed.hash.hexdigest():
         raise key_reused()
     if isinstance(record, InProgress):
-        problem = Problem(
-            409,
-            "in-progress",
-            f"{HEADER}: the first request with this key is still being processed: send it again in 1 s",
-        )
+        problem = Problem.of(409, "in-progress", "key_in_progress", header=HEADER)
         problem.headers["Retry-After"] = "1"
         raise problem
     return _stored_response(record)
@@ -151,12 +141,7 @@ def _drain(digest: Any) -> None:
 
 def _stored_response(answer: StoredResponse) -> Response:
     if answer.body is None:
-        raise Problem(
-            409,
-            "answer-not-kept",
-            f"{HEADER}: the first request with this key succeeded, with status {answer.status}. Its answer "
-            "was not kept, because it was too large or contains a secret: read what it changed",
-        )
+        raise Problem.of(409, "answer-not-kept", "answer_not_kept", header=HEADER, status=answer.status)
     response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(answer.headers)

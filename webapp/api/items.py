@@ -249,16 +249,22 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     """
     queue = existing_queue(path.q)
     if not 1 <= len(body.ids) <= MAX_IDS:
-        raise Invalid("ids", f"1 to {MAX_IDS:,} ids")
+        raise Invalid("ids", "range", minimum=1, maximum=MAX_IDS, value=len(body.ids))
     if (body.action == "assign") != (body.person is not None):
-        raise Invalid("person", "a name for assign, and none for the other actions")
+        raise Invalid("person", "only_for", uses=("assign",))
     if "unless" in body.model_fields_set and body.action != "remove":
-        raise Invalid("unless", "only for remove")
+        raise Invalid("unless", "only_for", uses=("remove",))
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
     count, refusals = items.run_bulk(queue, items.Bulk(body.action, assignee, unless=body.unless), body.ids)
     return {"done": count, "refused": [_refused(one.id, one.error) for one in refusals if one.error]}
 
 
-def _refused(id: str, error: leaseq.LeaseqError) -> dict[str, str]:
+def _refused(id: str, error: leaseq.LeaseqError) -> dict[str, Any]:
     problem = problem_of(error)
-    return {"id": id, "code": problem.code, "detail": problem.detail}
+    return {
+        "id": id,
+        "code": problem.code,
+        "rule": problem.rule,
+        "values": problem.values,
+        "detail": problem.detail,
+    }

@@ -13,7 +13,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
-from leaseq.names import did_you_mean
+from leaseq.names import nearest
 from leaseq.transfer import CONTENT_TYPES, Format
 from leaseq.webapp.serving.middleware import in_api
 from leaseq.webapp.serving.problem import Problem
@@ -54,7 +54,7 @@ def answer_without_view() -> Response | None:
         return None
     if isinstance(request.routing_exception, MethodNotAllowed):
         methods = ", ".join(sorted(_methods()))
-        problem = Problem(405, "method-not-allowed", f"this path allows {methods}, not {request.method}")
+        problem = Problem.of(405, "method-not-allowed", "method", methods=methods, method=request.method)
         problem.headers["Allow"] = methods
         raise problem
     if request.method != "OPTIONS" or request.routing_exception is not None:
@@ -68,7 +68,7 @@ def refuse_repeated_parameters() -> None:
     """Refuse repeated parameters, of which some programs read the first and others the last."""
     for name, values in request.args.lists():
         if len(values) > 1 and name not in REPEATED:
-            raise Invalid(name, f"one value; the query has {len(values)}")
+            raise Invalid(name, "one_value", count=len(values))
 
 
 def refuse_unknown_parameters() -> None:
@@ -79,8 +79,7 @@ def refuse_unknown_parameters() -> None:
     names = [one.name for one in operation.parameters or () if one.param_in == "query"]
     unknown = next((name for name in request.args if name not in names), None)
     if unknown is not None:
-        hint = f"they are {', '.join(names)}" if names else "it has none"
-        raise Invalid(unknown, f"is not a parameter of this call; {did_you_mean(unknown, names, hint)}")
+        raise Invalid(unknown, "parameter", choices=names, near=nearest(unknown, names))
 
 
 def accepted_format(chosen: Format | None, formats: Sequence[Format]) -> Format:

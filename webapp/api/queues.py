@@ -182,14 +182,13 @@ def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Polic
     if header is None:
         return None
     if not re.fullmatch(TAGS_PATTERN, header):
-        raise leaseq.Invalid("If-Match", 'the ETag of a GET with its quotes, like "0c5e", or *')
+        raise leaseq.Invalid("If-Match", "if_match", value=header)
     if policy is None:
         hint = " To create it, send the same without If-Match" if request.method == "PUT" else ""
         raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{hint}")
     tags = request.if_match
     if not (tags.star_tag or tags.contains_weak(policy.version)):
-        detail = f"the policy of queue {queue.name!r} is not the one that If-Match names, and nothing changed"
-        raise Problem(412, "policy-changed", f"{detail}: GET the queue, and send the ETag that it has now")
+        raise Problem.of(412, "policy-changed", "policy_not_matched", queue=queue.name)
     return None if tags.star_tag else policy
 
 
@@ -197,7 +196,7 @@ def _create_only() -> bool:
     """Whether `If-None-Match` requires that the queue doesn't exist."""
     header = request.headers.get("If-None-Match")
     if header not in (None, "*"):
-        raise leaseq.Invalid("If-None-Match", "* only: create the queue if there is none")
+        raise leaseq.Invalid("If-None-Match", "if_none_match", value=header)
     return header is not None
 
 

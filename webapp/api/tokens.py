@@ -81,7 +81,7 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
         )
     except Invalid as error:
         field = _FIELDS.get(error.field, error.field)
-        raise Invalid(field, error.limit) from None
+        raise error.at(field) from None
     return _with_secret(token), 201
 
 
@@ -151,7 +151,7 @@ def _check_end(caller: ApiToken, days: int | None) -> None:
     now = datetime.now(UTC)
     if _ends_before(caller, now + timedelta(days=days)):
         days_left = (caller.expires_at - now).days
-        raise Invalid("days", f"at most {days_left}: the token of this request expires then")
+        raise Invalid("days", "token_days", maximum=days_left)
 
 
 def _ends_before(caller: ApiToken, end: datetime | None) -> bool:

@@ -24,7 +24,7 @@ from leaseq.webapp.auth.session import (
     token_fields,
 )
 from leaseq.webapp.context import accounts, person, queue_names, state
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import Person, scopes_of
 

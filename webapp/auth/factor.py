@@ -12,7 +12,7 @@ from leaseq import Invalid
 from leaseq.webapp.auth.account import account_page
 from leaseq.webapp.auth.session import address, begin_code, bp, check_current_password, start_session
 from leaseq.webapp.context import accounts, person
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts.factors import provisioning_uri
 

@@ -19,7 +19,7 @@ from leaseq import Invalid
 from leaseq.webapp.auth.notices import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
-from leaseq.webapp.security.authorization import Visitor, disabled_text, extend_session
+from leaseq.webapp.security.authorization import Visitor, extend_session
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
@@ -173,7 +173,7 @@ def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     if account is None or account.disabled:
         accounts().sign_ins.log_failure(name, how, address())
         if account is not None:
-            raise Invalid("name", "somebody with an account that is not disabled", disabled_text())
+            raise Invalid("name", "disabled_account")
         return None
     accounts().attempts.uncount(counters)
     return account
@@ -199,7 +199,7 @@ def check_current_password() -> None:
     """Require the password before a change that could lock the person out: somebody else at their desk does
     not know it."""
     if authenticate_by_password(person().name, "present password") is None:
-        raise Invalid("password", "your current one", _("That is not your current password."))
+        raise Invalid("password", "current_password")
 
 
 def require_recent_proof() -> None:
@@ -208,7 +208,7 @@ def require_recent_proof() -> None:
     if person().has_password:
         check_current_password()
     elif not has_recent_proof():
-        raise Invalid("sign-in", "within the last ten minutes", _("Please sign in again first."))
+        raise Invalid("sign-in", "recent_sign_in")
 
 
 def revoke_tokens_if_asked(name: str, *, by: str) -> None:
@@ -229,9 +229,7 @@ def new_password() -> str:
     """The password of a form that asks for it twice."""
     password = request.form.get("new_password", "")
     if password != request.form.get("again", ""):
-        raise Invalid(
-            "password", "the same twice", _("The two passwords are different. Type the same password twice.")
-        )
+        raise Invalid("password", "same_password")
     return password
 
 
@@ -241,7 +239,7 @@ def token_fields() -> dict[str, Any]:
     days = form.get("days", str(TOKEN_DAYS[1]))
     count = whole_number(days)
     if days != "never" and count is None:
-        raise Invalid("days", "a number of days, or never")
+        raise Invalid("days", "days_or_never", value=days)
     return {
         "name": form.get("token_name", ""),
         "scope": form.get("scope") or None,

@@ -16,7 +16,7 @@ from leaseq.webapp.auth.session import (
     token_count,
 )
 from leaseq.webapp.context import accounts
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.store.accounts import Invitation
 
 

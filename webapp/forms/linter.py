@@ -17,6 +17,7 @@ from leaseq import Invalid, Json, validation
 from leaseq.form import KINDS, PARTS, check_form, check_result, conditions_of
 from leaseq.webapp.forms.choices import is_same_value
 from leaseq.webapp.forms.fields import Field, fields_of
+from leaseq.webapp.refusals import reason_of
 
 _NAMED = 5  # options that a warning names
 _CHECKED = 300  # options of a question that are checked, at most
@@ -55,7 +56,7 @@ def check_text(text: str) -> CheckedForm:
         try:
             check_form(form)
         except Invalid as error:
-            findings.append(Finding(0, error.limit))
+            findings.append(Finding(0, reason_of(error)))
     if not any(one.is_error for one in findings):
         findings += _warnings(form, text)
     return CheckedForm(form, tuple(findings))
@@ -68,7 +69,7 @@ def _syntax_finding(text: str, invalid: Invalid) -> Finding:
         return Finding(_line(text, _fault_position(text, error.pos)), _hint(text, error))
     except (RecursionError, ValueError):
         pass
-    return Finding(0, invalid.limit)
+    return Finding(0, reason_of(invalid))
 
 
 def _fault_position(text: str, at: int) -> int:

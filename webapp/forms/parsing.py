@@ -16,6 +16,7 @@ from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.schema import problem
 from leaseq.webapp.numbers import number_text, read_number
+from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
 
 Typed: TypeAlias = Mapping[str, list[str]]
@@ -137,7 +138,7 @@ def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str
         try:
             value = _value(field, typed[field.name])
         except Invalid as error:
-            errors[field.name] = error.limit
+            errors[field.name] = reason_of(error)
         else:
             if value is not EMPTY:
                 values[field.name] = value
@@ -203,10 +204,9 @@ def _choice_value(field: Field, text: str) -> Json:
         return found[0].value
     if found:
         labels = ", ".join(choice.label for choice in found[:_NAMED])
-        message = _("This can mean several: %(options)s. Type one in full.", options=labels)
-        raise Invalid(field.name, str(message))
+        raise Invalid(field.name, "several_choices", options=labels)
     if text.strip():
-        raise Invalid(field.name, str(_("Choose one of these.")))
+        raise Invalid(field.name, "choice")
     return EMPTY
 
 
@@ -216,7 +216,7 @@ def _ranking(field: Field, texts: list[str]) -> Json:
         return EMPTY
     by_text = {choice.text: choice.value for choice in field.choices}
     if len(texts) != len(by_text) or set(texts) != set(by_text):
-        raise Invalid(field.name, str(_("Put a different option in each place.")))
+        raise Invalid(field.name, "ranking")
     return [by_text[text] for text in texts]
 
 
@@ -241,13 +241,7 @@ def _with_offset(field: Field, text: str) -> str:
     try:
         moment = typed_moment(f"{day}T{clock}{offset or ''}", field.name)
     except Invalid as error:
-        message = _(
-            "%(zone)s has no %(time)s on %(day)s: its clocks are put forward. Type a later time.",
-            zone=site_zone(),
-            time=minute,
-            day=day,
-        )
-        raise Invalid(field.name, str(message)) from error
+        raise Invalid(field.name, "skipped_clock", zone=str(site_zone()), time=minute, day=day) from error
     utc = moment.replace(tzinfo=None).isoformat()
     return (utc.rstrip("0") if "." in utc else utc) + "Z"
 

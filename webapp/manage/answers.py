@@ -25,8 +25,8 @@ from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.numbers import number_text
+from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.matching import at_path, condition, words_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items
@@ -329,7 +329,7 @@ def _skip() -> int:
     """The number of disagreements on earlier pages."""
     skip = whole_number(request.args.get("skip") or "0")
     if skip is None or skip < 0:
-        raise Invalid("skip", "a whole number from 0")
+        raise Invalid("skip", "whole_from", minimum=0)
     return skip
 
 
@@ -430,7 +430,7 @@ def correct(q: str, id: str) -> Response | tuple[str, int]:
         )
     except Invalid as error:
         input = form_view_of(queue.policy.form).submitted_input(request.form)
-        errors = error.errors or {error.field: error.limit}
+        errors = error.errors or {error.field: reason_of(error)}
         return _correction(queue, queue.get(id), token, input, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
     return redirect_to_item(q, id)
@@ -460,5 +460,5 @@ def _correction(
 def _token() -> int:
     token = whole_number(request.values.get("token"))
     if token is None:
-        raise Invalid("token", "the token of an answer")
+        raise Invalid("token", "token_value")
     return token

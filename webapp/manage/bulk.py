@@ -17,8 +17,8 @@ from leaseq.transfer import rfc3339, time_of
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.filters import state_word
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import (
     ANY,
     Search,
@@ -271,7 +271,7 @@ def _hidden_fields(bulk: BulkRequest) -> dict[str, str]:
 def _bulk_request(form: leaseq.Json) -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MAX_CHOSEN:
-        raise Invalid("id", f"at most {MAX_CHOSEN} items at once, or all items of a search")
+        raise Invalid("id", "chosen_items", maximum=MAX_CHOSEN)
     began = request.form.get("began")
     move = validation.one_of(request.form.get("move"), MOVES, "move")
     if move == "assign" and "anybody" in request.form:
@@ -279,7 +279,7 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
     search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
     all = request.form.get("which") == "all"
     if move == "lower" and not (all and search.where.answers_above):
-        raise Invalid("move", "lower only for all items that need more answers than the search says")
+        raise Invalid("move", "lower_answers")
     return BulkRequest(
         move=move,
         search=narrowed_search(move, search) if all else search,

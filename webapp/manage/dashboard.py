@@ -23,10 +23,10 @@ from leaseq.webapp.manage.items import warn_of_lookalike
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.chart import SIZE, Line, Tick, line_of, scale_of
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.rendering.filters import ago, seconds_until, span, time_until
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.store.samples import SECONDS, Sample, Unit

@@ -24,9 +24,9 @@ from leaseq.webapp.manage.item_forms import changed_form as form_of
 from leaseq.webapp.manage.item_forms import read_change as read_form
 from leaseq.webapp.manage.items import SCAN_LIMIT
 from leaseq.webapp.manage.reports import adoption_effect
+from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
@@ -372,7 +372,7 @@ def release(q: str, id: str) -> Response:
 def adopt(q: str, id: str) -> Response:
     token = whole_number(request.form.get("token"))
     if token is None:
-        raise Invalid("token", "the token of a late answer")
+        raise Invalid("token", "token_value")
     items.adopt(existing_queue(q), id, token)
     flash(_("The late answer is accepted. If it replaced an answer, that one is now a late answer."))
     return redirect_to_item(q, id)
@@ -417,7 +417,7 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
     try:
         items.answer(queue, id, text, message=message)
     except Invalid as error:
-        return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=error.limit)), 400
+        return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=reason_of(error))), 400
     flash(_("Your message is sent."))
     return redirect_to_item(q, id, "thread")
 

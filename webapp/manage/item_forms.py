@@ -18,9 +18,9 @@ from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.forms.templates import missing_fields
 from leaseq.webapp.numbers import whole_number_in
+from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.site_time import clock_text, typed_moment
 from leaseq.webapp.typed import DIGEST_PREFIX, digest_of, lines_of
@@ -57,7 +57,7 @@ def _sample(text: str) -> tuple[Json, str]:
     try:
         return (validation.load_json(text, "sample") if text.strip() else None), ""
     except Invalid as error:
-        return None, error.limit
+        return None, reason_of(error)
 
 
 def payloads_of(queue: leaseq.Queue) -> list[Json]:
@@ -153,7 +153,7 @@ def value_of(name: str, text: str) -> Any:
 def _priority(text: str) -> int:
     number = whole_number_in(text, "priority")
     if number is None:
-        raise Invalid("priority", f"a whole number from 0 to {validation.MAX_PRIORITY:,}")
+        raise Invalid("priority", "range", minimum=0, maximum=validation.MAX_PRIORITY, value=text)
     return number
 
 
@@ -230,7 +230,7 @@ class NewItemForm:
             return validation.load_json(text, "json")
         payload = {one.name: one.value() for one in self.fields if one.text.strip()}
         if not payload:
-            raise Invalid("payload", "at least one field", _("Fill in at least one field of the item."))
+            raise Invalid("payload", "empty_item")
         return payload
 
 

@@ -21,8 +21,8 @@ from leaseq.webapp.forms import fields_of, titles_of
 from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk import moves_for, name_of
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.filters import plain
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import (
     ANY,
     Search,

@@ -21,6 +21,7 @@ from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk import RefusedItem
 from leaseq.webapp.manage.items import payload_summary
 from leaseq.webapp.realtime.attention import Report, question_row, reports_on, waiting_reports
+from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import state_word, unused_answers
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items
@@ -150,7 +151,7 @@ def _place() -> Place:
         return Place()
     before, number = whole_number(text), whole_number(request.args.get("number") or "0")
     if before is None or number is None:
-        raise Invalid("before", "a time in microseconds since the epoch, as the link to the next page has it")
+        raise Invalid("before", "microseconds")
     return Place((before, request.args.get("id", ""), number), request.args.get("dead") or None)
 
 
@@ -210,7 +211,7 @@ def adopt_late(q: str) -> str | Response:
     if count:
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", count))
     refused_items = [
-        RefusedItem(one.id, title_of(queue, one.id) or one.id, one.error.limit)
+        RefusedItem(one.id, title_of(queue, one.id) or one.id, reason_of(one.error))
         if isinstance(one.error, Invalid)
         else RefusedItem(one.id, one.id, _("it no longer exists"))
         for one in refusals
@@ -258,7 +259,7 @@ def _chosen_keys() -> list[str]:
     key = request.form.get("only")
     keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
     if len(keys) > MAX_SHOWN:
-        raise Invalid("id", f"at most {MAX_SHOWN} late answers at once")
+        raise Invalid("id", "chosen_late", maximum=MAX_SHOWN)
     return keys
 
 
@@ -267,7 +268,7 @@ def _parts(key: str) -> tuple[str, int]:
     text, _space, id = key.partition(" ")
     token = whole_number(text)
     if token is None:
-        raise Invalid("id", "a late answer's token, a space and its item's id")
+        raise Invalid("id", "late_id")
     return id, token
 
 

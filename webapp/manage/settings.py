@@ -42,6 +42,7 @@ from leaseq.webapp.manage.items import warn_of_lookalike
 from leaseq.webapp.numbers import number_text, read_number
 from leaseq.webapp.paths import current_path
 from leaseq.webapp.realtime.attention import some_need_more_answers
+from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
@@ -228,7 +229,7 @@ def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]
         try:
             values[setting.name] = setting.read(typed[setting.name])
         except Invalid as error:
-            errors[setting.name] = error.limit
+            errors[setting.name] = reason_of(error)
     return values, errors
 
 
@@ -256,7 +257,7 @@ def _seconds(name: str, text: str) -> Json:
     parts = list(_SPAN.finditer(text))
     is_whole = "".join(part.group() for part in parts) == text
     if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
-        raise Invalid(name, str(gettext("a time, such as 90 s, 5 min, 1 h 30 min or 2 d")))
+        raise Invalid(name, "duration", value=text)
     sizes = {**UNITS, "m": 60}
     seconds = round(sum(read_number(part[1], name) * sizes[part[2] or "s"] for part in parts), 6)
     return int(seconds) if seconds == int(seconds) else seconds
@@ -311,7 +312,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         try:
             queues.configure(queue, policy, expected=policy, **values)
         except Invalid as error:
-            errors[error.field] = error.limit
+            errors[error.field] = reason_of(error)
     if errors:
         return _page(queue, {**texts, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
@@ -365,7 +366,12 @@ def apply_template(q: str) -> str:
         )
     template = form_template(request.form.get("from", ""))
     if template is None:
-        raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in form_templates())]))
+        raise Invalid(
+            "from",
+            "one_of",
+            choices=["items", *(one.name for one in form_templates())],
+            value=request.form.get("from", ""),
+        )
     template_texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
     if not typed.get("instructions", "").strip():
         template_texts["instructions"] = template.instructions
@@ -382,9 +388,7 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
     payloads = payloads_of(queue)
     new_form = guess_form(payloads)
     if new_form is None:
-        raise Invalid(
-            "from", "items whose payloads have fields", _("There are no items, or they have no fields.")
-        )
+        raise Invalid("from", "no_fields")
     old_form = queue.policy.form
     old_parts = (
         {name: part for name, part in old_form.items() if name != "show"}

@@ -123,10 +123,10 @@ SHORT_LEASE = 20
 def read_plan(form: Mapping[str, str]) -> Plan:
     """The plan in a form. Raises Invalid."""
     if form.get("confirmed") != "yes":
-        raise Invalid("confirmed", "a tick", _("Confirm that the simulated answers are kept in this queue."))
+        raise Invalid("confirmed", "unconfirmed_trial")
     minutes = whole_number(form.get("minutes"))
     if minutes not in MINUTES:
-        raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
+        raise Invalid("minutes", "one_of", choices=MINUTES, value=minutes)
     return Plan(
         people=_number(form, "people", 1, MAX_SIMULATED_PEOPLE),
         think=_number(form, "think", 1, 600),
@@ -145,5 +145,5 @@ def read_lease_seconds(form: Mapping[str, str]) -> int | None:
 def _number(form: Mapping[str, str], name: str, low: int, high: int) -> int:
     number = whole_number_in(form.get(name, ""), name)
     if number is None or not low <= number <= high:
-        raise Invalid(name, f"a whole number from {low} to {high}")
+        raise Invalid(name, "range", minimum=low, maximum=high, value=form.get(name, ""))
     return number

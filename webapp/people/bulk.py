@@ -16,7 +16,7 @@ from leaseq.webapp.context import accounts, named_queue, person, state
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.live import Listing
 from leaseq.webapp.people.roster import Roster
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import people, queues
 from leaseq.webapp.serving.bodies import whole_number
@@ -50,7 +50,7 @@ def change_many() -> BaseResponse | str:
         names = request.form.getlist("name")
         change = _change()
         if not names:
-            raise Invalid("name", "at least one person: select them in the list")
+            raise Invalid("name", "no_people")
         outcome = change(names)
     except Invalid as error:
         flash(_("Not changed: %(why)s.", why=in_words(error)))
@@ -104,7 +104,7 @@ def _action() -> str:
 def _change() -> Callable[[Sequence[str]], Outcome]:
     change = _CHANGES.get(_action())
     if change is None:
-        raise Invalid("act", f"one of {', '.join(_CHANGES)}")
+        raise Invalid("act", "one_of", choices=list(_CHANGES), value=_action())
     return change
 
 
@@ -165,7 +165,7 @@ def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tu
 
     def change_people(access: Access) -> Access:
         if access.work is None:
-            raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
+            raise Invalid("queue", "open_queue", queue=queue)
         return replace(access, work=replace(access.work, people=change(access.work.people)))
 
     queues.change_access(queue, change_people)
@@ -178,7 +178,7 @@ def _disable(names: Sequence[str]) -> Outcome:
 
 def _disable_one(name: str) -> None:
     if name == person().name:
-        raise Invalid("name", "anybody but yourself: you would be signed out")
+        raise Invalid("name", "yourself")
     _update(name, disabled=True)
 
 
@@ -195,7 +195,7 @@ def _update(
 def _typed_value(field: str) -> str:
     text = request.form.get("value", "").strip()
     if not text:
-        raise Invalid(field, "a value in its field")
+        raise Invalid(field, "required")
     return text
 
 

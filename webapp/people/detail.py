@@ -18,8 +18,8 @@ from leaseq.webapp.auth.session import require_recent_proof, revoke_tokens_if_as
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.roster import Roster
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.notices import flash_unassigned
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import people
 from leaseq.webapp.store.accounts import ROLES

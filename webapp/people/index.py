@@ -15,8 +15,8 @@ from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.live import Listing, as_json, as_stream
 from leaseq.webapp.people.roster import Roster, is_downward, sort_of
+from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.rendering.filters import ago
-from leaseq.webapp.rendering.refusals import in_words, role_word
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
@@ -38,10 +38,10 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[st
     errors: dict[str, str] = {}
     try:
         if len(names) > MAX_NAMES:
-            raise Invalid("name", f"at most {MAX_NAMES} names at once; these are {len(names)}")
+            raise Invalid("name", "names", maximum=MAX_NAMES, count=len(names))
         days = whole_number_in(fields.get("days", str(DAYS)), "days")
         if days is None:
-            raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
+            raise Invalid("days", "range", minimum=1, maximum=MAX_DAYS, value=fields.get("days"))
         for name in names or [""]:
             try:
                 links.append(InvitationLink(name, _invite(name, fields, days)))

@@ -25,7 +25,7 @@ from leaseq.webapp.forms import layout_of
 from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
-from leaseq.webapp.rendering.refusals import in_words, role_word
+from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.serving.time_slices import run_beside
 from leaseq.webapp.site_time import is_valid_in, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD

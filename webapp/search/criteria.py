@@ -120,7 +120,7 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
         arguments.get("state") or (ANY if searches else "inbound"), SEARCHED_STATES, "state"
     )
     if typed["order"] not in ("", "newest", "oldest"):
-        raise Invalid("order", "newest or oldest")
+        raise Invalid("order", "one_of", choices=("newest", "oldest"), value=typed["order"])
     now = datetime.now(UTC)
     since, until = filter_period(typed)
     if typed["overdue"]:
@@ -148,7 +148,7 @@ def needing_more_answers(policy: leaseq.Policy) -> Search:
 def _count(text: str, field: str, maximum: int = 1_000) -> int:
     count = whole_number_in(text, field)
     if count is None or not 1 <= count <= maximum:
-        raise Invalid(field, f"a whole number from 1 to {maximum:,}")
+        raise Invalid(field, "range", minimum=1, maximum=maximum, value=text)
     return count
 
 

@@ -83,7 +83,7 @@ def json_number(text: str, field: str) -> float:
     """The number in a program's search. Raises Invalid."""
     number = validation.load_json(text, field)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise Invalid(field, "a number")
+        raise Invalid(field, "any_number")
     return number
 
 
@@ -98,7 +98,7 @@ ReadNumber: TypeAlias = Callable[[str, str], float]
 def parts_of(text: str, read: ReadNumber = json_number) -> tuple[Part, ...]:
     """The parts of a search box's text. Raises Invalid."""
     if len(text) > LONGEST:
-        raise Invalid("find", f"at most {LONGEST} characters; it has {len(text)}")
+        raise Invalid("find", "long_search", maximum=LONGEST, count=len(text))
     return tuple(_parts(text, read))
 
 
@@ -113,7 +113,7 @@ def _parts(text: str, read: ReadNumber) -> Iterator[Part]:
             yield Part("", "", f"{name}:{value}")
             continue
         if sign in _COMPARE and value == "=":  # a sign without a value
-            raise Invalid("find", f"a number after {name}{sign}=")
+            raise Invalid("find", "compared_number", comparison=f"{name}{sign}=")
         yield _condition(name, sign, value, read)
 
 
@@ -157,7 +157,7 @@ def _condition(name: str, sign: str, value: str, read: ReadNumber) -> Part:
             raise
     except Invalid:
         if sign in _COMPARE:
-            raise Invalid("find", f"a number after {name}{sign}, not {value!r}") from None
+            raise Invalid("find", "compared_number", comparison=f"{name}{sign}", value=value) from None
     return Part(name, sign, value)
 
 

@@ -264,7 +264,7 @@ def _guard() -> BaseResponse | None:
         if person is None:
             return _ask_to_sign_in()
         if not at_least(person.role, need):
-            raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
+            raise Problem.of(403, "forbidden", "role", needed=need, yours=person.role)
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
             _check_scope(this_request, token, need, view)
         _refuse_other_queues(this_request, person, need, view)

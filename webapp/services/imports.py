@@ -62,7 +62,7 @@ def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfe
     were added. ``reason_of``: what is wrong with a row."""
     store = jobs()
     if not store.begin(id):
-        raise Invalid("import", "a new file: this one was already imported")
+        raise Invalid("import", "import_done")
     bad_rows = BadRows(store, id, reason_of)
     try:
         with store.heartbeat(id):

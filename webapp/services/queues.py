@@ -9,8 +9,6 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from flask_babel import gettext as _
-
 import leaseq
 from leaseq import STATES, Cleared, Invalid, LeaseqError, Policy, Queue, State, webhooks
 from leaseq.policy import FIELDS
@@ -41,7 +39,7 @@ def configure(
     """Create the queue, or change its policy, which was ``before``. ``expected``: refuse if it is another one
     by now. ``source``: what a new queue is made from. Raises Invalid, PolicyChanged and QueueExists."""
     if before is None and queue.name == webhooks.QUEUE:
-        raise Invalid("name", f"another name: {queue.name} has the deliveries of webhooks")
+        raise Invalid("name", "webhook_queue_name", name=queue.name)
     after = queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     if before is None:
         accounts().log.note(person().name, "queue.made", queue.name, source)
@@ -150,7 +148,7 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     Invalid with this field for others."""
     name = accounts().worker_name(name, field)
     if not state().access.get(queue).lets_work(accounts().get(name)):
-        raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
+        raise Invalid(field, "no_access", name=name)
     return name
 
 
@@ -215,8 +213,7 @@ def checked_access(access: Access) -> Access:
     """The access, if this request's person may set it. Raises Invalid."""
     access = Access(_checked_group("work", access.work), _checked_group("manage", access.manage))
     if not access.lets_manage(person()):
-        reason = f"{person().name!r} is in none of these groups, and could not change it back"
-        raise Invalid("manage", "a group that you are in, or everybody", reason)
+        raise Invalid("manage", "own_group", name=person().name)
     return access
 
 
@@ -226,7 +223,7 @@ def _checked_group(field: str, group: Group | None) -> Group | None:
     names = {one.name for one in accounts().people()}
     unknown_names = [name for name in group.people if name not in names]
     if unknown_names:
-        raise Invalid(field, "people who have an account", f"nobody is named {unknown_names[0]!r}")
+        raise Invalid(field, "nobody", name=unknown_names[0])
     return group
 
 
@@ -267,9 +264,7 @@ def start_simulation(
         queue.name, by, plan, (own_seconds, lease) if lease and lease != own_seconds else None
     )
     if id is None:
-        raise Invalid(
-            "simulation", "one at a time", _("Simulated people are working already: stop them first.")
-        )
+        raise Invalid("simulation", "one_simulation")
     if lease and lease != own_seconds:
         queue.configure(by=by, lease_seconds=lease)
     worker = _Simulation(simulations, queue, plan, id)

@@ -94,7 +94,7 @@ class StrictRequest(Request):
             return {}
         value = _object_of(raw)
         if not isinstance(value, dict):
-            raise Invalid("body", "a JSON object")
+            raise Invalid("body", "json_object", value=value)
         return value
 
     def value_or_elements(self) -> Any:
@@ -141,7 +141,7 @@ class StrictRequest(Request):
 def _object_of(raw: bytes) -> Any:
     """The JSON value of a body, which is not read if it is longer than the longest payload can be."""
     if len(raw) > MAX_VALUE_BYTES:
-        raise TooLarge("body", f"at most {MAX_VALUE_BYTES:,} bytes of JSON, or a JSON array")
+        raise TooLarge("body", "body_size", maximum=MAX_VALUE_BYTES)
     return validation.load_json(raw)
 
 
@@ -161,8 +161,9 @@ def unpack_body() -> None:
         return
     if not in_api() or encoding not in _GZIP:
         accepted = "gzip" if in_api() else "identity"
-        detail = f"Content-Encoding: expected {accepted}, got {encoding}"
-        problem = Problem(415, "unsupported-media-type", detail)
+        problem = Problem.of(
+            415, "unsupported-media-type", "content_encoding", accepted=accepted, encoding=encoding
+        )
         problem.headers["Accept-Encoding"] = accepted
         raise problem
     packed = get_input_stream(environ, max_content_length=sys.maxsize)
@@ -187,11 +188,10 @@ class UnpackedBody(io.RawIOBase):
         try:
             piece = self._file.read(min(len(buffer), PIECE))
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise Invalid("body", f"a whole gzip file, as Content-Encoding says ({error})") from None
+            raise Invalid("body", "gzip", why=str(error)) from None
         self._size += len(piece)
         if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
-            limit = f"a body that unpacks to at most {MAX_EXPANSION} times its size"
-            raise Problem(413, "too-large", f"body: {limit}: send it unpacked", field="body", limit=limit)
+            raise Problem.of(413, "too-large", "unpacked_body", field="body", times=MAX_EXPANSION)
         buffer[: len(piece)] = piece
         return len(piece)
 

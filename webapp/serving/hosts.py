@@ -36,9 +36,7 @@ def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
     def check() -> None:
         host = _PORT.sub("", request.host).lower()
         if request.path not in PROBE_PATHS and not any(_matches(host, name) for name in names):
-            limit = "a host in LEASEQ_ALLOWED_HOSTS"
-            detail = f"Host: {limit}"
-            raise Problem(400, "invalid", detail, field="Host", limit=limit)
+            raise Problem.of(400, "invalid", "host", field="Host")
 
     if names:
         app.before_request(check)

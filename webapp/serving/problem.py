@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 from flask import Flask, Response
 from gunicorn import util
@@ -20,22 +20,50 @@ from gunicorn.http.errors import (
     UnsupportedTransferCoding,
 )
 
+from leaseq import Invalid
+from leaseq.sentences import sentence
+
 
 class Problem(Exception):
-    """An error response: its status, its stable code, its detail, and further members."""
+    """An error response: its status, its stable code, its detail, the rule and values that the detail is made
+    of, and further members. If its detail has no rule, the code stands for it."""
 
-    def __init__(self, status: int, code: str, detail: str, **members: Any) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        rule: str = "",
+        values: Mapping[str, Any] | None = None,
+        **members: Any,
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
+        self.rule = rule or code
+        self.values = dict(values or {})
         self.members = members
         self.headers: dict[str, str] = {}
 
+    def tell(self, rule: str, **values: Any) -> None:
+        """Take the detail from a rule."""
+        self.detail, self.rule, self.values = sentence(rule, values), rule, values
+
+    @classmethod
+    def of(cls, status: int, code: str, rule: str, /, *, field: str | None = None, **values: Any) -> Self:
+        """A problem whose detail is the sentence of a rule."""
+        detail = sentence(rule, values)
+        if field is None:
+            return cls(status, code, detail, rule=rule, values=values)
+        error = Invalid(field, rule, **values)
+        return cls(status, code, str(error), rule=rule, values=error.values, field=field, limit=error.limit)
+
 
 MEANINGS = {
-    "invalid": "A field was refused before anything changed; `field` names it, and `limit` what is allowed. "
-    "Correct it.",
+    "invalid": "A field was refused before anything changed; `field` names it, `limit` what is allowed, and "
+    "`rule` and `values` say the same to a program. Correct it.",
     "unauthorized": "There is no valid token or session. Send `Authorization: Bearer <token>`; replace an "
     "expired token with a new one.",
     "forbidden": "Another role, scope or access is required, which `detail` names, or the CSRF token is "
@@ -101,6 +129,8 @@ def body_of(problem: Problem, request_id: str | None) -> dict[str, Any]:
         "code": problem.code,
         "detail": problem.detail,
         "request_id": request_id,
+        "rule": problem.rule,
+        "values": problem.values,
         **problem.members,
     }
 
@@ -126,9 +156,8 @@ def init_unreadable(app: Flask, respond: Callable[[Problem], Response]) -> None:
 
 def problem_of(error: Exception) -> Problem:
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), 400)
-    limit = f"valid HTTP/1.1 ({error})"
     code = "too-large" if status in (414, 431) else "invalid"
-    return Problem(status, code, f"request: {limit}", field="request", limit=limit)
+    return Problem.of(status, code, "http", field="request", why=str(error))
 
 
 def write(client: Any, problem: Problem) -> None:

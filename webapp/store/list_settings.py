@@ -65,21 +65,21 @@ class ListSettingsStore(Store):
         """Set the columns. Raises Invalid."""
         names = list(dict.fromkeys(name for name in columns if name))
         if len(names) > MAX_COLUMNS:
-            raise Invalid("columns", f"at most {MAX_COLUMNS} columns; these are {len(names)}")
+            raise Invalid("columns", "columns_of_list", maximum=MAX_COLUMNS, count=len(names))
         if any(len(name) > _MAX_COLUMN for name in names):
-            raise Invalid("columns", f"names of at most {_MAX_COLUMN} characters")
+            raise Invalid("columns", "column_names", maximum=_MAX_COLUMN)
         with self._client.translating():
             self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
         """Save a search, replacing the one of that name. Raises Invalid."""
         if not 1 <= len(name) <= MAX_NAME:
-            raise Invalid("view", f"a name of 1 to {MAX_NAME} characters; it has {len(name)}")
+            raise Invalid("view", "length", minimum=1, maximum=MAX_NAME, count=len(name))
         if len(query) > _MAX_QUERY:
-            raise Invalid("search", f"at most {_MAX_QUERY:,} characters; it has {len(query):,}")
+            raise Invalid("search", "length", minimum=0, maximum=_MAX_QUERY, count=len(query))
         views = self.get(queue).views
         if name not in views and len(views) >= MAX_VIEWS:
-            raise Invalid("view", f"at most {MAX_VIEWS} saved views of a queue: remove one first")
+            raise Invalid("view", "views", maximum=MAX_VIEWS)
         with self._client.translating():
             self._redis.hset(_BASE + queue, _VIEW + name, query)
 

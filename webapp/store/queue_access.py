@@ -193,13 +193,11 @@ def _loaded(raw: bytes) -> Access:
 
 def _check(name: str, group: Group) -> None:
     if not group:
-        raise Invalid(name, "at least one person, skill or team; or everybody")
+        raise Invalid(name, "empty_group")
     if len(group.people) > MAX_PEOPLE:
-        raise Invalid(
-            name, f"at most {MAX_PEOPLE} people; these are {len(group.people)}: use a skill or a team"
-        )
+        raise Invalid(name, "group_people", maximum=MAX_PEOPLE, count=len(group.people))
     if len(group.teams) > MAX_TEAMS:
-        raise Invalid(name, f"at most {MAX_TEAMS} teams; these are {len(group.teams)}")
+        raise Invalid(name, "group_teams", maximum=MAX_TEAMS, count=len(group.teams))
 
 
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:

@@ -216,12 +216,12 @@ class Threads(Store):
         earlier reply may have been lost. A different text under the same id is another message."""
         text, key = record.text.replace("\r\n", "\n").strip(), _item_key(queue, id)
         if not text or len(text) > MAX_TEXT:
-            raise Invalid("message", f"1 to {MAX_TEXT:,} characters; this has {len(text):,}")
+            raise Invalid("message", "length", minimum=1, maximum=MAX_TEXT, count=len(text))
         count, stored_value = self._client.ask(("HLEN", key), ("HGET", key, message))
         if stored_value is not None and _read(stored_value).text != text:
             message, stored_value = new_message_id(), None
         if stored_value is None and count >= MAX_MESSAGES:
-            raise Invalid("message", f"at most {MAX_MESSAGES} messages about an item; there are {count}")
+            raise Invalid("message", "messages", maximum=MAX_MESSAGES, count=count)
         value = json.dumps(record._replace(text=text), ensure_ascii=False)
         self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *commands)
 

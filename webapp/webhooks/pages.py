@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, webhooks
 from leaseq.webapp.context import person, queue_names
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks as service
 from leaseq.webapp.site_time import filter_time

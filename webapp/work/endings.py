@@ -18,6 +18,7 @@ from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms import draft_of
 from leaseq.webapp.forms.changes import with_gone
+from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.services import leases
 from leaseq.webapp.serving.bodies import whole_number
@@ -37,7 +38,7 @@ def send_answer(queue: leaseq.Queue, send: Callable[[Json, Json], _Sent]) -> _Se
         form = _current_form(queue)
         result, errors = form_view_of(form).read(request.form)
         if errors:
-            raise Invalid("result", "an answer that fits the queue's form", errors=errors)
+            raise Invalid("result", "answers_misfit", errors=errors)
         try:
             return send(result, form)
         except PolicyChanged:
@@ -83,7 +84,7 @@ def redirect_to_queue(q: str) -> Response:
 def read_token() -> int:
     token = whole_number(request.values.get("token"))
     if token is None:
-        raise Invalid("token", "the token of a lease")
+        raise Invalid("token", "token_value")
     return token
 
 
@@ -254,7 +255,7 @@ def finish(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        return show_errors(queue, id, token, error.errors or {error.field: error.limit})
+        return show_errors(queue, id, token, error.errors or {error.field: reason_of(error)})
     if not outcome.replayed:
         today += figures
     remember_act(q, id, token, "finish late" if outcome.late else "finish")

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
-from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import leases
 from leaseq.webapp.store.threads import Message
@@ -131,7 +131,7 @@ def renew(q: str, id: str) -> Page:
     except Invalid as error:
         message = in_words(error)
         if error.field == "renewals":
-            message = _("The time for this item can't be extended again: %(limit)s.", limit=error.limit)
+            message = _("The time for this item can't be extended again: %(limit)s.", limit=reason_of(error))
         return show_errors(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
@@ -194,7 +194,7 @@ def ask(q: str, id: str) -> Page:
     try:
         state().threads.ask(q, id, name, text, message=f"{token}-{request.form.get('message', '')}"[:80])
     except Invalid as error:
-        return show_errors(queue, id, token, {"question": error.limit})
+        return show_errors(queue, id, token, {"question": reason_of(error)})
     if wants_fragment():
         return thread_html(state().threads.of_item(q, id))
     flash(_("Your question is sent. The answer appears with the item."))

@@ -73,7 +73,9 @@ class Client:
 def check_client(client: object) -> Client:
     """``client``; raises Invalid if it is not a Client."""
     if not isinstance(client, Client):
-        raise Invalid("client", f"what leaseq.aio.connect(url) returns; this is a {type(client).__name__}")
+        raise Invalid(
+            "client", "type", type="what leaseq.aio.connect(url) returns", kind=type(client).__name__
+        )
     return client
 
 

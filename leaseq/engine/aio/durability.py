@@ -18,13 +18,11 @@ from leaseq.engine.durability import (
     _command,
     _count,
     _load,
-    _no_file,
     _unconfirmed_error,
-    _unsupported,
     majority_of,
 )
 from leaseq.engine.scripts import BoundScript, pack
-from leaseq.errors import ServerRefused, ServerUnavailable
+from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
 
@@ -100,7 +98,7 @@ async def check(durable: Durable, server: ServerQueries, key: str) -> None:
     if durable == "fsync":
         await _check_fsync(ask)
     elif durable == "replica" and (not await _count_confirmations(durable, 1, ask)):
-        raise _unsupported(durable, "a connected replica", "has none that answers", "connect one")
+        raise Invalid("durable", "durable_replica")
     elif durable == "majority":
         await _check_majority(ask, lambda: server.replicas(key))
 
@@ -109,16 +107,11 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
     try:
         count = await replicas()
     except ServerRefused as error:
-        cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
-        problem = f"does not report it ({error})"
-        raise _unsupported("majority", "the number of replicas", problem, cure) from error
+        raise Invalid("durable", "durable_count", why=str(error)) from error
     quorum = majority_of(count)
     confirmations = await _count_confirmations("majority", quorum, ask)
     if confirmations < quorum:
-        need = f"{quorum} connected {('replica' if quorum == 1 else 'replicas')}"
-        raise _unsupported(
-            "majority", need, f"has {count}, of which {confirmations} answered", "connect them"
-        )
+        raise Invalid("durable", "durable_majority", quorum=quorum, count=count, confirmations=confirmations)
 
 
 async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
@@ -136,20 +129,15 @@ async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
 async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
     config = await _configuration(ask)
     if config.get("appendonly") == "no":
-        raise _no_file()
+        raise Invalid("durable", "durable_file")
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
-        raise _unsupported("fsync", "appendfsync always", problem, "set appendfsync always on the server")
+        raise Invalid("durable", "durable_appendfsync", fsync=fsync)
     confirmations = await _count_confirmations("fsync", 1, ask)
     if fsync is None and await _is_valkey(ask):
-        problem = "does not allow this user to read that setting"
-        cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
-        raise _unsupported("fsync", "appendfsync always", problem, cure)
+        raise Invalid("durable", "durable_config")
     if not confirmations:
-        raise _unsupported(
-            "fsync", "a disk that confirms", f"did not confirm within {_TRY_MILLISECONDS} ms", "check its log"
-        )
+        raise Invalid("durable", "durable_disk", milliseconds=_TRY_MILLISECONDS)
 
 
 async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
@@ -177,8 +165,10 @@ async def _count_confirmations(durable: Durable, quorum: int, ask: Callable[...,
     except rx.ResponseError as error:
         message = str(error).lower()
         if "appendonly" in message:
-            raise _no_file() from error
-        problem, cure = (f"answers {error}", "use Valkey, or Redis 7.2 or newer")
+            raise Invalid("durable", "durable_file") from error
+        command = words[0]
         if isinstance(error, rx.NoPermissionError):
-            problem, cure = ("does not allow it to this user", f"add the ACL rule +{words[0].lower()}")
-        raise _unsupported(durable, words[0], problem, cure) from error
+            raise Invalid("durable", "durable_permission", durable=durable, command=command) from error
+        raise Invalid(
+            "durable", "durable_command", durable=durable, command=command, why=str(error)
+        ) from error

@@ -54,8 +54,7 @@ class CallLimiter:
         if self._loop is None:
             self._loop = loop
         if self._loop is not loop:
-            limit = "used in the event loop of its first call, and this is another one"
-            raise Invalid("client", f"{limit}: connect once in each event loop")
+            raise Invalid("client", "event_loop")
         async with self._semaphore:
             yield
 

@@ -176,7 +176,7 @@ class Admin(Inspection):
         id of each deleted item.
         """
         if state not in STATES:
-            raise Invalid("state", "one of " + ", ".join(STATES))
+            raise Invalid("state", "one_of", choices=STATES, value=state)
         manager = arguments.author(by)
 
         async def remove(id: str) -> None:
@@ -287,7 +287,7 @@ class Admin(Inspection):
         Otherwise it raises ItemFinished, with the item, and nothing changes.
         """
         if unless not in (None, "finished"):
-            raise validation.refusal("unless", "None or 'finished'", unless)
+            raise Invalid("unless", "one_of", choices=("None", "finished"), value=unless)
         condition = () if unless is None else ("unless", unless)
         await self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
 

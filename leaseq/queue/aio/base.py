@@ -88,7 +88,7 @@ class Base:
         """
         version = expected_version(expected)
         if version and create_only:
-            raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
+            raise Invalid("create_only", "not_together", other="expected")
         old_policy = Policy() if create_only else await self.policy
         policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
         form.check_form(policy.form)

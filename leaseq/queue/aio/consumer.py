@@ -43,7 +43,7 @@ class Reserving(Base):
         person, skills_text = (validation.person_name(person), ",".join(validation.skills(skills)))
         request = arguments.request(request_id)
         if stop is not None and (not isinstance(stop, asyncio.Event)):
-            raise Invalid("stop", "an asyncio.Event, or None")
+            raise Invalid("stop", "type", type="asyncio.Event or None", kind=type(stop).__name__)
         if wait != 0:
             self._connection.check_open()
             return await self._reserve_waiting(

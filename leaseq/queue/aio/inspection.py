@@ -63,7 +63,7 @@ class Inspection(Base):
     async def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
         """Like ``items``, with the cursor of the next page. ``after`` accepts it, or an Item of the page."""
         if state not in STATES:
-            raise Invalid("state", "one of " + ", ".join(STATES))
+            raise Invalid("state", "one_of", choices=STATES, value=state)
         return await self._page(state, limit, after)
 
     async def find(
@@ -80,7 +80,7 @@ class Inspection(Base):
         it. ``backwards`` begins at the list's end. If the page's ``after`` is not None, there are more
         entries, even if the page is empty."""
         if state not in get_args(ListName):
-            raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
+            raise Invalid("state", "one_of", choices=get_args(ListName), value=state)
         return await self._page(
             state, limit, after, where, validation.integer(look, "look", 1, MAX_LOOK), backwards
         )

@@ -98,7 +98,7 @@ class Erasing(Base):
         """
         person, new_name = (validation.person_name(person), validation.person_name(to, "to"))
         if new_name == person:
-            raise Invalid("to", "a name other than the person's")
+            raise Invalid("to", "other_name")
         manager, items, leases = (arguments.author(by), 0, 0)
         marker = ServerMarker(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
@@ -113,8 +113,7 @@ class Erasing(Base):
                 step = next_step.decode() or None
             if step is None and await marker.is_present():
                 return Erased(items, leases)
-        limit = f"a person who reserves nothing during this call; {person!r} did {_ROUNDS} times"
-        raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
+        raise Invalid("person", "still_reserving", person=person, count=_ROUNDS)
 
 
 class Restoring(Base):
@@ -137,7 +136,7 @@ class Restoring(Base):
         Invalid.
         """
         if item.id is None:
-            raise Invalid("id", "required: the id that the item had")
+            raise Invalid("id", "id_required")
         id, head, payload = arguments.row(item, item.id)
         if answers_needed is not None:
             head += f" n{validation.integer(answers_needed, 'answers_needed', 1, 100)}"

@@ -60,7 +60,7 @@ class Producer(Base):
         result = await self._enqueue(row, caller_request, 0)
         if result.differing_places and (is_derived or on_conflict) and await self._differs(row):
             if is_derived:
-                raise Invalid("request_id", replies.REUSED_REQUEST_ID)
+                raise Invalid("request_id", "request_id")
             if on_conflict:
                 on_conflict(Conflict(0, row[0]))
         return Enqueued(result.duplicate_id or row[0], result.added == 1)
@@ -106,7 +106,7 @@ class Producer(Base):
                 row = _row(item, make_id, total)
             except Invalid as error:
                 if on_invalid is None:
-                    raise type(error)(f"items[{total}].{error.field}", error.limit) from None
+                    raise error.at(f"items[{total}].{error.field}") from None
                 on_invalid(total, error)
                 total, invalid_count = (total + 1, invalid_count + 1)
                 continue

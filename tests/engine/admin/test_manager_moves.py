@@ -15,6 +15,7 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.support.leases import not_none
+from tests.support.refused import refused
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -48,7 +49,7 @@ def test_a_dead_item_is_revived_with_its_failures_forgotten(
 
 def test_a_finished_item_is_not_revived(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
     timed_queue.finish(take("ann"), {})
-    with pytest.raises(leaseq.Invalid, match="a dead item; 'one' is finished") as error:
+    with refused("state") as error:
         timed_queue.revive("one")
     assert error.value.field == "id"
     assert sets()["finished"] == ["one"]
@@ -107,7 +108,7 @@ def test_assign_refuses_item_that_is_not_waiting(
     lease = take("ann")
     if verb:
         getattr(timed_queue, verb)(lease, "x")
-    with pytest.raises(leaseq.Invalid, match=f"a waiting item; 'one' is {message}"):
+    with pytest.raises(leaseq.Invalid, match=f"'one', which is {message}"):
         timed_queue.assign("one", "bob")
 
 

@@ -54,7 +54,7 @@ def test_payload_of_held_or_answered_item_cannot_be_changed(three: leaseq.Queue)
     three.enqueue({"n": 1}, id="a")
     lease = take(three, "ann")
     for _ in range(2):
-        with pytest.raises(leaseq.Invalid, match="somebody holds or answered it") as error:
+        with pytest.raises(leaseq.Invalid, match="somebody holds or answered") as error:
             three.change("a", payload={"n": 2}, priority=10)
         assert error.value.field == "payload"
         assert three.get("a").priority == 100

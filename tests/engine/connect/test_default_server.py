@@ -55,7 +55,7 @@ def test_error_without_server_lists_searched_places(tmp_path: Path) -> None:
     with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect()
     assert error.value.field == "url"
-    message = error.value.limit
+    message = str(error.value)
     assert "LEASEQ_REDIS_URL is not set" in message
     assert f"no `leaseq up` is running for the data directory '{tmp_path}/leaseq-data'" in message
     assert "set LEASEQ_DATA" in message

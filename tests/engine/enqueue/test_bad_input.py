@@ -107,12 +107,12 @@ def test_ids_at_limits_are_accepted(timed_queue: leaseq.Queue, id: str) -> None:
     [
         (
             {"payload": leaseq.NewItem({})},
-            "payload: a JSON value; this is a NewItem: pass its payload, id and",
+            "payload: expected a JSON value, got a NewItem: pass its payload, id and",
         ),
-        ({"due": "2026-12-01"}, "such as datetime.now(UTC), from 1970 to 9000; this is '2026-12-01'"),
-        ({"at": datetime(2031, 3, 1)}, "; this is datetime.datetime(2031, 3, 1, 0, 0)"),  # noqa: DTZ001
-        ({"priority": "3"}, "priority: a whole number from 0 to 1,000,000; this is '3'"),
-        ({"delay": "x" * 99}, f"delay: a number from 0 to 315,360,000; this is '{'x' * 58}\u2026"),
+        ({"due": "2026-12-01"}, "such as datetime.now(UTC), from 1970 to 9000, got '2026-12-01'"),
+        ({"at": datetime(2031, 3, 1)}, "got datetime.datetime(2031, 3, 1, 0, 0)"),  # noqa: DTZ001
+        ({"priority": "3"}, "priority: expected a whole number from 0 to 1,000,000, got '3'"),
+        ({"delay": "x" * 99}, f"delay: expected a number from 0 to 315,360,000, got '{'x' * 58}\u2026"),
     ],
 )
 def test_error_shows_refused_value(timed_queue: leaseq.Queue, fields: dict[str, Any], message: str) -> None:
@@ -122,7 +122,7 @@ def test_error_shows_refused_value(timed_queue: leaseq.Queue, fields: dict[str, 
 
 
 def test_error_shows_refused_queue_name(timed_queue: leaseq.Queue, server: Server) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"^queue: 1 to 64 characters .*; this is 'My Queue'$"):
+    with pytest.raises(leaseq.Invalid, match=r"^queue: expected 1 to 64 characters .*, got 'My Queue'$"):
         leaseq.Queue(server.client, "My Queue")
 
 
@@ -146,4 +146,4 @@ def test_refusal_shows_the_value_and_its_type(
     with pytest.raises(leaseq.Invalid) as caught:
         queue.enqueue(1, **fields)
     assert caught.value.field == next(iter(fields))
-    assert str(caught.value).endswith(f"; this is {shown}")
+    assert str(caught.value).endswith(f", got {shown}")

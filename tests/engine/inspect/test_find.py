@@ -232,7 +232,7 @@ def test_entry_without_item_is_on_no_page(
 
 
 def test_filter_of_wrong_type_is_refused(timed_queue: leaseq.Queue) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
+    with pytest.raises(leaseq.Invalid, match=r"^where: expected leaseq.Filter, got str$"):
         timed_queue.find("dead", "x")  # type: ignore[arg-type]
 
 

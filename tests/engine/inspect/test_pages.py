@@ -62,7 +62,7 @@ def test_a_cursor_of_another_list_is_refused(timed_queue: leaseq.Queue, take: Ta
         cursor = timed_queue.page(state, limit=1).after
         assert cursor
         assert timed_queue.page(state, limit=1, after=cursor).items
-        with pytest.raises(leaseq.Invalid, match=f"a cursor from an earlier page of {other} items"):
+        with pytest.raises(leaseq.Invalid, match="a cursor from an earlier page"):
             timed_queue.page(other, limit=1, after=cursor)
 
 

@@ -12,6 +12,7 @@ from tests.engine.model.items import Part
 from tests.engine.model.machine import numbers
 from tests.engine.model.machine_managing import INDEX
 from tests.engine.model.machine_undoing import UndoingMachine
+from tests.support.refused import refused
 
 
 class ReplacingMachine(UndoingMachine):
@@ -26,7 +27,7 @@ class ReplacingMachine(UndoingMachine):
                 self.queue.reopen(id, token, to=person)
             return
         if person and self.model.has_another(part, person):
-            with pytest.raises(leaseq.Invalid, match="another part"):
+            with refused("holds_or_answered_part"):
                 self.queue.reopen(id, token, to=person)
             return
         for _ in range(1 + twice):  # a repeated call changes nothing
@@ -40,7 +41,7 @@ class ReplacingMachine(UndoingMachine):
         part = self.finished_part(index)
         id, token, result = part.item.id, part.grants[-1].token, {"corrected": next(numbers)}
         if self.model.has_another(part, by):
-            with pytest.raises(leaseq.Invalid, match="another part"):
+            with refused("holds_or_answered_part"):
                 self.queue.correct(id, token, result, by=by)
             return
         item = self.queue.correct(id, token, result, by=by)
@@ -48,7 +49,7 @@ class ReplacingMachine(UndoingMachine):
         assert (answer.person, answer.late) == (by, False)
         self.model.correct(part, answer.token, by, result, self.now)
         assert self.queue.correct(id, token, result, by=by) == item, "a repeated call changes nothing"
-        with pytest.raises(leaseq.Invalid, match="the token of an answer"):
+        with refused("answer_token"):
             self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
 
     def finished_part(self, index: int) -> Part:

@@ -243,7 +243,7 @@ def test_revive_does_nothing_or_is_refused_if_no_assignment_is_dead(three: lease
     three.revive("a")  # nothing of it is dead, so nothing changes
     assert three.get("a").state == "reserved"
     three.finish(leases[2], {})
-    with pytest.raises(leaseq.Invalid, match="'a' is finished"):
+    with pytest.raises(leaseq.Invalid, match="'a', which is finished"):
         three.revive("a")
 
 

@@ -105,7 +105,7 @@ def test_assign_is_refused_for_reserved_finished_or_dead_item(
         timed_queue.finish(lease, {})
     elif state == "dead":
         timed_queue.fail(lease, "no")
-    with pytest.raises(leaseq.Invalid, match=f"'a' is {state}") as error:
+    with pytest.raises(leaseq.Invalid, match=f"'a', which is {state}") as error:
         timed_queue.assign("a", person)
     assert error.value.field == "id"
     assert timed_queue.stats().counters["assigned"] == 0

@@ -104,8 +104,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "webhook-tls",
             "leaseq/webhooks/sending.py",
-            "            )\n        if not target.https",
-            instead="            )\n        if False",
+            "setting=SETTING)\n        if not target.https",
+            instead="setting=SETTING)\n        if False",
         ),
     ),
     *row(

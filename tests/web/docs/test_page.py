@@ -107,7 +107,7 @@ def leaves(node: Any, key: str = "") -> Iterator[str]:
 
 def leaf(node: Any, key: str) -> str:
     if key == "additionalProperties":
-        return "other fields"
+        return "other fields" if node is False else ""
     if key == "$ref":
         return str(node).rpartition("/")[2]
     if (key, node) == ("type", "array"):

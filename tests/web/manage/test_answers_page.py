@@ -199,8 +199,8 @@ def test_newest_answers_are_read_first_and_more_on_request(
         ("most=7", "most"),
         ("by=moon", "by"),
         ("skip=-1", "skip"),
-        ("from=yesterday", "from"),
-        ("person=" + "x" * 300, "person"),
+        ("from=yesterday", "From"),
+        ("person=" + "x" * 300, "Person"),
     ],
 )
 def test_invalid_query_is_refused_with_field_name(

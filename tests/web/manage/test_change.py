@@ -119,7 +119,8 @@ def test_invalid_change_is_refused_and_form_keeps_input(
     fields: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
     response = send(manager_browser, path, **fields)
     assert response.status_code == 400
-    assert f"Not changed: {field}" in text_of(response.text)
+    label = {"due": "Due date", "requires": "Skills"}.get(field, field.capitalize())
+    assert f"Not changed: {label}" in text_of(response.text)
     assert message in text_of(response.text)
     assert {name: form(response.text)[name] for name in fields} == fields
     assert queue.get("r-1") == before

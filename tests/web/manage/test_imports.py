@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
-from leaseq import checkpoints
+from leaseq import Invalid, checkpoints
 from leaseq.transfer import BadRow, ImportResult
 from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.manage.importing.remarks import bad_row_message
@@ -130,7 +130,7 @@ def test_rejected_rows_are_stored_while_import_runs(
     bad_rows = jobs_module.BadRows(jobs, base, bad_row_message)
     with app.test_request_context():
         for line in range(1, 4):
-            bad_rows.add(BadRow(line, "no id"))
+            bad_rows.add(BadRow(line, Invalid("id", "required")))
     assert [row["line"] for row in jobs.bad_rows(base)] == [1, 2]
 
 

@@ -60,9 +60,9 @@ def test_exact_id_is_found_in_any_list(manager_browser: Browser, mixed_queue: le
             "a day such as 2026-11-21, or a time such as",
         ),
         ("state=dead&skill=No+Good", "a-z"),
-        ("state=dead&outcome=eaten", "outcome: one of"),
+        ("state=dead&outcome=eaten", "outcome: expected one of"),
         ("state=dead&text=x&outcome=held", "only these have a comment"),
-        ("state=dead&order=up", "newest or oldest"),
+        ("state=dead&order=up", "one of newest, oldest"),
         *((f"state=dead&back={count}", "a whole number from 1 to 1,000") for count in ("0", "1001", "x")),
     ],
 )

@@ -85,7 +85,7 @@ def test_existing_queue_is_not_created_again(manager_browser: Browser, form_queu
     ("fields", "message"),
     [
         ({}, "Choose a file first"),
-        ({"file": (io.BytesIO(b"x"), "rows.dat")}, "name the format, one of csv"),
+        ({"file": (io.BytesIO(b"x"), "rows.dat")}, "ends with none of .csv"),
         ({"file": (io.BytesIO(b"x"), "rows.xls")}, "save it as xlsx or as CSV"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),

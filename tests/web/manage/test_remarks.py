@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from leaseq import Invalid
 from leaseq.transfer import BadRow
 from leaseq.webapp.manage.importing.remarks import bad_row_message
 
@@ -17,6 +18,6 @@ SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for doubl
 )
 def test_bad_row_message_contains_applicable_advice(app: Any, remedy: Any, advice: str | None) -> None:
     with app.test_request_context():
-        message = bad_row_message(BadRow(2, "it can't be read", remedy=remedy))
-    assert message.startswith("it can't be read")
+        message = bad_row_message(BadRow(2, Invalid("row", "row_nul"), remedy=remedy))
+    assert message.startswith("a NUL byte")
     assert [one for one in (SEPARATOR, QUOTES) if one in message] == ([advice] if advice else [])

@@ -56,9 +56,9 @@ def test_words_and_conditions_find_items(
 @pytest.mark.parametrize(
     ("find", "message"),
     [
-        ("rating<=much", "find: a number after rating<=, not 'much'"),
-        ("rating>=", "find: a number after rating>="),
-        ("x" * 501, "find: at most 500 characters"),
+        ("rating<=much", "Search: expected a number after rating<=, got 'much'"),
+        ("rating>=", "Search: expected a number after rating>="),
+        ("x" * 501, "Search: expected at most 500 characters"),
     ],
 )
 def test_invalid_search_is_refused_and_kept_in_box(

@@ -81,10 +81,10 @@ def test_json_replaces_form_fields(letters: leaseq.Queue, manager_browser: Brows
         ({"text.text": " "}, "Fill in at least one field"),
         ({"value.pages": "three"}, "pages"),
         ({"json": "{"}, "json"),
-        ({"text.text": "kept words", "priority": "-1"}, "priority"),
-        ({"text.text": "kept words", "priority": "99999999"}, "priority"),
-        ({"text.text": "kept words", "id": "x" * 300}, "id"),
-        ({"text.text": "kept words", "requires": "x" * 300}, "requires"),
+        ({"text.text": "kept words", "priority": "-1"}, "Priority"),
+        ({"text.text": "kept words", "priority": "99999999"}, "Priority"),
+        ({"text.text": "kept words", "id": "x" * 300}, "Id"),
+        ({"text.text": "kept words", "requires": "x" * 300}, "Skills"),
         ({"text.text": "kept words", "request_id": "x" * 300}, "request_id"),
     ],
 )
@@ -103,13 +103,13 @@ def test_refused_item_is_kept_in_form(
     ("field", "value", "message"),
     [
         ("confirmed", "", "Confirm that the simulated answers are kept"),
-        ("people", "0", "people: a whole number from 1 to 50"),
-        ("people", "51", "people: a whole number from 1 to 50"),
-        ("think", "soon", "think: a whole number from 1 to 600"),
-        ("minutes", "3", "minutes: one of 1, 2, 5, 10"),
-        ("abandon", "101", "abandon: a whole number from 0 to 100"),
-        ("walk_away", "-1", "walk_away: a whole number from 0 to 100"),
-        ("fail", "100.5", "fail: a whole number from 0 to 100"),
+        ("people", "0", "people: expected a whole number from 1 to 50"),
+        ("people", "51", "people: expected a whole number from 1 to 50"),
+        ("think", "soon", "think: expected a whole number from 1 to 600"),
+        ("minutes", "3", "minutes: expected one of 1, 2, 5, 10"),
+        ("abandon", "101", "abandon: expected a whole number from 0 to 100"),
+        ("walk_away", "-1", "walk_away: expected a whole number from 0 to 100"),
+        ("fail", "100.5", "fail: expected a whole number from 0 to 100"),
     ],
 )
 def test_invalid_simulation_is_refused(
@@ -257,5 +257,5 @@ def test_invalid_lease_time_of_simulation_is_refused(
 ) -> None:
     response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
     assert response.status_code == 400
-    assert "from 5 to 3600" in response.text
+    assert "from 5 to 3,600" in response.text
     assert re.search(rf'name="lease" value="{lease}"[^>]* aria-invalid', response.text)

@@ -31,7 +31,7 @@ def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, manager_br
         url(answered_letters, "columns"), {"column": [f"c{n}" for n in range(MAX_COLUMNS + 1)]}
     )
     page = manager_browser.get(url(answered_letters, "items")).text
-    assert "Not changed: columns: at most 8 columns; these are 9." in page
+    assert "Not changed: columns: expected at most 8 columns, got 9." in page
     assert '<th scope="col">c0</th>' not in page
 
 
@@ -62,7 +62,7 @@ def test_saved_search_requires_valid_name(
 ) -> None:
     manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
     page = manager_browser.get(url(answered_letters, "items")).text
-    assert "Not saved: view: a name of 1 to 60 characters" in page
+    assert "Not saved: view: expected 1 to 60 characters" in page
     assert 'class="view"' not in page
 
 

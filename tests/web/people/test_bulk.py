@@ -65,7 +65,7 @@ def test_bulk_grants_and_revokes_access_to_queue(
     queue.configure()
     fields = {"name": team[:2], "value": queue.name}
     admin_browser.post("/people/bulk", {**fields, "act": "let-work"})
-    assert "everybody may work on" in admin_browser.get("/people").text
+    assert "on which everybody may work" in admin_browser.get("/people").text
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
     admin_browser.post("/people/bulk", {**fields, "act": "let-work"})
     assert state.access.get(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
@@ -92,7 +92,7 @@ def test_bulk_keeps_access_granted_by_other_process(
     [
         ({"name": [], "act": "team"}, "at least one person"),
         ({"act": "promote"}, "one of add-skills"),
-        ({"act": "add-skills", "value": "  "}, "a value in its field"),
+        ({"act": "add-skills", "value": "  "}, "expected a value"),
         ({"act": "add-skills", "value": "Not Good"}, "each 1 to 64 characters of a-z"),
         ({"act": "team", "value": "x" * 65}, "a team of at most 64 printable characters"),
         ({"name": ["nobody at all"], "act": "team"}, "there is no person named"),
@@ -194,7 +194,7 @@ def test_later_step_reports_refusals_without_redirect(
     response = admin_browser.post(path, {**fields, "after": team[1], "done": 2, "total": 3})
     assert response.status_code == 200
     assert "2 people are changed." in response.text
-    assert f"{team[2]}</a>: queue: a queue that only some may work on" in response.text
+    assert f"{team[2]}</a>: Queue: expected a queue that only some may work on" in response.text
 
 
 def test_pasted_names_are_invited(
@@ -227,5 +227,5 @@ def test_maximum_number_of_names_is_invited(admin_browser: Browser, monkeypatch:
 def test_too_many_names_are_refused_and_kept_in_field(admin_browser: Browser) -> None:
     response = admin_browser.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
     assert response.status_code == 400
-    assert "at most 500 names at once; these are 501" in response.text
+    assert "at most 500 names at once, got 501" in response.text
     assert "name 500</textarea>" in response.text

@@ -1,82 +1,89 @@
-"""Messages for refused fields: in English as for programs, and translated on German pages."""
+"""Errors on pages: each rule in each language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 from flask import Flask
 
 import leaseq
-from leaseq import Invalid, validation
-from leaseq.webapp.rendering import refusals
-from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.search.criteria import search_of
-from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.queue_access import group_of
+import leaseq.webapp
+from leaseq import Invalid, sentences, transfer
+from leaseq.sentences import RULES, placeholders
+from leaseq.transfer import BadRow
+from leaseq.webapp.i18n import LANGUAGES
+from leaseq.webapp.refusals import fault_in_words, in_words, problem_in_words, reason_of
+from leaseq.webapp.serving.problem import Problem
 from tests.web.conftest import Browser
 
-REFUSALS: list[tuple[Callable[[], object], str]] = [
-    (lambda: validation.person_name("x" * 65), "[Person]: [1 to %(most)s printable characters] 64"),
-    (lambda: validation.integer(7, "days", 1, 5), "[Days]: [a whole number from %(least)s to %(most)s] 1 5"),
-    (lambda: validation.skills(["No Good"]), "[Skills]: [at most %(most)s skills, each 1 to 64 characters "),
-    (lambda: validation.one_of("x", ("a", "b"), "order"), "[Order]: [one of %(values)s] a, b"),
-    (lambda: validation.load_json("{", "payload"), "[Payload]: [well-formed JSON (%(why)s)]"),
-    (
-        lambda: group_of("work", [], [], []),
-        "[Who may work]: [at least one person, skill or team; or ",
-    ),
-    (lambda: search_of({"from": "soon"}), "[From]: [a day such as 2026-11-21, or a time such as "),
-    (lambda: search_of({"order": "up"}), "[Order]: [newest or oldest]"),
-]
+OTHER_LANGUAGES = [code for code in LANGUAGES if code != "en"]
+NO_WORDS = re.compile(r"%\(\w+\)s|[^a-z]")
 
 
-@pytest.fixture
-def marked_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each translated text is in brackets, followed by the values filled in."""
-
-    class MarkedText(str):
-        __slots__ = ()
-
-        def __mod__(self, values: object) -> str:
-            assert isinstance(values, dict)
-            return f"{self} {' '.join(values.values())}"
-
-    class LazyText(str):
-        __slots__ = ()
-
-        def __str__(self) -> MarkedText:
-            return MarkedText(f"[{self[:]}]")
-
-    monkeypatch.setattr(refusals, "gettext", LazyText)
+def texts() -> Iterator[str]:
+    for rule in RULES.values():
+        yield from rule.texts
+    yield from (sentences.EXPECTED, sentences.EXPECTED_GOT, *sentences.SHAPES.values())
 
 
-def error_of(refuse: Callable[[], object]) -> Invalid:
-    with pytest.raises(Invalid) as error:
-        refuse()
-    return error.value
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_each_rule_is_translated_with_the_same_values(language: str) -> None:
+    file = Path(leaseq.webapp.__path__[0]) / "translations" / language / "LC_MESSAGES" / "messages.po"
+    translations = {
+        one.id: str(one.string) for one in read_po(io.BytesIO(file.read_bytes()), locale=language)
+    }
+    wrong = [
+        text
+        for text in texts()
+        if NO_WORDS.sub("", text)
+        and (not translations.get(text) or placeholders(translations[text]) != placeholders(text))
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize(("refuse", "text"), REFUSALS)
-@pytest.mark.usefixtures("marked_texts")
-def test_refusal_is_translated_to_page_language(app: Flask, refuse: Callable[[], object], text: str) -> None:
-    with app.test_request_context(headers={"Accept-Language": "de"}):
-        assert in_words(error_of(refuse)).startswith(text), text
+def test_error_is_said_in_the_language_of_the_page(app: Flask) -> None:
+    error = Invalid("priority", "range", minimum=0, maximum=1_000_000, value="x")
     with app.test_request_context(headers={"Accept-Language": "en"}):
-        error = error_of(refuse)
-        assert in_words(error) == str(error)
-
-
-@pytest.mark.usefixtures("marked_texts")
-def test_sentence_is_translated_and_unknown_rule_stays_english(app: Flask, accounts: Accounts) -> None:
-    accounts.add("twice there", by="test")
+        assert in_words(error) == "Priority: expected a whole number from 0 to 1,000,000, got 'x'"
+        assert reason_of(error) == "expected a whole number from 0 to 1,000,000, got 'x'"
     with app.test_request_context(headers={"Accept-Language": "de"}):
-        error = error_of(lambda: accounts.add("twice there", by="test"))
-        assert in_words(error) == "[there is already a person named '%(name)s'] twice there"
-        assert in_words(leaseq.Invalid("odd", "a rule of its own")) == "odd: a rule of its own"
-        text = in_words(leaseq.Invalid("lease_seconds", "a number from 1 to 9"))
-        assert text.endswith("]: [a number from %(least)s to %(most)s] 1 9")
-        assert "lease_seconds" not in text
+        assert in_words(error).startswith("Priorität: erwartet: eine ganze Zahl von 0 bis 1.000.000;")
+
+
+def test_sentence_of_a_rule_does_not_begin_with_the_field(app: Flask) -> None:
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        text = in_words(Invalid("name", "used_name", name="ann"))
+    assert "ann" in text
+    assert not text.startswith(("Name:", "name:"))
+
+
+def test_role_is_named_as_on_other_pages(app: Flask) -> None:
+    problem = Problem.of(403, "forbidden", "role", needed="admin", yours="worker")
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert "Mitarbeiter" in problem_in_words(problem)
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        (b"", "row_empty"),
+        (b"a,b\n1\n", "row_width"),
+        (b"a,a\n1,2\n", "row_column_twice"),
+        (b"a;b,c\n", "row_splits"),
+        (b'a\n"\n', "row_quote"),
+    ],
+)
+def test_row_of_a_file_is_refused_in_german(app: Flask, data: bytes, rule: str) -> None:
+    row = next(transfer.read(io.BytesIO(data), "csv"))
+    assert isinstance(row, BadRow)
+    assert row.error.rule == rule
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        assert fault_in_words(row) != row.fault
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,9 @@ class World:
         with self._app.test_request_context():  # the reasons are in the language of a request
             for line in range(2_000):
                 bad_rows.add(
-                    transfer.BadRow(line, "expected a number", ["some", "words"], raw=b"some,words\n")
+                    transfer.BadRow(
+                        line, leaseq.Invalid("row", "any_number"), ["some", "words"], raw=b"some,words\n"
+                    )
                 )
             bad_rows.flush()
         return id

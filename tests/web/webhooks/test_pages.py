@@ -52,8 +52,8 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"event": ["item.finished"]}, "url: http:// or https://"),
-        ({"url": "https://10.0.0.1/", "event": ["item.finished"]}, "is not public"),
+        ({"event": ["item.finished"]}, "url: expected http:// or https://"),
+        ({"url": "https://10.0.0.1/", "event": ["item.finished"]}, "a public address"),
         ({"url": "https://8.8.8.8/"}, "Choose at least one kind of event."),
         ({"url": "https://8.8.8.8/", "event": ["person.added"]}, "require the role admin"),
         ({"url": "https://8.8.8.8/", "event": ["item.dead"], "queue": ["none-such"]}, "there is no queue"),
@@ -102,7 +102,7 @@ def test_delivery_log_shows_attempts_and_replays_delivery(
     overview = manager_browser.get("/manage")
     assert (receiver.url in text_of(overview), "every try failed since" in text_of(overview)) == (True, True)
     (delivery,) = webhooks.Deliveries(server.client).log(endpoint)
-    for id, message in ((delivery.id, "this one is still tried"), ("none-such", "none-such")):
+    for id, message in ((delivery.id, "one that is still tried"), ("none-such", "none-such")):
         replay_response = manager_browser.post(f"{endpoint_path}/replay", {"delivery": id})
         assert (replay_response.status_code, message in text_of(replay_response)) == (400, True)
         assert receiver.url in text_of(replay_response), "the endpoint's page says it"

@@ -135,7 +135,7 @@ def test_thread_is_shown_to_next_person_of_item_with_several_answers(
     ("text", "message"),
     [
         ("  ", "Type your question."),
-        ("x" * (MAX_TEXT + 1), "1 to 2,000 characters; this has 2,001"),
+        ("x" * (MAX_TEXT + 1), "1 to 2,000 characters"),
     ],
 )
 def test_invalid_question_is_refused_and_kept_in_its_box(

@@ -248,7 +248,12 @@ RESPONSES: dict[str, dict[str, Any]] = {
         "conflicts": 0,
         "rejected": 1,
         "errors": [
-            {"line": 3, "detail": "the header has 2 columns and this row has 1 (separated by commas)"}
+            {
+                "line": 3,
+                "rule": "row_width",
+                "values": {"columns": 2, "count": 1, "marks": "commas"},
+                "detail": "expected as many columns as the header has (2), got 1 (separated by commas)",
+            }
         ],
         "conflicting": [],
         "sheet": None,
@@ -274,7 +279,15 @@ RESPONSES: dict[str, dict[str, Any]] = {
     f"POST {_Q}/revive": {"revived": 12, "more": False},
     f"POST {_Q}/bulk": {
         "done": 1,
-        "refused": [{"id": "r-2", "code": "not-found", "detail": "there is no item 'r-2'"}],
+        "refused": [
+            {
+                "id": "r-2",
+                "code": "not-found",
+                "rule": "no_item",
+                "values": {"queue": "reviews", "id": "r-2"},
+                "detail": "queue 'reviews' has no item 'r-2': it was never there, or was removed",
+            }
+        ],
     },
     f"GET {_Q}/answers/new": {
         "answers": [_ANSWER],

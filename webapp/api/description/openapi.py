@@ -29,11 +29,11 @@ from leaseq.webapp.serving.bodies import JSON
 from leaseq.webapp.serving.problem import Problem, body_of
 
 _PROBLEMS = (
-    Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
+    Problem.of(400, "invalid", "number", field="wait", minimum=0, maximum=30, value=99),
     Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
-    Problem(403, "forbidden", "this requires the role manager; yours is worker: ask an admin"),
-    Problem(404, "not-found", "there is no queue 'reviews', or you have no access to it"),
-    Problem(405, "method-not-allowed", "this path allows GET, HEAD, OPTIONS, not POST"),
+    Problem.of(403, "forbidden", "role", needed="manager", yours="worker"),
+    Problem.of(404, "not-found", "no_queue_or_access", name="reviews"),
+    Problem.of(405, "method-not-allowed", "method", methods="GET, HEAD, OPTIONS", method="POST"),
     Problem(
         406, "not-acceptable", "this call returns application/json, which the Accept header does not accept"
     ),
@@ -45,11 +45,7 @@ _PROBLEMS = (
         state="reserved",
         answer_kept=True,
     ),
-    Problem(
-        409,
-        "in-progress",
-        "Idempotency-Key: the first request with this key is still being processed: send it again in 1 s",
-    ),
+    Problem.of(409, "in-progress", "key_in_progress", header="Idempotency-Key"),
     Problem(
         409,
         "conflict",
@@ -59,55 +55,33 @@ _PROBLEMS = (
     Problem(
         409,
         "item-finished",
-        "item 'r-1' of queue 'reviews' has 1 answer, and was not removed",
+        "item 'r-1' of queue 'reviews' has an answer (1 in all), and was not removed",
+        rule="item_finished",
+        values={"queue": "reviews", "id": "r-1", "count": 1},
         id="r-1",
         state="finished",
     ),
-    Problem(
-        409,
-        "answer-not-kept",
-        "the first request with this key succeeded; its answer was too large to be kept",
-    ),
-    Problem(
-        412,
-        "policy-changed",
-        "the policy of queue 'reviews' is not the one that If-Match names, and nothing changed: GET the "
-        "queue, and send the ETag that it has now",
-    ),
-    Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
-    Problem(
-        413,
-        "too-large",
-        "body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES): send several requests; items as "
-        "application/x-ndjson may be of any size",
-        field="body",
-        limit="at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)",
-    ),
+    Problem.of(409, "answer-not-kept", "answer_not_kept", header="Idempotency-Key", status=201),
+    Problem.of(412, "policy-changed", "policy_not_matched", queue="reviews"),
+    Problem.of(412, "queue-exists", "queue_exists", name="reviews"),
+    Problem.of(413, "too-large", "bytes", field="body", maximum=8_388_608),
     Problem(415, "unsupported-media-type", "send the body as application/json"),
     Problem(
         422,
         "form",
         "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
+        rule="form",
+        values={"question": "stars", "why": "9 is greater than the maximum of 5"},
         errors={"stars": "9 is greater than the maximum of 5"},
     ),
-    Problem(
-        422,
-        "key-reused",
-        "Idempotency-Key: this key was used for another body. Send that body again, or use a new key",
-        field="Idempotency-Key",
-        limit="a new key for each body",
-    ),
+    Problem.of(422, "key-reused", "key_reused", field="Idempotency-Key", header="Idempotency-Key"),
     Problem(
         429,
         "too-many-requests",
         "you have 4 waits open, as many as one person may have: close one",
     ),
-    Problem(500, "internal", "the error was logged; the request may or may not have taken effect"),
-    Problem(
-        503,
-        "server-unavailable",
-        "the queue server does not answer: try again in a few seconds",
-    ),
+    Problem.of(500, "internal", "internal"),
+    Problem.of(503, "server-unavailable", "server_away"),
     Problem(503, "server-refused", "the server refused: out of memory"),
     Problem(
         503,

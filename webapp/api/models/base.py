@@ -12,8 +12,8 @@ from flask import Response, g, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from leaseq import Invalid, validation
-from leaseq.names import did_you_mean
+from leaseq import Invalid
+from leaseq.names import nearest
 from leaseq.webapp.api import idempotency
 from leaseq.webapp.api.negotiation import (
     refuse_other_kinds,
@@ -23,15 +23,15 @@ from leaseq.webapp.api.negotiation import (
 from leaseq.webapp.serving.bodies import strict_request
 
 _KINDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "text",
-    "list": "an array",
-    "dict": "an object",
-    "model": "an object",
+    "int": "whole_number",
+    "float": "any_number",
+    "bool": "boolean",
+    "string": "string",
+    "list": "array",
+    "dict": "json_object",
+    "model": "json_object",
 }
-"""The expected kind, by the first word of Pydantic's error code."""
+"""The rule of the expected kind, by the first word of Pydantic's error code."""
 
 
 class RequestModel(BaseModel):
@@ -49,42 +49,61 @@ def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
     together with one that is unknown: that one may be a misspelling of it."""
     faults: list[Any] = error.errors(include_url=False)
     first = next((one for one in faults if one["type"] == "missing"), faults[0])
-    field, limit = ".".join(map(str, first["loc"])) or "body", _limit(model, first)
     unknown = next((one for one in faults if one["type"] == "extra_forbidden"), None)
-    if first["type"] == "missing" and unknown is not None:
-        limit += f"; {'.'.join(map(str, unknown['loc']))} {_limit(model, unknown)}"
-    if first["type"] in ("missing", "extra_forbidden", "value_error"):
-        return Invalid(field, limit)
-    return validation.refusal(field, limit, first["input"])
+    field = ".".join(map(str, first["loc"])) or "body"
+    if first["type"] == "missing":
+        return _missing(model, field, unknown)
+    if first["type"] == "extra_forbidden":
+        names, near = _names(model, first)
+        return Invalid(field, "body_field", choices=names, near=near)
+    if first["type"] == "value_error":
+        return Invalid(field, "request", why=_message(first))
+    rule, values = _rule(model, first)
+    return Invalid(field, rule, **values, value=first["input"])
 
 
-def _limit(model: type[BaseModel], error: Mapping[str, Any]) -> str:
+def _missing(model: type[BaseModel], field: str, unknown: Mapping[str, Any] | None) -> Invalid:
+    if unknown is None:
+        return Invalid(field, "required")
+    names, near = _names(model, unknown)
+    name = ".".join(map(str, unknown["loc"]))
+    if near is None:
+        return Invalid(field, "field_unknown", name=name, choices=names)
+    return Invalid(field, "field_misspelt", name=name, near=near)
+
+
+def _names(model: type[BaseModel], unknown: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """The fields where a fault has an unknown one, and the one that is most like it."""
+    names = [field.alias or name for name, field in _fields(model, unknown["loc"][:-1]).items()]
+    return names, nearest(str(unknown["loc"][-1]), names)
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    return str(error["msg"][0].lower() + error["msg"][1:])
+
+
+def _rule(model: type[BaseModel], error: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The rule that a value breaks, and its values."""
     code, loc, context = str(error["type"]), error["loc"], error.get("ctx", {})
-    fields = _fields(model, loc[:-1])
     match code:
-        case "missing":
-            return "is required"
-        case "extra_forbidden":
-            names = [field.alias or name for name, field in fields.items()]
-            hint = f"they are {', '.join(names)}" if names else "it has none"
-            return f"is not a field of this request; {did_you_mean(str(loc[-1]), names, hint)}"
         case "literal_error":
-            return f"one of {context['expected'].replace(' or ', ', ')}"
+            return "one_of", {
+                "choices": context["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+            }
         case "string_too_short":
-            return f"at least {context['min_length']:,} character{'s' if context['min_length'] > 1 else ''}"
+            return "min_length", {"minimum": context["min_length"]}
         case "string_too_long":
-            return f"at most {context['max_length']:,} characters"
+            return "text", {"maximum": context["max_length"]}
         case "string_pattern_mismatch" if loc[-1] == "after":
-            return "a cursor from an earlier page of this list"
+            return "cursor", {}
         case "string_pattern_mismatch":
-            return f"text that matches {context['pattern']}"
-    within = _range_text(fields, loc)
-    if code in ("greater_than_equal", "less_than_equal"):
-        return f"a number{within}"
-    wanted_kind = _KINDS.get(code.partition("_")[0])
-    if wanted_kind is None:
-        return str(error["msg"][0].lower() + error["msg"][1:])
-    return f"{wanted_kind}{within}"
+            return "pattern", {"pattern": context["pattern"]}
+    kind = _KINDS.get(code.partition("_")[0])
+    if code in ("greater_than_equal", "less_than_equal") or kind in ("whole_number", "any_number"):
+        bounds = _bounds(_fields(model, loc[:-1]), loc)
+        if bounds:
+            return "range" if kind == "whole_number" else "number", bounds
+    return (kind, {}) if kind else ("request", {"why": _message(error)})
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
@@ -103,15 +122,15 @@ def _find_field(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | No
     return next((field for field_name, field in fields.items() if name in (field_name, field.alias)), None)
 
 
-def _range_text(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
-    """The bounds of a number, from its schema."""
+def _bounds(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> dict[str, Any]:
+    """The bounds of a number, from its schema; empty if it has none."""
     field = _find_field(fields, loc[-1]) if loc else None
     if field is None:
-        return ""
+        return {}
     schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     minimum: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
     maximum: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
-    return f" from {minimum:,} to {maximum:,}" if minimum is not None and maximum is not None else ""
+    return {} if minimum is None or maximum is None else {"minimum": minimum, "maximum": maximum}
 
 
 class RecordModel(BaseModel):

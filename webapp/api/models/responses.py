@@ -158,6 +158,8 @@ class EnqueuedMany(BaseModel):
 
 class RowError(BaseModel):
     line: int
+    rule: str
+    values: dict[str, Any]
     detail: str
 
 
@@ -324,6 +326,8 @@ class Revived(BaseModel):
 class RefusedItem(BaseModel):
     id: str
     code: str
+    rule: str
+    values: dict[str, Any]
     detail: str
 
 
@@ -442,6 +446,10 @@ class Problem(BaseModel):
     status: int
     code: str = Field(description="A stable code, for programs")
     detail: str = Field(description="An explanation, for people")
+    rule: str = Field(
+        description="The rule that was broken, for programs; the `code`, if there is no narrower one"
+    )
+    values: dict[str, Any] = Field(description="What the rule allows, and what came instead")
     request_id: str | None = Field(description="As in the server's log; null: the request could not be read")
     field: str = optional("`invalid`, `too-large`, `key-reused`: what was refused")
     limit: str = optional("What is allowed instead")

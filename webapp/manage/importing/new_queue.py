@@ -35,8 +35,8 @@ from leaseq.webapp.manage.importing.pages import (
     preview_of_piece,
     refused_preview,
 )
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import streamed_answers
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 from leaseq.webapp.services import imports, queues
 from leaseq.webapp.services.queues import people_of, skill_sets_of
@@ -81,7 +81,7 @@ def export(q: str) -> Response | str | tuple[str, int]:
 
 def _late(text: str) -> bool | None:
     if text not in ("", "yes", "no"):
-        raise Invalid("late", "yes or no, or no value")
+        raise Invalid("late", "one_of", choices=("yes", "no"), value=text)
     return text == "yes" if text else None
 
 
@@ -115,11 +115,11 @@ def create_from_file() -> Response | str | tuple[str, int]:
     try:
         file = request.files.get("file")
         if file is None or not file.filename:
-            raise Invalid("file", "a file", _("Choose a file first."))
+            raise Invalid("file", "no_file")
         preview = _preview(file)
         check = check_of(NO_QUEUE, preview.mapping, cast("BinaryIO", file.stream))
         if not preview.rows or not check["importable_count"]:
-            return _page(_refusal(preview, check["findings"]), preview, check), 400
+            return _page(in_words(_refusal(preview, check["findings"])), preview, check), 400
         chosen = ImportMapping.from_form(request.form, file.filename)
         if request.form.get("create") != "yes" or preview.mapping != chosen:
             return _page(None, preview, check)
@@ -180,9 +180,9 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
         preview = preview_of_piece(NO_QUEUE)
         importable = preview.check_result.readable if preview.check_result else job.importable
         if importable is None and not preview.is_whole:
-            raise Invalid("file", "a file that was checked as a whole", _("Check the whole file first."))
+            raise Invalid("file", "unchecked_file")
         if not preview.rows or not importable:
-            raise Invalid("file", "rows that can be read", _refusal(preview, preview.findings))
+            raise _refusal(preview, preview.findings)
         queue = _create_queue(preview)
     except Invalid as error:
         return refused_preview(error)
@@ -214,12 +214,12 @@ def _preview(file: FileStorage) -> FilePreview:
     return _with_shown_columns(preview)
 
 
-def _refusal(preview: FilePreview, findings: Sequence[tuple[int, str]]) -> str:
+def _refusal(preview: FilePreview, findings: Sequence[tuple[int, str]]) -> Invalid:
     """Why no queue can be made from the file."""
     findings = preview.findings or findings
     if findings:
-        return findings[0][1]
-    return str(_("No row can be imported.") if preview.rows else _("The file has no rows."))
+        return Invalid("file", "bad_row", why=findings[0][1])
+    return Invalid("file", "no_good_rows" if preview.rows else "no_rows")
 
 
 def _with_shown_columns(preview: FilePreview) -> FilePreview:

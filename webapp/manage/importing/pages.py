@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import IO, Any, BinaryIO, cast
 
 from flask import Response, flash, redirect, render_template, request, url_for
-from flask_babel import gettext as _
 from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
@@ -25,8 +24,8 @@ from leaseq.webapp.manage.importing.mapping import (
     preview_of,
 )
 from leaseq.webapp.manage.importing.remarks import bad_row_message, remarks, skills_remark
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import download
-from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.services import imports
 from leaseq.webapp.services.queues import skill_sets_of
@@ -52,7 +51,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
     try:
         file = request.files.get("file")
         if file is None or not file.filename:
-            raise Invalid("file", "a file", _("Choose a file first."))
+            raise Invalid("file", "no_file")
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as error:
         return _page(queue, in_words(error)), 400
@@ -97,7 +96,7 @@ def preview_of_piece(q: str) -> FilePreview:
     """The preview of the piece that the page's script sent. Raises Invalid."""
     piece = request.files.get("piece")
     if piece is None:
-        raise Invalid("piece", "the first piece of a file")
+        raise Invalid("piece", "piece")
     is_whole = request.form.get("whole") == "yes"
     name = request.form.get("name", "")
     return preview_of(piece.stream, is_whole, request.form, name, skill_sets_of(q))

@@ -8,7 +8,7 @@ from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 
 from leaseq.transfer import BadRow, Remedy, TableSummary
-from leaseq.webapp.rendering.refusals import fault_in_words
+from leaseq.webapp.refusals import fault_in_words
 from leaseq.webapp.store.queue_access import lacking_skills
 
 _SKILLS_NAMED = 10
@@ -16,7 +16,7 @@ _SKILLS_NAMED = 10
 
 def bad_row_message(row: BadRow) -> str:
     """What is wrong with a row, which lines are left out with it, and which choice on the page helps."""
-    text = fault_in_words(row.fault) if row.id is None else _conflict(row.id)
+    text = fault_in_words(row) if row.id is None else _conflict(row.id)
     if row.left_out:
         first, last = map(format_decimal, row.left_out)
         text += " " + _("(lines %(first)s to %(last)s are left out)", first=first, last=last)

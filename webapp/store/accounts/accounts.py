@@ -44,8 +44,7 @@ class Accounts(ProviderSignIn):
         Invalid with this field for others."""
         person = self.find(name)
         if person is None or person.disabled:
-            reason = "is disabled" if person else "has no account"
-            raise Invalid(field, "somebody with an account that is not disabled", f"{name!r} {reason}")
+            raise Invalid(field, "disabled_person" if person else "unknown_person", name=name)
         return person.name
 
     def add(
@@ -205,8 +204,7 @@ class Accounts(ProviderSignIn):
         Invalid for a disabled person."""
         record = self._people.get(person)
         if record.disabled:
-            reason = f"{person!r} is disabled, and their token would not work: enable them on the page People"
-            raise Invalid("person", "somebody with an account that is not disabled", reason)
+            raise Invalid("person", "disabled_token_person", name=person)
         token_scope = checked_scope(scope or FULL_SCOPE[record.role], record.role)
         token_queue = validation.queue_name(queue) if queue else None
         token = self._tokens.create(record.name, name, token_scope, token_queue, checked_days(days), until)

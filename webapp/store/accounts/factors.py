@@ -67,9 +67,9 @@ class Factors(Store):
         once."""
         secret = self.offered_secret(name)
         if secret is None:
-            raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes. Start again.")
+            raise Invalid("code", "late_code")
         if not self._is_code(name, secret, code):
-            raise Invalid("code", "the six digits that your device shows now", _WRONG)
+            raise Invalid("code", "wrong_code")
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
         record = json.dumps({"secret": secret, "since": self._clock()})
         with self._client.translating():
@@ -110,9 +110,6 @@ class Factors(Store):
     def _steps(self) -> range:
         now = int(self._clock()) // _STEP
         return range(now - _DRIFT, now + _DRIFT + 1)
-
-
-_WRONG = "That is not the current code. Wait for the next one, and check that your device's clock is right."
 
 
 def provisioning_uri(name: str, secret: str) -> str:

@@ -105,7 +105,7 @@ class Invitations(Store):
     def revoke(self, id: str) -> Invitation:
         invitation = next((one for one in self.open() if one.id == id), None)
         if invitation is None:
-            raise Invalid("id", "an open invitation", "That invitation was used, revoked, or has expired.")
+            raise Invalid("id", "no_invitation")
         with self._client.translating():
             for token_hash in self._redis.hkeys(keys.INVITATIONS):
                 if token_hash.decode().startswith(id):

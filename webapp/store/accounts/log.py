@@ -116,7 +116,7 @@ class Log(Store):
 def _checked(after: str | None) -> str | None:
     parts = (after or "0-0").removesuffix(_MARK).split("-")
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
-        raise Invalid("after", "the cursor from a page of the log")
+        raise Invalid("after", "cursor")
     return after
 
 

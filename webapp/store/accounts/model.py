@@ -99,7 +99,7 @@ def checked_name(value: object) -> str:
     differ from the given text, since it is normalized."""
     name = validation.new_person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
-        raise Invalid("name", "no space at its beginning or end")
+        raise Invalid("name", "spaces", value=name)
     return name
 
 
@@ -107,7 +107,7 @@ def checked_team(value: object, field: str = "team") -> str:
     """A team's name, in the spelling in which it is stored."""
     name = normalize(value) if isinstance(value, str) else value
     if not isinstance(name, str) or len(name) > MAX_TEAM or not name.isprintable() or name != name.strip():
-        raise Invalid(field, f"a team of at most {MAX_TEAM} printable characters, no space at its ends")
+        raise Invalid(field, "team", maximum=MAX_TEAM)
     return name
 
 
@@ -124,9 +124,7 @@ def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
     if scope not in scopes_of(role):
-        raise Invalid(
-            "scope", f"at most {FULL_SCOPE[role]}: a token can't have more rights than its person, a {role}"
-        )
+        raise Invalid("scope", "scope", maximum=FULL_SCOPE[role], role=role)
     return scope
 
 
@@ -136,7 +134,7 @@ def checked_days(value: object) -> int | None:
 
 def checked_token_name(value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= MAX_TOKEN_NAME or not value.isprintable():
-        raise Invalid("token_name", f"1 to {MAX_TOKEN_NAME} printable characters")
+        raise Invalid("token_name", "printable", minimum=1, maximum=MAX_TOKEN_NAME)
     return value.strip()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from leaseq import Client, Invalid, validation
@@ -76,8 +76,6 @@ class Base(Store):
 
 
 SETUP_SECONDS = 86_400
-_INVITATION = "an invitation that was not used yet"
-_LINK = "a link that was not used yet"
 
 
 class Onboarding(Base):
@@ -112,11 +110,11 @@ class Onboarding(Base):
 
         def check(value: bytes | None) -> None:
             if value is None or not hmac.compare_digest(value, digest(token).encode()):
-                raise _used_up("the link that `leaseq up` printed last")
+                raise _used_up()
 
         def first_admin(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
-                raise Invalid("token", "valid until there is an admin", "there is already an admin: sign in")
+                raise Invalid("token", "has_admin")
             refuse_lookalike(admin.name, people)
             return admin
 
@@ -153,11 +151,7 @@ class Onboarding(Base):
             raise erasing_error(name)
         invited_names = [one.name for one in self.invitations() if one.name is not None]
         if name in invited_names:
-            raise Invalid(
-                "name",
-                "a name that is not invited",
-                f"{name!r} is already invited: revoke that invitation first",
-            )
+            raise Invalid("name", "invited_name", name=name)
         refuse_lookalike(name, invited_names)
 
     def invitation(self, token: str) -> Invitation | None:
@@ -179,14 +173,14 @@ class Onboarding(Base):
         """Sign up with an invitation, which is then used up. ``name`` is used if the invitation has none."""
         invitation = self._invitations.find(token)
         if invitation is None:
-            raise _used_up(_INVITATION)
+            raise _used_up()
         record = self._new(
             invitation.name or name, invitation.role, invitation.skills, password, invitation.team
         )
 
         def invited_record(people: dict[str, Record]) -> Record:
             if not may_grant_access(invitation.by, people):
-                raise _used_up(_INVITATION)
+                raise _used_up()
             refuse_taken(record.name, people)
             return record
 
@@ -194,7 +188,7 @@ class Onboarding(Base):
         self._people.write(
             invited_record,
             one_time_key=keys.invitation(token_hash),
-            check=_unused_check(_INVITATION),
+            check=_check_unused,
             deleted_field=(keys.INVITATIONS, token_hash),
         )
         self.log.write(
@@ -220,17 +214,15 @@ class Onboarding(Base):
         """Set a password with a one-time token, which is then used up. Ends all sessions of the person."""
         link = self._links.find(token)
         if link is None:
-            raise _used_up(_LINK)
+            raise _used_up()
         password_hash = self._passwords.hash(password, link.name)
 
         def with_password(people: dict[str, Record]) -> Record:
             if not link.is_valid(people):
-                raise _used_up(_LINK)
+                raise _used_up()
             return replace(people[link.name], password=password_hash, version=link.version + 1)
 
-        record = self._people.write(
-            with_password, one_time_key=keys.link(digest(token)), check=_unused_check(_LINK)
-        )
+        record = self._people.write(with_password, one_time_key=keys.link(digest(token)), check=_check_unused)
         self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 
@@ -247,13 +239,10 @@ class Onboarding(Base):
         )
 
 
-def _used_up(limit: str) -> Invalid:
-    return Invalid("token", limit, "this link was used already or has expired")
+def _used_up() -> Invalid:
+    return Invalid("token", "used_link")
 
 
-def _unused_check(limit: str) -> Callable[[bytes | None], None]:
-    def check(value: bytes | None) -> None:
-        if value is None:
-            raise _used_up(limit)
-
-    return check
+def _check_unused(value: bytes | None) -> None:
+    if value is None:
+        raise _used_up()

@@ -66,24 +66,16 @@ class Passwords:
 
 def checked_password(password: str, name: str) -> str:
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
+        raise Invalid("password", "length", minimum=MIN_PASSWORD, maximum=MAX_PASSWORD)
     try:
         password.encode()
     except UnicodeEncodeError:
-        raise Invalid("password", "text without lone surrogates") from None
+        raise Invalid("password", "surrogates") from None
     folded_password = password.casefold()
     if len(name) >= SHORTEST_NAME and name.casefold() in folded_password:
-        raise Invalid(
-            "password",
-            "a password that does not contain the name",
-            "that password contains the name, which is easy to guess",
-        )
+        raise Invalid("password", "password_with_name")
     if b"\n%b\n" % folded_password.strip().encode() in _common_passwords():
-        raise Invalid(
-            "password",
-            "one that is not on the list of common passwords",
-            "that password is a common one, which is easy to guess: use a few words in a row instead",
-        )
+        raise Invalid("password", "common_password")
     return password
 
 

@@ -103,24 +103,20 @@ class NoSuchPerson(LeaseqError):
     """There is nobody of this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is no person named {name!r}")
+        self.tell("no_person", name=name)
 
 
 def refuse_taken(name: str, names: Collection[str]) -> None:
     """Raise Invalid if somebody has the name, or one that looks like it."""
     if name in names:
-        raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
+        raise Invalid("name", "used_name", name=name)
     refuse_lookalike(name, names)
 
 
 def refuse_lookalike(name: str, names: Iterable[str]) -> None:
     similar_name = find_lookalike(name, names)
     if similar_name is not None:
-        raise Invalid(
-            "name",
-            "a name that can't be confused with another",
-            f"{name!r} looks like {similar_name!r}, which is taken: choose a name that differs more",
-        )
+        raise Invalid("name", "lookalike", name=name, other=similar_name)
 
 
 def _spellings(name: str) -> Iterable[str]:
@@ -254,19 +250,11 @@ class People(Store):
 
 
 def erasing_error(name: str) -> Invalid:
-    return Invalid(
-        "name",
-        "a name whose erasure is finished",
-        f"a person named {name!r} is being erased: finish that first",
-    )
+    return Invalid("name", "name_being_erased", name=name)
 
 
 def _only_admin_error(field: str, name: str) -> Invalid:
-    return Invalid(
-        field,
-        "at least one admin who can sign in",
-        f"{name!r} is the only admin who can sign in: make somebody else admin first",
-    )
+    return Invalid(field, "only_admin", name=name)
 
 
 def _administers(record: Record) -> bool:

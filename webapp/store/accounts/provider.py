@@ -23,13 +23,8 @@ class AccountNotLinked(Invalid):
     """An account has the name of the provider's person; its owner or an admin must link the two first."""
 
     def __init__(self, person: Person) -> None:
+        super().__init__("name", "unlinked_account", name=person.name)
         self.person = person
-        super().__init__(
-            "name",
-            "an account that is linked to the identity provider",
-            f"There is an account {person.name!r} here, which the identity provider alone does not open. "
-            "Ask an admin to let it.",
-        )
 
 
 class ProviderSignIn(Onboarding):
@@ -44,14 +39,9 @@ class ProviderSignIn(Onboarding):
             self._people.add(record)
             self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
         if record is None:
-            raise Invalid(
-                "name",
-                "somebody with an account",
-                f"The identity provider says that you are {name!r}, and there is no account of that name. "
-                "Ask an admin to invite you.",
-            )
+            raise Invalid("name", "no_account", name=name)
         if record.disabled:
-            raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
+            raise Invalid("name", "disabled_account")
         if linked_name is None:
             self._link_by_name(record, subject_hash)
         return record.person()
@@ -125,8 +115,4 @@ class ProviderSignIn(Onboarding):
 
 
 def _other_owner_error(name: str) -> Invalid:
-    return Invalid(
-        "subject",
-        "the person who signed in by this name before",
-        f"The name {name!r} belonged to somebody else at the identity provider. Ask an admin.",
-    )
+    return Invalid("subject", "other_subject", name=name)

@@ -114,11 +114,7 @@ class Tokens(Store):
             if one["expires"] is not None and one["expires"] <= now
         ]
         if len(own_records) - len(expired_hashes) >= MAX_TOKENS:
-            raise Invalid(
-                "tokens",
-                f"at most {MAX_TOKENS} of one person",
-                f"{person!r} has {MAX_TOKENS} API tokens: revoke unused ones first",
-            )
+            raise Invalid("tokens", "tokens", maximum=MAX_TOKENS, name=person)
         return expired_hashes
 
     def commands(self, token_hash: str) -> list[tuple[str, ...]]:
@@ -182,7 +178,7 @@ class Tokens(Store):
 
 
 def _no_such_token(id: str) -> Invalid:
-    return Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
+    return Invalid("id", "no_token", id=id)
 
 
 def _token(token_hash: str, record: dict[str, Any], last_use: bytes | None) -> ApiToken:

@@ -1,0 +1,115 @@
+"""Invalid arguments and other errors in words, in the page's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask_babel import format_decimal, gettext
+
+from leaseq import Invalid, sentences
+from leaseq.policy import FIELDS
+from leaseq.sentences import N_, RULES
+from leaseq.transfer import BadRow
+from leaseq.webapp.serving.problem import Problem
+
+NAMES: Final = {
+    "back": N_("Given back by at least"),
+    "begins": N_("Id begins with"),
+    "days": N_("Days"),
+    "due": N_("Due date"),
+    "file": N_("File"),
+    "find": N_("Search"),
+    "from": N_("From"),
+    "id": N_("Id"),
+    "manage": N_("Who may manage"),
+    "message": N_("Message"),
+    "name": N_("Name"),
+    "order": N_("Order"),
+    "password": N_("Password"),
+    "payload": N_("Payload"),
+    "person": N_("Person"),
+    "priority": N_("Priority"),
+    "queue": N_("Queue"),
+    "reason": N_("Reason"),
+    "requires": N_("Skills"),
+    "result": N_("Answer"),
+    "role": N_("Role"),
+    "skill": N_("Skill"),
+    "skills": N_("Skills"),
+    "team": N_("Team"),
+    "text": N_("Text"),
+    "to": N_("Up to"),
+    "token_name": N_("What is it for?"),
+    "work": N_("Who may work"),
+}
+"""Names of fields, except those of the policy, which has its own labels."""
+
+WORDS: Final = {
+    "commas": N_("commas"),
+    "semicolons": N_("semicolons"),
+    "tabs": N_("tabs"),
+    "pipes": N_("vertical bars ( | )"),
+}
+"""The names of separators in faults, as pages call them."""
+
+_ROLES = ("needed", "yours", "role")
+
+
+def role_word(role: str) -> str:
+    """The name of a role in the page's language."""
+    words = {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}
+    return str(words[role])
+
+
+def in_words(error: Invalid) -> str:
+    """The sentence of an error, with the name of its field."""
+    text = reason_of(error)
+    return text if RULES[error.rule].sentence else f"{name_of(error.field)}: {text}"
+
+
+def reason_of(error: Invalid) -> str:
+    """The sentence of an error, for a place where the field's name stands already."""
+    return _sentence(error.rule, error.values)
+
+
+def problem_in_words(problem: Problem) -> str:
+    """The detail of a problem for a page."""
+    if problem.rule not in RULES:
+        return problem.detail
+    text, field = _sentence(problem.rule, problem.values), problem.members.get("field")
+    return text if field is None or RULES[problem.rule].sentence else f"{name_of(field)}: {text}"
+
+
+def fault_in_words(row: BadRow) -> str:
+    """What is wrong with a row of an imported file. The fields of its rules are columns of the file, which
+    keep their names."""
+    error = row.error
+    text = reason_of(error)
+    if not RULES[error.rule].sentence:
+        text = f"{error.field}: {text}"
+    return _sentence("row_header", {"fault": text}) if row.is_header else text
+
+
+def name_of(field: str) -> str:
+    """The name of a field on pages, in the page's language."""
+    label = NAMES.get(field) or (FIELDS[field].description.label if field in FIELDS else None)
+    return gettext(label) if label else field
+
+
+def _sentence(rule: str, values: Mapping[str, Any]) -> str:
+    return sentences.sentence(rule, values, gettext, _shown)
+
+
+def _shown(name: str, value: Any, translate: sentences.Translate) -> str:
+    if name in _ROLES:
+        return role_word(str(value))
+    if isinstance(value, str) and value in WORDS:
+        return translate(WORDS[value])
+    if isinstance(value, int | float) and not isinstance(value, bool) and name != "value":
+        return str(format_decimal(value))
+    if isinstance(value, dict) and name != "value":
+        return ", ".join(
+            f"{_shown('', one, translate)} ({format_decimal(count)})" for one, count in value.items()
+        )
+    return sentences.shown(name, value, translate)
