@@ -669,7 +669,7 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "disabled_token_person": Rule(
         N_("somebody with an account that is not disabled"),
-        N_("'%(name)s', whose token would not work"),
+        N_("'%(name)s', who is disabled, so that their token would not work"),
         N_("enable them on the page People"),
     ),
     "disabled_account": Rule(

@@ -106,7 +106,7 @@ BAD = [
     ("requires", "a/b", "at most 16 skills"),
     ("payload", "{", "well-formed JSON"),
     ("payload", "", "well-formed JSON"),
-    ("payload", '{"a": 1, "a": 2}', "payload"),
+    ("payload", '{"a": 1, "a": 2}', "twice"),
     ("payload", '"' + "x" * 262_144 + '"', "262,144 bytes"),
 ]
 

@@ -168,7 +168,7 @@ def test_full_thread_refuses_further_messages(
     response = manager_browser.post(
         item_path(form_queue, lease.id, "answer"), {"text": "I see", "message": "a"}
     )
-    assert (response.status_code, f"Not sent: {message}" in response.text) == (400, True)
+    assert (response.status_code, f"Not sent: expected {message}" in response.text) == (400, True)
     (box,) = re.findall(r'<textarea id="text" name="text"[^>]*>\n([^<]*)</textarea>', response.text)
     assert box == "I see", "it is on the item's page, ready to be sent again"
 
