@@ -216,7 +216,7 @@ def test_waiting_item_is_changed_and_refused_input_is_kept(
     payload = tab.get_by_label("Payload, as JSON")
     payload.fill('{"text": ')
     tab.get_by_role("button", name="Save changes").click()
-    expect(tab.get_by_role("alert")).to_contain_text("Not changed: payload")
+    expect(tab.get_by_role("alert")).to_contain_text("Not changed: Payload")
     expect(tab.get_by_label("Priority")).to_have_value("10")
     expect(payload).to_have_value('{"text": ')
     expect(payload).to_have_attribute("aria-invalid", "true")

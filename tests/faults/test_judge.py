@@ -202,7 +202,7 @@ def play_story(queue: leaseq.Queue) -> History:
         pytest.param("clear", "local", "local", set(), id="no fault"),
         pytest.param(
             "reserve",
-            "    call('ZREM', shelf, id)\n",
+            "    call('ZREM', shelf_key, id)\n",
             "",
             {"one holder", "linearizable"},
             id="double grant",

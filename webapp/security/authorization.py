@@ -320,7 +320,7 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
             accounts().callers.find_now(token)  # the guard finds it in the cache
         try:
             return _guard() is None
-        except (HTTPException, QueueNotFound):
+        except (HTTPException, Problem, QueueNotFound):
             return False
 
 

@@ -281,7 +281,7 @@ def test_database_option_starts_bridge(start_leaseq: Start, tmp_path: Path) -> N
 def test_unsupported_database_url_is_reported_in_one_line(data_dir: Path, port: int) -> None:
     completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port), "--database", "mysql://x/y")
     assert completed.returncode == 1
-    assert completed.stderr.startswith("leaseq: database: postgresql://")
+    assert completed.stderr.startswith("leaseq: database: expected postgresql://")
     assert completed.stderr.count("\n") == 1
 
 
