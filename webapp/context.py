@@ -142,17 +142,11 @@ def named_queue(name: str) -> str:
     return name
 
 
-def queue_of_request(name: str) -> QueueOfRequest:
-    """The queue of this name, one object for the whole request."""
-    queues: dict[str, QueueOfRequest] = g.setdefault("queues", {})
-    if name not in queues:
-        queues[name] = QueueOfRequest(state().client, name)
-    return queues[name]
-
-
 def existing_queue(name: str) -> leaseq.Queue:
-    """The queue of this name. Raises QueueNotFound if it doesn't exist, since reading must not create it."""
-    queue = queue_of_request(name)
+    """The queue of this name. Raises QueueNotFound if it doesn't exist, since reading must not create it.
+    One object serves the whole request."""
+    queues: dict[str, QueueOfRequest] = g.setdefault("queues", {})
+    queue = queues.setdefault(name, QueueOfRequest(state().client, name))
     if queue.known_policy is None and queue.find_policy() is None:
         queue.stats()  # raises it, and says whether the queue was deleted
         raise leaseq.QueueNotFound(name)

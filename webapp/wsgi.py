@@ -1,7 +1,5 @@
 """The WSGI entry point under gunicorn: ``gunicorn leaseq.webapp.wsgi:app``."""
 
-import gevent
-
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.docs import document_bytes
@@ -9,11 +7,11 @@ from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.services import queues
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.capacity import SlowClients
-from leaseq.webapp.serving.time_slices import init_time_slices
+from leaseq.webapp.serving.time_slices import init_time_slices, run_beside
 from leaseq.webapp.store.accounts import Passwords
 
 init_time_slices()
-app = create_app(passwords=Passwords(run=gevent.get_hub().threadpool.apply))
+app = create_app(passwords=Passwords(run=lambda function, arguments: run_beside(function, *arguments)))
 with app.app_context():
     document_bytes()  # built during a burst, with its many objects, it would delay all other requests
 _state = app.extensions[EXTENSION]
