@@ -1,1 +1,1 @@
-"""What `./dev bench` measures, each as a ratio in one run or against a stated limit."""
+"""The measurements of `./dev bench`, each as a ratio in one run or against a stated limit."""

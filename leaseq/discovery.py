@@ -1,4 +1,4 @@
-"""Finds the server to use if none is named, for `leaseq.connect` and the command line."""
+"""The search for the server to use if none is named, for `leaseq.connect` and the command line."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Invalid(LeaseqError):
 
     @property
     def limit(self) -> str:
-        """What is allowed."""
+        """The limit that was exceeded."""
         return expected(self.rule, self.values)
 
     def at(self, field: str) -> Self:

@@ -60,7 +60,7 @@ def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
     """Whether a question with these conditions is asked after these answers."""
     return all(
         name in answers
-        and any(_is_equal(one, other) for one in _as_list(answers[name]) for other in accepted)
+        and any(_is_equal(answer, other) for answer in _as_list(answers[name]) for other in accepted)
         for name, accepted in conditions.items()
     )
 
@@ -80,9 +80,9 @@ def _as_list(answer: Json) -> Sequence[Json]:
     return answer if isinstance(answer, list) else [answer]
 
 
-def _is_equal(one: Json, other: Json) -> bool:
+def _is_equal(value: Json, other: Json) -> bool:
     """Whether two values are equal in JSON, where true is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def schema_of(form: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,7 +214,9 @@ def _check_lengths(size: SchemaSize, result: Json) -> None:
     if not costs.shared and not any(costs.by_question.values()):
         return
     answers = result if isinstance(result, Mapping) else {"result": result}
-    lengths = {name: len(name) + len(json.dumps(one, ensure_ascii=False)) for name, one in answers.items()}
+    lengths = {
+        name: len(name) + len(json.dumps(answer, ensure_ascii=False)) for name, answer in answers.items()
+    }
     name = costs.question_too_long(lengths)
     if name is None:
         return

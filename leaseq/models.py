@@ -1,4 +1,4 @@
-"""What the library returns: items, leases, figures."""
+"""The values that the library returns: items, leases, figures."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Ineligibility:
-    """Why a person is not eligible for the waiting items."""
+    """The reasons why a person is not eligible for the waiting items."""
 
     lacking: tuple[tuple[str, ...], ...]  # the missing skills, for each required set of skills; fewest first
     assigned: bool  # some waiting items are assigned to other people
@@ -353,7 +353,7 @@ class Ineligibility:
 
 @dataclass(frozen=True, slots=True)
 class WhyNothing:
-    """Why a reserve would return nothing; ``reason`` is None if it would return a lease."""
+    """The reason why a reserve would return nothing; ``reason`` is None if it would return a lease."""
 
     reason: NothingReason | None
     free_at: datetime | None = None  # when the first held or scheduled item may become available
@@ -370,7 +370,7 @@ SIGNS: Final[dict[str, Relation]] = {"=": "answered", "-": "barred", "~": "put-o
 
 @dataclass(frozen=True, slots=True)
 class PersonItem:
-    """What an item stores about one person. ``grants``: their past and present leases of it, oldest first."""
+    """The data of one person in an item. ``grants``: their past and present leases of it, oldest first."""
 
     id: str
     state: State
@@ -385,7 +385,7 @@ class PersonItem:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What `Queue.erase_person` did."""
+    """The result of `Queue.erase_person`."""
 
     items: int  # items that named the person
     leases: int  # leases of the person that it ended

@@ -121,7 +121,7 @@ def _is_invisible(text: str, at: int) -> bool:
         return not before or not unicodedata.name(before, "").startswith("CJK ")
     if char in _JOINERS:
         neighbours = before, text[at + 1 : at + 2]
-        return any(one.isascii() or one in _JOINERS for one in neighbours)
+        return any(neighbour.isascii() or neighbour in _JOINERS for neighbour in neighbours)
     return char in _BLANKS or unicodedata.category(char) in _HIDDEN_CATEGORIES
 
 
@@ -130,8 +130,10 @@ def find_lookalike(name: str, others: Iterable[str]) -> str | None:
 
     An equal name is skipped.
     """
-    looks = _skeletons(name)
-    return next((one for one in others if one != name and not looks.isdisjoint(_skeletons(one))), None)
+    skeletons = _skeletons(name)
+    return next(
+        (other for other in others if other != name and not skeletons.isdisjoint(_skeletons(other))), None
+    )
 
 
 def _skeletons(name: str) -> set[str]:

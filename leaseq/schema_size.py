@@ -33,7 +33,7 @@ _COSTS = {1_000: 25, 3_000: 500, 10_000: 1_000, 20_000: 1_600, 50_000: 3_600, MA
 
 @dataclass(frozen=True, slots=True)
 class MatchCosts:
-    """What matching a form's patterns on a result costs, in nanoseconds per character of its JSON."""
+    """The cost of matching a form's patterns on a result, in nanoseconds per character of its JSON."""
 
     shared: int = 0  # of the patterns that apply to the whole result
     by_question: Mapping[str, int] = field(default_factory=dict)  # of those that apply to one answer
@@ -128,7 +128,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class SchemaSize:
-    """How much work a schema can be for one result."""
+    """The most work that a schema can be for one result."""
 
     checks: int  # subschemas that can be applied to one value
     match_costs: MatchCosts
@@ -162,11 +162,13 @@ def _match_costs(schema: dict[str, Any], nodes: dict[int, _Node], order: Iterabl
         return MatchCosts()
     costs = _totals(nodes, order, _largest, MAX_JSON_DEPTH, MAX_NANOSECONDS, own_costs)
     root = nodes[id(schema)]
-    shared = root.match_cost + root.times * sum(costs[one] for one in root.same_value)
-    shared += sum(costs[one] for one in root.any_member)
+    shared = root.match_cost + root.times * sum(costs[schema] for schema in root.same_value)
+    shared += sum(costs[member] for member in root.any_member)
     properties = schema.get("properties")
     questions = properties.items() if isinstance(properties, dict) else ()
-    return MatchCosts(shared, {name: costs[id(one)] for name, one in questions if isinstance(one, dict)})
+    return MatchCosts(
+        shared, {name: costs[id(question)] for name, question in questions if isinstance(question, dict)}
+    )
 
 
 def _largest(counts: Iterator[int]) -> int:
@@ -195,10 +197,10 @@ def _totals(
             checkpoint()
             node = nodes[number]
             total = (1 if own is None else own[number]) + node.times * sum(
-                counts[one] for one in node.same_value
+                counts[schema] for schema in node.same_value
             )
-            total += add(deeper_counts[one] for one in node.each_member)
-            total += sum(deeper_counts[one] for one in node.any_member)
+            total += add(deeper_counts[member] for member in node.each_member)
+            total += sum(deeper_counts[member] for member in node.any_member)
             counts[number] = min(total, limit + 1)
         if counts == deeper_counts:
             break
@@ -255,9 +257,9 @@ def _place_of(schema: dict[str, Any], root: dict[str, Any]) -> str:
             return "".join(f"{name}: " for name in place)
         steps = value.items() if isinstance(value, dict) else enumerate(value)
         places += [
-            (one, place if name == "properties" else (*place, str(name)))
-            for name, one in steps
-            if isinstance(one, dict | list)
+            (step, place if name == "properties" else (*place, str(name)))
+            for name, step in steps
+            if isinstance(step, dict | list)
         ]
     return ""
 
@@ -273,7 +275,7 @@ def _values(value: Any) -> Iterable[Any]:
 
 
 class _References:
-    """Finds the targets of a schema's references. All must be inside the schema."""
+    """The targets of a schema's references. All must be inside the schema."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}
@@ -282,7 +284,7 @@ class _References:
         unvisited: list[tuple[Any, str]] = [(root, "")]
         for value, base in with_checkpoints(unvisited):
             inner = self._register(value, base) if isinstance(value, dict) else base
-            unvisited += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
+            unvisited += [(member, inner) for member in _values(value) if isinstance(member, dict | list)]
 
     def _register(self, value: dict[str, Any], base: str) -> str:
         if isinstance(value.get("$id"), str):

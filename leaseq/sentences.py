@@ -826,7 +826,7 @@ def placeholders(text: str) -> frozenset[str]:
 def expected(
     rule: str, values: Mapping[str, Any], translate: Translate = str, show: Show | None = None
 ) -> str:
-    """What the rule allows."""
+    """The values that the rule allows."""
     texts = RULES[rule]
     return _filled(texts.expected or texts.sentence, values, translate, show or shown)
 
@@ -848,7 +848,7 @@ def sentence(
 def statement(
     rule: str, values: Mapping[str, Any], translate: Translate = str, show: Show | None = None
 ) -> str:
-    """What was expected, and what came instead."""
+    """The sentence of an error: *expected …, got …*."""
     texts, show = RULES[rule], show or shown
     if texts.sentence:
         return _filled(texts.sentence, values, translate, show)
@@ -859,7 +859,7 @@ def statement(
 
 
 def advice(rule: str, values: Mapping[str, Any], translate: Translate = str, show: Show | None = None) -> str:
-    """What to do; empty if the rule has no advice for these values."""
+    """The advice of a rule; empty if it has none for these values."""
     text = RULES[rule].advice
     if not text or any(values.get(name) is None for name in placeholders(text)):
         return ""
@@ -880,9 +880,9 @@ def shown(name: str, value: Any, translate: Translate) -> str:
         case int() | float():
             return f"{value:,}"
         case list() | tuple():
-            return ", ".join(shown("", one, translate) for one in value)
+            return ", ".join(shown("", element, translate) for element in value)
         case dict():
-            return ", ".join(f"{one} ({count})" for one, count in value.items())
+            return ", ".join(f"{element} ({count})" for element, count in value.items())
         case str():
             return value if value.isprintable() else repr(value)[1:-1]
     return "null" if value is None else str(value)
@@ -905,9 +905,9 @@ def described(value: object, translate: Translate = str) -> str:
         case dict():
             return translate(SHAPES["object"]) % {"value": text}
         case str() if not value.isprintable():
-            unseen = next(character for character in value if not character.isprintable())
-            name = unicodedata.name(unseen, "")
-            return f"{text}, with U+{ord(unseen):04X}{f' ({name})' if name else ''}"
+            unprintable = next(character for character in value if not character.isprintable())
+            name = unicodedata.name(unprintable, "")
+            return f"{text}, with U+{ord(unprintable):04X}{f' ({name})' if name else ''}"
     return text
 
 
@@ -921,7 +921,7 @@ def plain(value: object) -> Any:
         case str():
             return value if len(value) <= _MAX_TEXT else f"{value[: _MAX_TEXT - 1]}…"
         case list() | tuple() if len(repr(value)) <= _MAX_TEXT:
-            return [plain(one) for one in value]
+            return [plain(element) for element in value]
         case dict() if len(repr(value)) <= _MAX_TEXT:
-            return {str(key): plain(one) for key, one in value.items()}
+            return {str(key): plain(element) for key, element in value.items()}
     return repr(value)[:_MAX_SHOWN]

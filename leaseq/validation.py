@@ -234,14 +234,14 @@ def _count_brackets(text: str) -> int:
     return text.count("[") + text.count("{") if len(text) > MAX_CONTAINERS else 0
 
 
-def is_same_json(one: Json, other: Json) -> bool:
+def is_same_json(value: Json, other: Json) -> bool:
     """Whether two values are the same JSON: 1 and 1.0 are one number, and true is another value, although
     Python finds the three equal. The order of keys does not matter."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same_json(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(is_same_json, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(is_same_json(value[key], other[key]) for key in value)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(is_same_json, value, other))
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
 def check_depth(value: Json, field: str) -> None:

@@ -70,7 +70,7 @@ REPLACEMENTS = (
 IMPORTS = """
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable
-from leaseq.engine.aio.links import run_to_end
+from leaseq.engine.aio.pooled_connection import run_to_end
 """
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -110,7 +110,8 @@ def run(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> subp
 
 
 def failures(completed: subprocess.CompletedProcess[str]) -> str:
-    """How many tests failed, in pytest's words; '' if none did or none ran, since then no test noticed."""
+    """The number of failed tests, in pytest's words; '' if none did or none ran, since then no test
+    noticed."""
     if completed.returncode not in (0, 1):
         print(completed.stdout[-1_500:], file=sys.stderr)
         return ""

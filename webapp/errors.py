@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state
+from leaseq.webapp.form_input import input_fields, resendable_fields
 from leaseq.webapp.refusals import problem_in_words
 from leaseq.webapp.security.authorization import makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
@@ -24,7 +25,6 @@ from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webapp.store.person_data import UnreadableQueues
-from leaseq.webapp.typed import resendable_fields, typed_fields
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ def as_json(problem: Problem) -> Response:
 def as_page(problem: Problem) -> Response:
     fields = resendable_fields() if problem.status in (403, 503) else []  # may succeed later, unchanged
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    typed = [] if problem.status == 503 else typed_fields()
+    inputs = [] if problem.status == 503 else input_fields()
     detail = problem_in_words(problem)
     page = render_template(
         "shared/error.html",
@@ -160,7 +160,7 @@ def as_page(problem: Problem) -> Response:
         detail=detail,
         is_english=detail == problem.detail,
         again=fields,
-        typed=typed,
+        inputs=inputs,
         request_id=request_id,
     )
     response = Response(page, problem.status)

@@ -103,7 +103,7 @@ class _FixedTexts(Extension):
 
 
 def _is_text(call: list[Token]) -> bool:
-    return [one.type for one in call] == ["name", "lparen", "string", "rparen"] and call[0].value == "_"
+    return [token.type for token in call] == ["name", "lparen", "string", "rparen"] and call[0].value == "_"
 
 
 @pass_context

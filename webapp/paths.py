@@ -67,11 +67,13 @@ def routing_path(environ: WSGIEnvironment) -> str:
     sent = environ.get("RAW_URI", "")
     if "%" not in sent:
         return path.replace("%", "%25")
-    segments = [unquote(one) for one in _decoded(sent).partition("?")[0].split("/")]
+    segments = [unquote(segment) for segment in _decoded(sent).partition("?")[0].split("/")]
     script_name = _decoded(environ.get("SCRIPT_NAME", ""))
     if "/".join(segments) != script_name + path:
         return path.replace("%", "%25")  # an absolute URL, or a path that was changed on the way
-    return "/".join(one.replace("%", "%25").replace("/", "%2F") for one in segments[script_name.count("/") :])
+    return "/".join(
+        segment.replace("%", "%25").replace("/", "%2F") for segment in segments[script_name.count("/") :]
+    )
 
 
 def current_path() -> str:

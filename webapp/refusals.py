@@ -82,7 +82,7 @@ def problem_in_words(problem: Problem) -> str:
 
 
 def fault_in_words(row: BadRow) -> str:
-    """What is wrong with a row of an imported file. The fields of its rules are columns of the file, which
+    """The problem of a row of an imported file. The fields of its rules are columns of the file, which
     keep their names."""
     error = row.error
     text = reason_of(error)
@@ -110,6 +110,6 @@ def _shown(name: str, value: Any, translate: sentences.Translate) -> str:
         return str(format_decimal(value))
     if isinstance(value, dict) and name != "value":
         return ", ".join(
-            f"{_shown('', one, translate)} ({format_decimal(count)})" for one, count in value.items()
+            f"{_shown('', element, translate)} ({format_decimal(count)})" for element, count in value.items()
         )
     return sentences.shown(name, value, translate)

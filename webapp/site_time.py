@@ -31,7 +31,7 @@ def filter_period(fields: Mapping[str, str]) -> tuple[datetime | None, datetime 
     return transfer.period_of(begin, end, site_zone())
 
 
-def typed_moment(text: str, field: str) -> datetime:
+def read_moment(text: str, field: str) -> datetime:
     """A typed date and time, in UTC; without an offset it is in the site's time zone. Raises Invalid."""
     try:
         moment = datetime.fromisoformat(text)
@@ -61,7 +61,7 @@ def is_valid_in(text: str, input_type: str) -> bool:
     return input_type not in ("time", "datetime-local") or is_clock_time(text)
 
 
-def typed_time(text: str) -> str:
+def with_site_offset(text: str) -> str:
     """Append the site's current UTC offset to a time of day."""
     return text + _offset(datetime.now(site_zone()))
 
@@ -72,7 +72,7 @@ def time_text(value: str) -> str:
     now = datetime.now(site_zone())
     offsets = {_offset(now)} | {_offset(now.replace(month=month, day=1)) for month in (1, 7)}
     spellings = offsets | ({"+00:00"} if "Z" in offsets else set())
-    return next((value.removesuffix(one) for one in spellings if value.endswith(one)), value)
+    return next((value.removesuffix(spelling) for spelling in spellings if value.endswith(spelling)), value)
 
 
 def _offset(at: datetime) -> str:

@@ -75,7 +75,7 @@ def _server_time_ratio(name: str, pairs: list[tuple[float, float]]) -> Figure:
     ours, base = (median(values) for values in zip(*pairs, strict=True))
     return Figure(
         name,
-        median(one / other for one, other in pairs),
+        median(ours / floor for ours, floor in pairs),
         "x",
         28 / FLOOR_MICROSECONDS,
         16 / FLOOR_MICROSECONDS,
@@ -98,11 +98,11 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
     for n in range(count + 1):
         base, base_server = _measure_turn(bench, partial(floor.cycles, bench.server))
         ours, ours_server = _measure_turn(bench, partial(two_calls, two))
-        one = chained_worker.finish_and_next(_TURN)
+        chained = chained_worker.finish_and_next(_TURN)
         busy_floor = bench.server_microseconds(partial(call_batch.run_floor, _TURN), _TURN)
         busy = bench.server_microseconds(partial(call_batch.run_leaseq, _TURN), _TURN)
         if n:  # the first turn is a warm-up
-            yield _Turn(base / ours, base / one, base_server, ours_server, busy_floor, busy)
+            yield _Turn(base / ours, base / chained, base_server, ours_server, busy_floor, busy)
 
 
 def _measure_turn(bench: Bench, work: Callable[[int], float]) -> tuple[float, float]:

@@ -67,9 +67,9 @@ def _answers(bench: Bench) -> Figure:
 
         return bench.server_microseconds(cycle, count)
 
-    one = work(bench.queue("one-answer", count))
+    single = work(bench.queue("one-answer", count))
     queue = bench.queue("three-answers", count // 2)
     queue.configure(answers=3)
     return Figure(
-        "reserve + finish with three answers an item, against one", work(queue) / one, "x", 4.0, 2.0
+        "reserve + finish with three answers an item, against one", work(queue) / single, "x", 4.0, 2.0
     )

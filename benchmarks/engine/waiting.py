@@ -22,9 +22,9 @@ def figures(bench: Bench) -> list[Figure]:
         bench.announce(f"{people} people wait")
         with _WaitingPeople(bench, people) as crowd:
             crowd.p95(1, people)  # so that all of them are connected
-            one, each = crowd.p95(_SINGLE, 1), crowd.p95(_BURSTS, people)
+            single, each = crowd.p95(_SINGLE, 1), crowd.p95(_BURSTS, people)
         results += [
-            Figure(f"enqueue to lease, {people} waiting, one item: p95", one, "ms", 100, 10),
+            Figure(f"enqueue to lease, {people} waiting, one item: p95", single, "ms", 100, 10),
             Figure(f"enqueue to lease, {people} waiting, an item each: p95", each, "ms", 2 * people, people),
         ]
     return results

@@ -63,7 +63,7 @@ class Contents:
 
 
 class Writer:
-    """Writes the lines of a backup."""
+    """The writer of a backup's lines."""
 
     def __init__(self, stream: BinaryIO, now: float) -> None:
         self._stream = stream

@@ -79,7 +79,7 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
         yield text.decode() if text else None
     else:
         members = _ask(client, key, "SMEMBERS") if type == "set" else _ask(client, key, "LRANGE", "0", "-1")
-        yield [one.decode() for one in members]
+        yield [member.decode() for member in members]
 
 
 def _ask(client: Client, key: str, command: str, *words: str) -> Any:
@@ -93,7 +93,7 @@ def _flatten(fields: Mapping[bytes, bytes]) -> list[str]:
 
 def _pairs(reply: list[Any]) -> Iterator[tuple[str, float]]:
     """Yield members with their scores: the reply is a flat list in RESP 2, a list of pairs in RESP 3."""
-    flat = [one for pair in reply for one in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    flat = [part for pair in reply for part in (pair if isinstance(pair, (list, tuple)) else (pair,))]
     for member, score in zip(flat[::2], flat[1::2], strict=True):
         yield member.decode(), float(score)
 

@@ -85,8 +85,8 @@ def _item(parts: Sequence[Any]) -> Line:
     line: dict[str, Any] = {
         "item": id.decode(),
         "assignments": [
-            {name: part.decode() for name, part in zip(_ASSIGNMENT_FIELDS, one, strict=True) if part}
-            for one in groups
+            {name: part.decode() for name, part in zip(_ASSIGNMENT_FIELDS, group, strict=True) if part}
+            for group in groups
         ],
     }
     line |= {
@@ -99,7 +99,7 @@ def _item(parts: Sequence[Any]) -> Line:
 
 
 class QueueLoader:
-    """Restores a queue into a server, unless this restore did so before it was interrupted. Other calls find
+    """The restore of a queue, unless this restore did it before it was interrupted. Other calls find
     the queue only after `end`. Raises RestoreRefused if another program created a queue of this name."""
 
     def __init__(self, client: Client, line: Line, clock: Clock | None) -> None:

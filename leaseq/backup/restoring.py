@@ -1,4 +1,4 @@
-"""Restores a backup into a server that has none of the backup's queues and no people."""
+"""The restore of a backup into a server that has none of the backup's queues and no people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaseq.queue import Queue
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was restored."""
+    """The contents of a restored backup."""
 
     queues: int
     items: int
@@ -95,11 +95,11 @@ def _refuse_used(client: Client, contents: Contents) -> None:
         if contents.entries[kind.entries] and client.ask(("HLEN", kind.pattern))[0]
     ]
     if conflicts:
-        cure = "restore into an empty server"
+        advice = "restore into an empty server"
         if len(conflicts) == len(queues[:1]):  # only queues, no people or webhook endpoints
-            cure += ", or delete what is there with `leaseq queue delete` first"
+            advice += ", or delete what is there with `leaseq queue delete` first"
         conflict_list = " and ".join(filter(None, (", ".join(conflicts[:-1]), conflicts[-1])))
-        raise RestoreRefused(f"the server already has {conflict_list}, and so does the backup: {cure}")
+        raise RestoreRefused(f"the server already has {conflict_list}, and so does the backup: {advice}")
 
 
 def _queues_in_words(names: list[str]) -> str:

@@ -59,30 +59,30 @@ class Registry:
     from listing its keys, or ''."""
 
     def __init__(self, kinds: Iterable[Kind], missing_package: str = "") -> None:
-        self.kinds = sorted(kinds, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
+        self.kinds = sorted(kinds, key=lambda kind: (kind.pattern.endswith("*"), -len(kind.pattern)))
         self._missing_package = missing_package
 
     @property
     def unknown_problem(self) -> str:
-        """Why a key is unknown, and what to do."""
+        """The reason why a key is unknown, and the advice."""
         if self._missing_package:
-            cure = "pip install 'leaseq[web]'"
-            return f"needs the web parts, and {self._missing_package} is not installed: {cure}"
+            advice = "pip install 'leaseq[web]'"
+            return f"needs the web parts, and {self._missing_package} is not installed: {advice}"
         return "this version of leaseq does not know: use the version that wrote it"
 
     def find(self, key: str) -> Kind | None:
         """The entry for a key, from the pattern that fits it best; None if the key is unknown."""
-        return next((one for one in self.kinds if _matches(one.pattern, key)), None)
+        return next((kind for kind in self.kinds if _matches(kind.pattern, key)), None)
 
     @cached_property
     def tags(self) -> Sequence[str]:
         """The prefixes of the keys in a backup; the keys of one prefix are in one slot of a cluster."""
-        patterns = (one.pattern for one in self.kinds if isinstance(one, StoredKeys))
+        patterns = (kind.pattern for kind in self.kinds if isinstance(kind, StoredKeys))
         return sorted({pattern.partition("}")[0] + "}:" for pattern in patterns})
 
     @property
     def entries(self) -> Sequence[StoredKeys]:
-        return [one for one in self.kinds if isinstance(one, StoredKeys) and one.entries]
+        return [kind for kind in self.kinds if isinstance(kind, StoredKeys) and kind.entries]
 
 
 def _matches(pattern: str, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Writes a backup of a server."""
+"""The backup of a server."""
 
 from __future__ import annotations
 

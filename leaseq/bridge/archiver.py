@@ -1,4 +1,5 @@
-"""Writes what happens in queues to the database: events, answers, and the status of each item.
+"""The archiver, which writes what happens in queues to the database: events, answers, and the status of each
+item.
 
 The journal cursor is stored in the database, in the same transaction as the events up to it, so each event is
 written once, even if the archiver is interrupted. The server gets the cursor afterwards, and keeps the events
@@ -111,7 +112,7 @@ class Archiver:
         detail_ids = {event.id for event in events if event.what in _DETAIL_EVENTS and event.id}
         ids = list(settling_ids | dict.fromkeys(foreign_ids) | dict.fromkeys(detail_ids))
         outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
-        by_id = {id: one for id, one in outcomes.items() if one is not None}
+        by_id = {id: outcome for id, outcome in outcomes.items() if outcome is not None}
         _delete_undone_answers(connection, queue, events)
         write_answers(connection, self._statements, queue.name, list(by_id.values()))
         rows = [(item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
@@ -137,7 +138,7 @@ class Archiver:
     def _write_changes(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         """Write the columns of items that somebody changed in the queue. Rows that were changed in the
         database just now are left to the migrator."""
-        by_id = {one.id: one for one in outcomes if one.state != "finished"}
+        by_id = {outcome.id: outcome for outcome in outcomes if outcome.state != "finished"}
         clause = (item.c.queue == queue) & item.c.id.in_(by_id) & item.c.status.in_(("queued", "dead"))
         ids = set(connection.execute(select(item.c.id).where(clause).with_for_update()).scalars())
         is_recorded = (change.c.queue == queue) & change.c.id.in_(ids)
@@ -178,7 +179,7 @@ class Archiver:
 
     def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         for status in ("queued", "finished", "dead"):
-            ids = [one.id for one in outcomes if _STATUS[one.state] == status]
+            ids = [outcome.id for outcome in outcomes if _STATUS[outcome.state] == status]
             if ids:
                 self._statements.set_status(connection, queue, ids, status)
 
@@ -206,7 +207,9 @@ def _entry(cursor: str) -> int:
 def _delete_undone_answers(connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
     """Delete answers that were undone. An answer that was sent under the same token, too, was refused, and is
     not deleted."""
-    for one in events:
-        if one.what == "undone":
-            clause = (answer.c.queue == queue.name) & (answer.c.id == one.id) & (answer.c.token == one.token)
+    for entry in events:
+        if entry.what == "undone":
+            clause = (
+                (answer.c.queue == queue.name) & (answer.c.id == entry.id) & (answer.c.token == entry.token)
+            )
             connection.execute(delete(answer).where(clause, answer.c.accepted))

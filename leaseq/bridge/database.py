@@ -1,4 +1,4 @@
-"""Opens the database, and translates its errors into leaseq's."""
+"""The database: its engine and transactions, and its errors as leaseq's."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def translated(error: BaseException, is_lost: bool) -> DatabaseUnavailable | Dat
 
 
 def is_lost_connection(error: BaseException) -> bool:
-    """Whether the driver's error says that there is no connection, or that it can't be used for a while. An
+    """Whether the driver's error means that there is no connection, or that it can't be used for a while. An
     error about one statement or one value is none of these."""
     if isinstance(error, sqlite3.Error):
         return str(getattr(error, "sqlite_errorname", "")).startswith(_SQLITE_UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""Moves waiting rows from the database into queues, and passes on later changes of the rows."""
+"""The migrator, which moves waiting rows into queues, and passes on later changes of the rows."""
 
 from __future__ import annotations
 
@@ -68,15 +68,17 @@ class Migrator:
             except Invalid as error:
                 errors[place] = error
         duplicate_count = _enqueue(queue, items, errors) if items else 0
-        moved = {place: one for place, one in items.items() if place not in errors}
-        outcomes = queue.outcome_rows([str(one.id) for one in moved.values()]) if duplicate_count else []
+        moved = {place: item for place, item in items.items() if place not in errors}
+        outcomes = queue.outcome_rows([str(item.id) for item in moved.values()]) if duplicate_count else []
         finished = self._handle_duplicates(queue, moved, outcomes, errors) if duplicate_count else set()
         for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
             if places:
                 self._statements.set_moved(
                     connection, queue.name, [rows[place].id for place in places], status
                 )
-        write_details(connection, self._statements, queue.name, [one for one in outcomes if one], ())
+        write_details(
+            connection, self._statements, queue.name, [outcome for outcome in outcomes if outcome], ()
+        )
         for place, refusal in errors.items():
             log.warning("queue %s, row %r is refused: %s", queue.name, rows[place].id, refusal)
             self._statements.set_error(connection, queue.name, rows[place], str(refusal), "refused")

@@ -1,4 +1,4 @@
-"""What the database has of an item beside its row's columns: its answers, and the details of an unfinished
+"""The parts of an item that the database has beside its row: its answers, and the details of an unfinished
 one.
 
 One token may have several answers: a person who sends another result under a token that was used already
@@ -40,10 +40,17 @@ def answer_rows(outcome: OutcomeRow) -> list[AnswerRow]:
     answers = sorted(outcome.answers, key=attrgetter("token", "finished_at", "result"))
     return [
         AnswerRow(
-            outcome.id, one.token, number, one.person, one.result, one.finished_at, one.late, one.stands
+            outcome.id,
+            answer.token,
+            number,
+            answer.person,
+            answer.result,
+            answer.finished_at,
+            answer.late,
+            answer.stands,
         )
         for _, same_token in groupby(answers, attrgetter("token"))
-        for number, one in enumerate(same_token)
+        for number, answer in enumerate(same_token)
     ]
 
 
@@ -95,7 +102,7 @@ def given_answers(rows: Iterable[AnswerRow]) -> list[GivenAnswerRow]:
 
 
 def answer_difference(outcome: OutcomeRow, rows: Sequence[AnswerRow]) -> str | None:
-    """How an item's answers in the database differ from those in the queue; None if they don't."""
+    """The difference between an item's answers in the database and in the queue; None if they don't."""
     queue_rows = {(row.token, row.number): row for row in answer_rows(outcome)}
     database_rows = {(row.token, row.number): row for row in rows}
     for key in sorted(queue_rows.keys() | database_rows.keys()):
@@ -110,11 +117,11 @@ def answer_difference(outcome: OutcomeRow, rows: Sequence[AnswerRow]) -> str | N
     return None
 
 
-def _is_same(one: AnswerRow, other: AnswerRow) -> bool:
-    if one._replace(result="") != other._replace(result=""):
+def _is_same(row: AnswerRow, other: AnswerRow) -> bool:
+    if row._replace(result="") != other._replace(result=""):
         return False
     try:
-        return is_same_json(json.loads(one.result), json.loads(other.result))
+        return is_same_json(json.loads(row.result), json.loads(other.result))
     except ValueError:  # somebody wrote it into the database
         return False
 
@@ -163,7 +170,7 @@ def write_details(
 ) -> None:
     """Write the details of unfinished items. Those of ``changed_ids`` are the only ones whose rows may have
     others."""
-    texts = {one.id: Details.of(one).text() for one in outcomes if one.state != "finished"}
+    texts = {outcome.id: Details.of(outcome).text() for outcome in outcomes if outcome.state != "finished"}
     rows = [(id, text) for id, text in texts.items() if text is not None or id in changed_ids]
     statements.set_details(connection, queue, rows)
 
@@ -176,7 +183,8 @@ def read_details(connection: Connection, queue: str, ids: Sequence[str]) -> dict
 
 
 def details_difference(outcome: OutcomeRow, text: str | None) -> str | None:
-    """How an unfinished item's details in the database differ from those in the queue; None if they don't."""
+    """The difference between an unfinished item's details in the database and in the queue; None if they
+    don't."""
     if outcome.state == "finished":
         return None
     try:

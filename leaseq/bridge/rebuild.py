@@ -1,4 +1,4 @@
-"""Restores a queue from the database after the server lost it."""
+"""The rebuild of a queue from the database after the server lost it."""
 
 from __future__ import annotations
 
@@ -131,4 +131,4 @@ def _refuse_unknown(connection: Connection, name: str) -> None:
 def _last_token(connection: Connection, name: str) -> int:
     answer_tokens = select(func.max(answer.c.token)).where(answer.c.queue == name)
     event_tokens = select(func.max(event.c.token)).where(event.c.queue == name)
-    return max(connection.execute(one).scalar() or 0 for one in (answer_tokens, event_tokens))
+    return max(connection.execute(statement).scalar() or 0 for statement in (answer_tokens, event_tokens))

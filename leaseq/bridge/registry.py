@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How many items wait in a queue: it is refilled to ``high`` when at most ``low`` are left."""
+    """The numbers of waiting items between which a queue is kept: it is refilled to ``high`` when at most
+    ``low`` are left."""
 
     high: int
     low: int

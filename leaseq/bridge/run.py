@@ -1,4 +1,4 @@
-"""Runs the bridge: archives, passes changes on, and fills queues, until it is stopped."""
+"""The loop of the bridge: archives, passes changes on, and fills queues, until it is stopped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Settings:
 
 
 class Bridge:
-    """Works on all queues in turn. Several bridges on one database share the work."""
+    """A process that works on all queues in turn. Several bridges on one database share the work."""
 
     def __init__(
         self,

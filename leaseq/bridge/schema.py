@@ -1,4 +1,4 @@
-"""Creates and upgrades the bridge's tables with Alembic, and checks their version."""
+"""The versions of the bridge's tables: created and upgraded by Alembic, and checked."""
 
 from __future__ import annotations
 

@@ -302,9 +302,11 @@ class PostgreSQL(Statements):
     ) -> None:
         if rows:
             columns = [table.c[name] for name in names]
-            types = {one.name: Text if isinstance(one.type, JSON) else one.type for one in columns}
+            types = {
+                column.name: Text if isinstance(column.type, JSON) else column.type for column in columns
+            }
             given = self.records(types, rows)
-            values = [cast(given.c[one.name], one.type) for one in columns]
+            values = [cast(given.c[column.name], column.type) for column in columns]
             rows_of_queue = select(literal(queue, Text), *values)
             statement = self.insert_into(table).from_select(["queue", *names], rows_of_queue)
             connection.execute(statement.on_conflict_do_nothing())

@@ -1,4 +1,4 @@
-"""Compares a queue in the server with its rows in the database."""
+"""The comparison of a queue in the server with its rows in the database."""
 
 from __future__ import annotations
 
@@ -46,15 +46,19 @@ def verify(
     policy = queue.find_policy()
     forgets_dead = policy is not None and policy.keep_dead_seconds is not None
     differences = [
-        one for ids in _all_ids(queue, engine) for one in _compare(queue, engine, ids, forgets_dead)
+        difference
+        for ids in _all_ids(queue, engine)
+        for difference in _compare(queue, engine, ids, forgets_dead)
     ]
     for _ in range(_RETRIES):
         if not differences:
             break
         sleep(_RETRY_SECONDS)
-        ids = [one.id for one in differences]
+        ids = [difference.id for difference in differences]
         batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
-        differences = [one for batch in batches for one in _compare(queue, engine, batch, forgets_dead)]
+        differences = [
+            difference for batch in batches for difference in _compare(queue, engine, batch, forgets_dead)
+        ]
     return differences
 
 
@@ -77,7 +81,7 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
             page = queue.page(state, limit=_BATCH, after=after)
             with transaction(engine) as connection:
                 foreign_ids = statements.missing_ids(
-                    connection, queue.name, sorted({one.id for one in page.items})
+                    connection, queue.name, sorted({item.id for item in page.items})
                 )
             yield foreign_ids
             after = page.after

@@ -143,7 +143,7 @@ def run(
     settings = Settings(
         Window(window, window // 2 if low is None else low),
         queues,
-        tuple(one for one in PARTS if part in ("both", one)),
+        tuple(name for name in PARTS if part in ("both", name)),
         keep_finished,
         keep_events,
     )
@@ -206,7 +206,7 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
                 click.echo(str(difference))
     if total:
         summary = count(total, "difference", "differences")
-        cure = "".join(
+        advice = "".join(
             f"; `leaseq bridge rebuild {name}` gives that queue its items again" for name in lacking_names
         )
-        raise CommandFailed(f"{summary} between the queues and the database{cure}")
+        raise CommandFailed(f"{summary} between the queues and the database{advice}")

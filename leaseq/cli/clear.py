@@ -58,14 +58,16 @@ def _clear_once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
     from leaseq import Cleared, QueueUnreadable
 
     outcomes = dict(_round(client, names))
-    cleared = {name: one for name, one in outcomes.items() if isinstance(one, Cleared)}
+    cleared = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Cleared)}
     if as_json:
-        emit_json({"queues": [{"name": name, **_counts(one)} for name, one in cleared.items()]})
+        emit_json({"queues": [{"name": name, **_counts(counts)} for name, counts in cleared.items()]})
     else:
-        for name, one in cleared.items():
-            click.echo(_line(name, one))
+        for name, counts in cleared.items():
+            click.echo(_line(name, counts))
     if messages := [
-        _left_out_message(name, one) for name, one in outcomes.items() if isinstance(one, QueueUnreadable)
+        _left_out_message(name, outcome)
+        for name, outcome in outcomes.items()
+        if isinstance(outcome, QueueUnreadable)
     ]:
         raise CommandFailed("; ".join(messages))
 

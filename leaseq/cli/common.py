@@ -1,4 +1,4 @@
-"""What commands share: the group, options, errors, signals."""
+"""The parts that commands share: the group, options, errors, signals."""
 
 from __future__ import annotations
 

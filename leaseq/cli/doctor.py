@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from leaseq import Client
     from leaseq.doctor import Finding, Report
 
-_COLORS = {"error": "red", "warning": "yellow", "unseen": "cyan"}
-_LEVEL_WORDS = {"error": "errors", "warning": "warnings", "unseen": "not checked"}
+_COLORS = {"error": "red", "warning": "yellow", "unchecked": "cyan"}
+_LEVEL_WORDS = {"error": "errors", "warning": "warnings", "unchecked": "not checked"}
 
 
 @click.command(epilog="Example: leaseq doctor --redis rediss://leaseq:password@redis.example.org:6379/0")
@@ -44,7 +44,7 @@ def _report_as_dict(report: Report) -> dict[str, object]:
         "server": report.server,
         "ok": report.ok,
         "findings": [asdict(finding) for finding in report.findings],
-        "well": dict(report.well),
+        "passed": dict(report.passed),
         "schema": {"known": report.known_schema, "queues": report.schemas},
     }
 
@@ -59,11 +59,11 @@ def _print(report: Report) -> None:
     else:
         click.echo(f"no problems found: {report.server}")
     if report.ok:
-        for group, text in report.well.items():
+        for group, text in report.passed.items():
             click.echo(f"  {group}: {text}")
 
 
 def _line(finding: Finding) -> str:
-    if finding.level == "unseen":
-        return f"{finding.where}: {finding.says}: {finding.cure}"
-    return f"{finding.where} {finding.says}. Fix: {finding.cure} [{finding.check}]"
+    if finding.level == "unchecked":
+        return f"{finding.where}: {finding.problem}: {finding.fix}"
+    return f"{finding.where} {finding.problem}. Fix: {finding.fix} [{finding.check}]"

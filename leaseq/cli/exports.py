@@ -181,7 +181,7 @@ def _items(queue: Queue, state: State) -> Iterator[Item]:
 
 
 class _RowCounter(Iterator[T]):
-    """Passes rows through, and counts them."""
+    """An iterator over rows that counts them."""
 
     def __init__(self, rows: Iterable[T], show: Show) -> None:
         self._rows = iter(rows)

@@ -207,7 +207,7 @@ def _warn_of_title(client: Client, changed_queue: Queue, changes: dict[str, Any]
     title = changed_queue.policy.title
     if "title" not in changes or not title:
         return
-    titles, _ = read_queues(client, lambda one: one.policy.title)
+    titles, _ = read_queues(client, lambda queue: queue.policy.title)
     for name, other in titles.items():
         if name != changed_queue.name and (other == title or names.find_lookalike(title, [other])):
             click.echo(
@@ -256,7 +256,7 @@ def list_(client: Client, as_json: bool) -> None:
         rows = list(shapes.values())
         emit_json({"queues": rows, "unreadable": unreadable_shape(errors), "after": None})
         return
-    titles, errors = read_queues(client, lambda one: one.policy.title)
+    titles, errors = read_queues(client, lambda queue: queue.policy.title)
     titles |= dict.fromkeys(errors, UNREADABLE_NOTE)
     if titles:
         emit_table(("queue", "title"), sorted(titles.items()))
@@ -303,7 +303,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
         named_queue.delete()  # finishes an interrupted deletion; otherwise raises QueueNotFound
         click.echo(f"queue {name!r} is deleted")
         return
-    items = sum(getattr(stats, one) for one in STATES)
+    items = sum(getattr(stats, state) for state in STATES)
     summary = (
         f"{count(items, 'item', 'items')}, {stats.reserved:,} of them held and {stats.finished:,} finished"
     )

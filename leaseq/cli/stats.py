@@ -88,7 +88,7 @@ def _count(client: Client, names: tuple[str, ...]) -> StatsAndErrors:
 def _print(stats: StatsAndErrors, as_json: bool, *, indent: int | None = 2) -> None:
     if as_json:
         by_queue, errors = stats
-        rows = [{"name": name, **counts(one)} for name, one in by_queue.items()]
+        rows = [{"name": name, **counts(stats)} for name, stats in by_queue.items()]
         shape = {"queues": rows, "unreadable": unreadable_shape(errors), "after": None}
         emit_json(shape, indent=indent)
     else:

@@ -1,4 +1,4 @@
-"""What import and export share: files, formats, progress."""
+"""The parts that import and export share: files, formats, progress."""
 
 from __future__ import annotations
 

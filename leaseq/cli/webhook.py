@@ -90,8 +90,14 @@ def list_(client: Client, as_json: bool) -> None:
         click.echo("there are no endpoints; add one: leaseq webhook add URL", err=True)
         return
     rows = [
-        (one.id, one.url, " ".join(one.events), " ".join(one.queues) or "all", _state(one))
-        for one in endpoints
+        (
+            endpoint.id,
+            endpoint.url,
+            " ".join(endpoint.events),
+            " ".join(endpoint.queues) or "all",
+            _state(endpoint),
+        )
+        for endpoint in endpoints
     ]
     emit_table(("id", "url", "events", "queues", "state"), rows)
 
@@ -110,7 +116,10 @@ def log(client: Client, id: str, limit: int, as_json: bool) -> None:
     if as_json:
         emit_json({"deliveries": deliveries, "after": None})
         return
-    rows = [(one.id, one.type, one.state, str(len(one.tries)), _last_answer(one)) for one in deliveries]
+    rows = [
+        (delivery.id, delivery.type, delivery.state, str(len(delivery.tries)), _last_answer(delivery))
+        for delivery in deliveries
+    ]
     emit_table(("delivery", "type", "state", "tries", "last answer"), rows)
 
 

@@ -209,7 +209,7 @@ def _counts(stats: WorkerStats) -> tuple[int, int]:
 
 
 def _config(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:
-    """What to work on, from the file or from the command line."""
+    """The worker's configuration, from the file or from the command line."""
     if config_file is None:
         if queue is None or function is None:
             raise CommandMisused("name a QUEUE and a MODULE:FUNCTION, or a file with --config FILE")

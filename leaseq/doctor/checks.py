@@ -1,4 +1,4 @@
-"""The results of checks, and what the server says of itself."""
+"""The results of checks, and a server's own information."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, Literal
 import redis
 from redis import exceptions as rx
 
-Level = Literal["error", "warning", "unseen"]
-"""An error loses data, lets someone in or stops work; a warning may; unseen: could not be checked."""
+Level = Literal["error", "warning", "unchecked"]
+"""An error loses data, lets someone in or stops work; a warning may; unchecked: could not be checked."""
 
 Group = Literal[
     "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "names", "pages"
@@ -28,22 +28,22 @@ class Finding:
     check: str
     level: Level
     where: str
-    says: str
-    cure: str
+    problem: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check; ``says`` and ``cure`` have ``{names}`` as placeholders for the facts."""
+    """A check; ``problem`` and ``fix`` have ``{names}`` as placeholders for the facts."""
 
     name: str
     group: Group
     level: Level
-    says: str
-    cure: str
+    problem: str
+    fix: str
 
     def finding(self, where: str, **facts: object) -> Finding:
-        return Finding(self.name, self.level, where, self.says.format(**facts), self.cure.format(**facts))
+        return Finding(self.name, self.level, where, self.problem.format(**facts), self.fix.format(**facts))
 
 
 _OPTIONS = (
@@ -77,7 +77,7 @@ class Node:
         self.unreadable: list[tuple[str, str]] = []  # what can't be read: the command, and which part
 
     @property
-    def link(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """redis-py's connection settings: host and port, or path; username and password."""
         kwargs: dict[str, Any] = self.redis.connection_pool.connection_kwargs
         return kwargs
@@ -89,12 +89,12 @@ class Node:
     @property
     def path(self) -> str | None:
         """The path of the unix socket in the URL."""
-        return self.link.get("path")
+        return self.settings.get("path")
 
     @cached_property
     def is_remote(self) -> bool:
         """Whether our connection to it leaves this machine."""
-        return not is_loopback(str(self.link.get("host", "localhost")))
+        return not is_loopback(str(self.settings.get("host", "localhost")))
 
     @cached_property
     def info(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Node:
     def connection(self, *, login: bool = True) -> Iterator[Any]:
         """A connection below redis-py's command layer, opened by its first command; ``login=False``: without
         authentication."""
-        kwargs = {name: value for name, value in self.link.items() if login or name not in _LOGIN}
+        kwargs = {name: value for name, value in self.settings.items() if login or name not in _LOGIN}
         connection: Any = self.redis.connection_pool.connection_class(**kwargs)
         try:
             yield connection

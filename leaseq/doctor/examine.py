@@ -19,7 +19,7 @@ from leaseq.engine.urls import without_password
 UNREADABLE = Check(
     "not-seen",
     "server",
-    "unseen",
+    "unchecked",
     "could not be checked for {what} ({command} is not allowed for this user)",
     "ask the operator of the server, or run the doctor as the user described in docs/acl.md",
 )
@@ -36,27 +36,27 @@ CHECKS: Final = (
     UNREADABLE,
 )
 GROUPS: Final[dict[Group, str]] = {
-    "append-only file": persistence.WELL,
-    "memory": memory.WELL,
-    "access": exposure.WELL,
-    "server": server.WELL,
-    "permissions": rights.WELL,
-    "replication": replication.WELL["server"],
-    "queues": policies.WELL,
-    "names": names.WELL,
-    "pages": proxies.WELL,
+    "append-only file": persistence.PASSED,
+    "memory": memory.PASSED,
+    "access": exposure.PASSED,
+    "server": server.PASSED,
+    "permissions": rights.PASSED,
+    "replication": replication.PASSED["server"],
+    "queues": policies.PASSED,
+    "names": names.PASSED,
+    "pages": proxies.PASSED,
 }
-"""What the report says of each group of checks that found nothing."""
+"""The text for each group of checks that found nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of all checks. ``well``: the groups of checks that found nothing and could read
+    """The findings of all checks. ``passed``: the groups of checks that found nothing and could read
     everything."""
 
     server: str
     findings: tuple[Finding, ...]
-    well: dict[Group, str]
+    passed: dict[Group, str]
     known_schema: int
     schemas: dict[str, int]
 
@@ -87,13 +87,15 @@ class _Examination:
             self._names()
             self._pages()
         unreadable_findings = [
-            one for node in (*topology.nodes, *topology.sentinels) for one in _unreadable_findings(node)
+            finding
+            for node in (*topology.nodes, *topology.sentinels)
+            for finding in _unreadable_findings(node)
         ]
-        findings = tuple(one for some in self.findings.values() for one in some)
+        findings = tuple(finding for found in self.findings.values() for finding in found)
         return Report(
             without_password(self.client.url),
-            tuple(sorted((*findings, *unreadable_findings), key=lambda one: _ORDER.index(one.level))),
-            self._well(topology),
+            tuple(sorted((*findings, *unreadable_findings), key=lambda finding: _ORDER.index(finding.level))),
+            self._passed(topology),
             SCHEMA,
             self.schemas,
         )
@@ -142,13 +144,13 @@ class _Examination:
         except (ServerRefused, ServerUnavailable):  # other checks have reported it
             self.unsure_groups.add("pages")
 
-    def _well(self, topology: Topology) -> dict[Group, str]:
+    def _passed(self, topology: Topology) -> dict[Group, str]:
         kinds = {" ".join(server.identity(node)) for node in topology.primaries if node.hello}
         texts: dict[Group, str] = {
             **GROUPS,
-            "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
-            "replication": replication.WELL[topology.kind],
-            "queues": f"{len(self.schemas):,}, schema {SCHEMA}: {policies.WELL}",
+            "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.PASSED}",
+            "replication": replication.PASSED[topology.kind],
+            "queues": f"{len(self.schemas):,}, schema {SCHEMA}: {policies.PASSED}",
         }
         return {
             group: text
@@ -157,7 +159,7 @@ class _Examination:
         }
 
 
-_ORDER = ("error", "warning", "unseen")
+_ORDER = ("error", "warning", "unchecked")
 
 
 def _unreadable_findings(node: Node) -> Iterator[Finding]:

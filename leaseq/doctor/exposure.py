@@ -65,7 +65,7 @@ DIRECTORY_OPEN = Check(
     "chmod 700 {path} (or 750, with a group)",
 )
 CHECKS = (NO_PASSWORD, PROTECTED_ONLY, NO_TLS, PLAIN_PORT, SOCKET, DIRECTORY_WRITABLE, DIRECTORY_OPEN)
-WELL = "a password is required from the network, and the socket is private"
+PASSED = "a password is required from the network, and the socket is private"
 
 
 class OpenAddresses(NamedTuple):
@@ -81,7 +81,7 @@ def find_problems(node: Node) -> Iterator[Finding]:
         is_protected = node.config("protected-mode") == "yes" and not node.is_remote
         yield (PROTECTED_ONLY if is_protected else NO_PASSWORD).finding(node.where, where_to=addresses.where)
     if node.is_remote and not node.tls:
-        yield NO_TLS.finding(node.where, host=node.link["host"])
+        yield NO_TLS.finding(node.where, host=node.settings["host"])
     elif addresses is not None and addresses.plain:
         yield PLAIN_PORT.finding(node.where, where_to=addresses.where)
     yield from _socket(node)
@@ -90,7 +90,7 @@ def find_problems(node: Node) -> Iterator[Finding]:
 def open_addresses(node: Node) -> OpenAddresses | None:
     bind = node.config("bind")
     if bind is None:  # not readable: judge by our own connection
-        return OpenAddresses(str(node.link["host"]), not node.tls) if node.is_remote else None
+        return OpenAddresses(str(node.settings["host"]), not node.tls) if node.is_remote else None
     has_plain_port, has_tls_port = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
     words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
     if not words or not (has_plain_port or has_tls_port):

@@ -30,7 +30,7 @@ NO_LIMIT = Check(
     "CONFIG SET a maxmemory below that of the machine (then only enqueue is refused), or add memory",
 )
 CHECKS = (EVICTION, NEARLY_FULL, NO_LIMIT)
-WELL = "nothing is deleted when memory is full, and there is room"
+PASSED = "nothing is deleted when memory is full, and there is room"
 
 FULL = 90  # per cent of maxmemory
 CROWDED = 70  # per cent of the machine's memory: during a rewrite of the file, changed pages are held twice

@@ -36,7 +36,7 @@ ITEM = Check(
     "escape ids in paths (docs/rest.md); new ids like this are refused",
 )
 CHECKS = (QUEUE, PERSON, ITEM)
-WELL = "no name or id can be taken for another path"
+PASSED = "no name or id can be taken for another path"
 
 
 def find_problems(client: Client, where: str) -> Iterator[Finding]:

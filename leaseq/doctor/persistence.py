@@ -44,7 +44,7 @@ TRUNCATED = Check(
     "CONFIG SET aof-load-truncated yes, then CONFIG REWRITE",
 )
 CHECKS = (NO_FILE, SNAPSHOTS_ONLY, EVERY_SECOND, NOT_ON_REWRITE, TRUNCATED)
-WELL = "each write is in the append-only file, fsynced, before it is acknowledged"
+PASSED = "each write is in the append-only file, fsynced, before it is acknowledged"
 
 _LOST = {"everysec": "a second", "no": "half a minute"}
 

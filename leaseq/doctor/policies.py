@@ -21,8 +21,8 @@ DURABLE = Check(
     "durable",
     "queues",
     "error",
-    "can't provide the durability that {names} requires: {truth}",
-    "{cure} (leaseq queue set QUEUE --durable server)",
+    "can't provide the durability that {names} requires: {statement}",
+    "{advice} (leaseq queue set QUEUE --durable server)",
 )
 ONE_OF_SEVERAL = Check(
     "durable-replica",
@@ -49,7 +49,7 @@ UNREADABLE = Check(
     "run the version of leaseq that wrote it",
 )
 CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER, UNREADABLE)
-WELL = "the server supports what their policies require"
+PASSED = "the server supports what their policies require"
 
 
 def schemas(client: Client) -> dict[str, int]:
@@ -84,8 +84,11 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
         try:
             check(durable, connection_of(client), key)
         except Invalid as error:
-            truth, cure = statement(error.rule, error.values), advice(error.rule, error.values)
-            yield DURABLE.finding(server, names=_queue_list(names), truth=truth, cure=cure)
+            facts = {
+                "statement": statement(error.rule, error.values),
+                "advice": advice(error.rule, error.values),
+            }
+            yield DURABLE.finding(server, names=_queue_list(names), **facts)
         else:
             count = _replicas(client, key) if durable == "replica" else 0
             if count > 1:

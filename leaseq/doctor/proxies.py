@@ -27,7 +27,7 @@ UNDECLARED = Check(
     "one connects from, such as {address}",
 )
 CHECKS = (UNDECLARED,)
-WELL = "in the last two hours the web app was not reached through an undeclared proxy"
+PASSED = "in the last two hours the web app was not reached through an undeclared proxy"
 
 
 def note_undeclared_proxy(client: Client, address: str, header: str) -> None:

@@ -72,7 +72,7 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
         with suppress(*FAILURES):
             primary: Any = sentinel.redis.sentinel_master(service)
             replicas: Any = sentinel.redis.sentinel_slaves(service)
-            addresses = [(one["ip"], int(one["port"])) for one in (primary, *replicas)]
+            addresses = [(node["ip"], int(node["port"])) for node in (primary, *replicas)]
             nodes = [
                 Node(redis.Redis(host=host, port=port, **options), f"{host}:{port}", replica=number > 0)
                 for number, (host, port) in enumerate(addresses)
@@ -82,8 +82,8 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
 
 
 def _address(client: redis.Redis) -> tuple[str, int]:
-    link = client.connection_pool.connection_kwargs
-    return str(link["host"]), int(link["port"])
+    settings = client.connection_pool.connection_kwargs
+    return str(settings["host"]), int(settings["port"])
 
 
 AWAY = Check(
@@ -186,7 +186,7 @@ CHECKS = (
     SHARD_ALONE,
     COVERAGE,
 )
-WELL = {
+PASSED = {
     "server": "a single server",
     "sentinel": "three data nodes or more, and sentinels that can fail over",
     "cluster": "every slot is served, and every primary has a replica",
@@ -259,10 +259,10 @@ def _quorum(sentinel: Node, service: str) -> Iterator[Finding]:
 def _exposure(sentinel: Node) -> Iterator[Finding]:
     """Check whether strangers can send commands to a sentinel, which lets them move the primary."""
     if sentinel.is_remote:
-        if not sentinel.link.get("password"):
-            yield NO_PASSWORD.finding(sentinel.where, where_to=sentinel.link["host"])
+        if not sentinel.settings.get("password"):
+            yield NO_PASSWORD.finding(sentinel.where, where_to=sentinel.settings["host"])
         if not sentinel.tls:
-            yield NO_TLS.finding(sentinel.where, host=sentinel.link["host"])
+            yield NO_TLS.finding(sentinel.where, host=sentinel.settings["host"])
 
 
 def _shards(nodes: list[Node]) -> Iterator[Finding]:

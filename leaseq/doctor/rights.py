@@ -167,7 +167,7 @@ CHANNELS = Check(
     "ACL SETUSER {user} {rules}",
 )
 CHECKS = (COMMANDS, PAGES_COMMANDS, KEYS, CHANNELS)
-WELL = "the user may call every command that the client and the scripts need"
+PASSED = "the user may call every command that the client and the scripts need"
 
 KEY, CHANNEL = "<key>", "<channel>"
 
@@ -295,7 +295,7 @@ def user_of(node: Node) -> str:
             user: bytes = send_command(connection, "ACL", "WHOAMI")
             return user.decode()
     except rx.ResponseError:
-        return str(node.link.get("username") or "")
+        return str(node.settings.get("username") or "")
 
 
 def find_missing_rights(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
@@ -347,8 +347,8 @@ def _try_commands(node: Node, connection: Any, commands: dict[str, list[str]]) -
 
 
 def _refusal(connection: Any, need: str, command: list[str]) -> str:
-    """Why the user may not run a command; '' if they may, even if the server refuses it for another
-    reason."""
+    """The reason why the user may not run a command; '' if they may, even if the server refuses it for
+    another reason."""
     try:
         send_command(connection, *command)
     except rx.ResponseError as error:

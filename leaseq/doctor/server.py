@@ -54,7 +54,7 @@ KEEPALIVE = Check(
     "CONFIG SET tcp-keepalive 300, then CONFIG REWRITE",
 )
 CHECKS = (TOO_OLD, READ_ONLY, CLOCK, DRIFT, TIMEOUT, KEEPALIVE)
-WELL = "new enough, accepts writes, its clock agrees with that of this machine"
+PASSED = "new enough, accepts writes, its clock agrees with that of this machine"
 
 _MIN_VERSIONS = {"valkey": (7, 2), "redis": (7, 0)}
 _CLOCK_SECONDS, _DRIFT_SECONDS = 60, 1

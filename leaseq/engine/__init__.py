@@ -1,1 +1,1 @@
-"""Everything that talks to the server: connections, scripts, commands and their replies."""
+"""The client of the server: connections, scripts, commands and their replies."""

@@ -54,7 +54,7 @@ _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 
 
 class _ItemIdGenerator:
-    """Creates item ids that sort by time; threads may share it."""
+    """A generator of item ids that sort by time; threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

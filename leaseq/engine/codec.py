@@ -204,9 +204,11 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
     id, _, number = name.partition("\a")
     assignments = [_assignment(parts[:9]), *(_assignment(other) for other in parts[9:])]
     first = assignments[0]
-    shown_assignment = min(assignments, key=lambda one: _PRECEDENCE.index(one.state))
-    blocks = sorted((block for one in assignments for block in one.blocks), key=lambda b: b.grant.token)
-    answers = [answer for one in assignments if (answer := one.answer)]
+    shown_assignment = min(assignments, key=lambda assignment: _PRECEDENCE.index(assignment.state))
+    blocks = sorted(
+        (block for assignment in assignments for block in assignment.blocks), key=lambda b: b.grant.token
+    )
+    answers = [answer for assignment in assignments if (answer := assignment.answer)]
     renewable_tokens = set(_renewable_tokens(assignments)) if is_whole else set()
     grants = [replace(block.grant, renewable=block.grant.token in renewable_tokens) for block in blocks]
     place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
@@ -217,7 +219,7 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
         priority=int(first.head.get("p", 100)),
         requires=tuple(first.head["r"].split(",")) if "r" in first.head else (),
         due=to_datetime(first.head["d"]) if "d" in first.head else None,
-        attempts=sum(one.attempts for one in assignments),
+        attempts=sum(assignment.attempts for assignment in assignments),
         failures=int(first.head.get("f", 0)),
         max_attempts=int(first.head.get("m") or first.max_attempts),
         enqueued_at=to_datetime(int(first.enqueued_at, 16) * 1000),
@@ -228,7 +230,7 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
         late_answers=tuple(_late_answer(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
         history=tuple(grants),
         last_error=_last_error(grants, is_dead=shown_assignment.state == "dead"),
-        assigned_to=tuple(one.assigned_to for one in assignments if one.assigned_to),
+        assigned_to=tuple(assignment.assigned_to for assignment in assignments if assignment.assigned_to),
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
@@ -238,9 +240,9 @@ def _renewable_tokens(assignments: Sequence[_Assignment]) -> Iterator[int]:
     """The tokens of leases that ran out, which their people may renew: not if they have the item by another
     assignment."""
     changed_at = int(assignments[0].head.get("v", 0))
-    for one in assignments:
-        if one.is_renewable(changed_at):
-            grant = one.blocks[-1].grant
+    for assignment in assignments:
+        if assignment.is_renewable(changed_at):
+            grant = assignment.blocks[-1].grant
             if not any(grant.person in other.users for other in assignments):
                 yield grant.token
 
@@ -259,8 +261,15 @@ def _last_error(grants: Sequence[Grant], *, is_dead: bool) -> str | None:
 
 def outcome(row: OutcomeRow) -> Outcome:
     answers = tuple(
-        GivenAnswer(one.token, one.person, json.loads(one.result), one.finished_at, one.late, one.stands)
-        for one in row.answers
+        GivenAnswer(
+            answer.token,
+            answer.person,
+            json.loads(answer.result),
+            answer.finished_at,
+            answer.late,
+            answer.stands,
+        )
+        for answer in row.answers
     )
     skills = tuple(row.requires.split(",")) if row.requires else ()
     payload = json.loads(row.payload)
@@ -356,8 +365,8 @@ def _late_answer(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant
 
 
 def _start(grant: Grant, finished_at: datetime) -> datetime | None:
-    """When the work on an answer began; None if the answer's grant was made together with the answer, by a
-    correction or by restoring it."""
+    """The time at which the work on an answer began; None if the answer's grant was made together with the
+    answer, by a correction or by restoring it."""
     return grant.reserved_at if grant.reserved_at < finished_at else None
 
 
@@ -372,7 +381,7 @@ def waiting_row(row: bytes, count: int) -> WaitingRow:
 def ineligibility(reply: Sequence[Any]) -> Ineligibility:
     """Decode 0 or 1 for assigned and for passed, then the missing skills."""
     sets = {tuple(sorted(skills.decode().split(","))) for skills in reply[2:]}
-    lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
+    lacking = tuple(sorted(sets, key=lambda skills: (len(skills), skills)))
     return Ineligibility(lacking, assigned=bool(reply[0]), passed=bool(reply[1]))
 
 

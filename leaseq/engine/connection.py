@@ -1,4 +1,4 @@
-"""The connection of a client, the marker of its server, and what a closed one says."""
+"""The connection of a client, and the transport of a closed one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refuse() -> NoReturn:
 
 
 class ClosedTransport:
-    """Replaces a client's transport when it is closed, so that an open client needs no check. Only waits that
+    """The transport of a closed client, so that an open client needs no check. Only waits that
     the close ended can still use it, to leave the queue's waiting list."""
 
     def __init__(self, transport: Transport) -> None:
@@ -78,7 +78,7 @@ _UNAVAILABLE_ERRORS = (
 _UNAVAILABLE_CODES = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
 _MAX_LOADS = 20  # loads of one script for one call
 # After these, a new connection may lead to a server that answers.
-_BROKEN_LINK_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
+_BROKEN_CONNECTION_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
 class Connection:
@@ -107,7 +107,7 @@ class Connection:
         if self.listener.closed:
             refuse()
 
-    def drop_idle_links(self) -> None:
+    def drop_idle_connections(self) -> None:
         """Close the idle connections, also after ``close``; other threads may be in the middle of a call."""
         with self.translating():
             self._transport.drop_idle()
@@ -140,7 +140,7 @@ class Connection:
                     loads += 1
                     if loads == 1:
                         self._load(transport, bound)
-                elif _is_broken_link(error) and not resent:
+                elif _is_broken_connection(error) and not resent:
                     resent = True
                     transport.reset()
                 else:
@@ -157,7 +157,7 @@ class Connection:
         try:
             try:
                 return self._transport.ask(key, *words)
-            except _BROKEN_LINK_ERRORS:
+            except _BROKEN_CONNECTION_ERRORS:
                 self._transport.reset()
                 return self._transport.ask(key, *words)
         except rx.ResponseError:
@@ -171,7 +171,7 @@ class Connection:
         with self.translating():
             try:
                 next_cursor, names = self._transport.scan(key, cursor, pattern, count)
-            except _BROKEN_LINK_ERRORS:
+            except _BROKEN_CONNECTION_ERRORS:
                 self._transport.reset()
                 next_cursor, names = self._transport.scan(key, cursor, pattern, count)
         return int(next_cursor), names
@@ -181,7 +181,7 @@ class Connection:
         with self.translating():
             try:
                 return self._replies(commands)
-            except _BROKEN_LINK_ERRORS:
+            except _BROKEN_CONNECTION_ERRORS:
                 self._transport.reset()
                 return self._replies(commands)
 
@@ -203,7 +203,7 @@ class Connection:
         with self.translating(bound.script):
             try:
                 transport.load(bound)
-            except _BROKEN_LINK_ERRORS:
+            except _BROKEN_CONNECTION_ERRORS:
                 transport.reset()
                 transport.load(bound)
 
@@ -227,8 +227,8 @@ class Connection:
         raise ServerRefused(f"the server refused: {message}") from error
 
 
-def _is_broken_link(error: Exception) -> bool:
-    is_broken = isinstance(error, _BROKEN_LINK_ERRORS) or str(error).startswith("NOREPLICAS")
+def _is_broken_connection(error: Exception) -> bool:
+    is_broken = isinstance(error, _BROKEN_CONNECTION_ERRORS) or str(error).startswith("NOREPLICAS")
     return is_broken and not isinstance(error, rx.AuthenticationError)
 
 

@@ -1,4 +1,4 @@
-"""Iterates over the items of a call that accepts any number of them."""
+"""Iteration over the items of a call that accepts any number of them."""
 
 from __future__ import annotations
 

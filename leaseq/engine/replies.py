@@ -196,7 +196,7 @@ def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
     """The message of LeaseLost. It is also true if the person whose lease it was now holds the item under
     another lease."""
     _, token, person = lease_key
-    grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
+    grant = next((grant for grant in item.history if (grant.token, grant.person) == (token, person)), None)
     if grant is not None and grant.how == "held":
         return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
     text = f"this lease of item {item.id!r} is over"
@@ -208,7 +208,7 @@ def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
 
 def _present_state(item: Item, token: int, person: str) -> str:
     """A description of the item's current state, for the person whose lease had this token."""
-    if leases := [one for one in item.leases if one.person == person]:
+    if leases := [lease for lease in item.leases if lease.person == person]:
         return f"the same person holds it, under token {leases[0].token}"
     if any((answer.token, answer.person) == (token, person) for answer in item.answers):
         return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"

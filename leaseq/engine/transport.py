@@ -1,4 +1,4 @@
-"""How commands reach the server: one, a Cluster, or Sentinel's, and how long they may be silent."""
+"""The transport of commands: to one server, a Cluster, or Sentinel's; and the limit of their silence."""
 
 from __future__ import annotations
 
@@ -183,8 +183,8 @@ _pooled_transports: WeakSet[PooledTransport] = WeakSet()
 
 
 def _reset_all_after_fork() -> None:
-    for link in _pooled_transports:
-        link.reset_after_fork()
+    for transport in _pooled_transports:
+        transport.reset_after_fork()
 
 
 os.register_at_fork(after_in_child=_reset_all_after_fork)

@@ -1,4 +1,4 @@
-"""Where the server is: URLs, and the masters that Sentinels name."""
+"""The addresses of servers: URLs, and the masters that Sentinels name."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class SentinelClient(Sentinel):
     def _state(self, service_name: str) -> Any:
         """The service's state, from the first sentinel that knows a reachable primary."""
         silent_count = 0
-        for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
+        for sentinel in sorted(self.sentinels, key=lambda s: (self._failed_at.get(s, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):

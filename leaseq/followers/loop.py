@@ -1,4 +1,4 @@
-"""The loop of a follower, its place in a queue's journal, and what it says when it is behind."""
+"""The loop of a follower, its place in a queue's journal, and its warning when it is behind."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class Loop(Generic[S]):
         """Work on each subject once, and return whether there is more to do."""
         has_more, subjects = False, list(self._subjects())
         if self._failures:
-            self._failures = {one: self._failures[one] for one in subjects if one in self._failures}
+            self._failures = {
+                subject: self._failures[subject] for subject in subjects if subject in self._failures
+            }
         for subject in subjects:
             failure = self._failures.get(subject)
             if failure and self._clock() < failure.next_try:
@@ -144,7 +146,7 @@ E = TypeVar("E", bound=HasCursor)
 
 
 class Place(Protocol):
-    """Where a follower has stopped reading a journal."""
+    """The place at which a follower has stopped reading a journal."""
 
     def load(self) -> str | None:
         """The cursor to read on from; None: from the oldest event."""

@@ -1,4 +1,4 @@
-"""What managers do with a queue: its policy, its items, late answers, followers."""
+"""A manager's methods of a queue: its policy, its items, late answers, followers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _FIRST = "0"  # HSCAN's cursor at its beginning, which it returns at its end
 
 @dataclass(frozen=True, slots=True)
 class LateCursor:
-    """Where a page begins. The server decides how many items a step returns, so some may be left over."""
+    """The place at which a page begins. The server decides how many items a step returns, so some may be left
+    over."""
 
     marker: str = ""  # of the server whose HSCAN returned the step; '': none yet
     step: str | None = _FIRST  # HSCAN's cursor for the next step; None: there is none
@@ -325,7 +326,7 @@ class Admin(Inspection):
         For programs that keep the answers elsewhere and pass those that they have stored: an answer that
         somebody gives in the meantime is not deleted.
         """
-        times = (codec.microseconds(one.finished_at) for one in answers)
+        times = (codec.microseconds(answer.finished_at) for answer in answers)
         condition = ("unread", str(max(times, default=0)))
         try:
             reply = self._commands.remove(validation.item_id(id), arguments.author(by), *condition)

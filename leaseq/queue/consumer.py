@@ -1,4 +1,4 @@
-"""What workers do: reserve, renew, finish, give back."""
+"""A worker's methods of a queue: reserve, renew, finish, give back."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Reserving(Base):
     ) -> Lease | None:
         """Reserve an item that nobody else has, or return None if there is none now (see ``why_nothing``).
 
-        ``wait``: wait up to this many seconds for one, in line with all other waiting calls. Setting ``stop``
+        ``wait``: wait up to this many seconds for one, on the waiting list of the queue. Setting ``stop``
         ends the wait immediately, as do closing the client and an exception: the caller has then left the
-        line, and holds nothing from this call. Raises QueueNotFound if the queue is deleted during the wait.
+        waiting list, and holds nothing from this call. Raises QueueNotFound if the queue is deleted during
+        the wait.
 
         A person who holds as many items as allowed gets one of those again. ``request_id`` identifies this
         call: repeating it returns the same lease, if the person has reserved nothing else since.
@@ -93,7 +94,7 @@ class Reserving(Base):
             if waiter is not None:
                 listener.leave(waiter)
             if listener.closed:
-                self._connection.drop_idle_links()  # the one that _end_wait used
+                self._connection.drop_idle_connections()  # the one that _end_wait used
 
     def _check_queue_exists(self, queue_existed: bool, outcome: NoItemYet) -> bool:
         if queue_existed and not outcome.queue_exists:
@@ -103,8 +104,8 @@ class Reserving(Base):
     def _end_wait(
         self, waiter: str, person: str, request: str, last_token: int, *, interrupted: bool
     ) -> None:
-        """Leave the line, and give back an item that was granted in the meantime. The server may not have
-        read an ``interrupted`` call yet, but it has once it has answered another call: so this leaves
+        """Leave the waiting list, and give back an item that was granted in the meantime. The server may not
+        have read an ``interrupted`` call yet, but it has once it has answered another call: so this leaves
         twice."""
         with suppress(LeaseqError):
             for _ in range(2 if interrupted else 1):
@@ -366,8 +367,8 @@ class Consumer(Reserving):
         return [codec.lease(self.name, parts) for parts in reply.rest]
 
     def why_nothing(self, person: str, skills: Collection[str] = ()) -> WhyNothing:
-        """Why a reserve would return nothing now: the queue is empty or paused, others hold all items, or the
-        person is not eligible for those that wait."""
+        """The reason why a reserve would return nothing now: the queue is empty or paused, others hold all
+        items, or the person is not eligible for those that wait."""
         reply = self._commands.why_nothing(
             validation.person_name(person), ",".join(validation.skills(skills))
         )

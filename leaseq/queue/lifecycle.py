@@ -163,7 +163,7 @@ class Restoring(Base):
         if validation.integer(failures, "failures", 0, 2**53):
             head += f" f{failures}"
         people = [validation.person_name(person, "assigned_to") + "\t" for person in assigned_to]
-        answer_words = [word for one in answers for word in _words(one)]
+        answer_words = [word for answer in answers for word in _words(answer)]
         self._create_if_missing()
         state = "dead" if dead else ""
         reply = self._commands.restore(

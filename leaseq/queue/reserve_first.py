@@ -1,4 +1,4 @@
-"""Waits for the first item of several queues, in line in all of them at the same time."""
+"""The wait for the first item of several queues, on the waiting lists of all of them at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leaseq.queue import Queue
 
 
 class _Place:
-    """A place in one queue's line, for a call that waits in several."""
+    """A place on one queue's waiting list, for a call that waits in several."""
 
     def __init__(self, queue: Queue, person: str, skills: str, request: str) -> None:
         self.queue = queue
@@ -38,7 +38,7 @@ class _Place:
         return outcome
 
     def leave(self, *, interrupted: bool) -> None:
-        """Leave the line, and give back an item that was granted in the meantime."""
+        """Leave the waiting list, and give back an item that was granted in the meantime."""
         if self.waiter is not None:
             person, request, _ = self._call
             end_wait = self.queue._end_wait  # noqa: SLF001 - of this package
@@ -48,18 +48,17 @@ class _Place:
         if self.waiter is not None:
             self.listener.leave(self.waiter)
         if self.listener.closed:
-            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one that end_wait used
+            self.queue._connection.drop_idle_connections()  # noqa: SLF001 - the one that end_wait used
 
 
 def reserve_first(
     queues: Sequence[Queue], person: str, skills: Collection[str], wait: float, stop: threading.Event
 ) -> Lease | None:
     """Reserve an item from the first of the queues that has one for this person; wait up to ``wait`` seconds
-    for one, in line in all of the queues at the same time. All queues must have the same client.
+    for one, on the waiting lists of all queues at the same time. All queues must have the same client.
 
-    As after `Queue.reserve`, the caller has then left every line, and holds nothing from this call except the
-    lease.
-    """
+    As after `Queue.reserve`, the caller has then left every waiting list, and holds nothing from this call
+    except the lease."""
     person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
     request = arguments.request_id()
     places, wake_event = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()

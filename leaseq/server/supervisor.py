@@ -64,8 +64,8 @@ class _RunningChild:
 
 
 class Signals:
-    """Handles SIGINT and SIGTERM as a request to stop, which takes effect between two steps and never within
-    one.
+    """The signals SIGINT and SIGTERM as a request to stop, which takes effect between two steps and never
+    within one.
 
     SIGCHLD ends a ``wait`` as well.
     """
@@ -184,7 +184,7 @@ class Supervisor:
         )
         entry.started_at = time.monotonic()
         self._on_change(
-            {one.child.name: one.process.pid for one in self._children if one.process is not None}
+            {child.child.name: child.process.pid for child in self._children if child.process is not None}
         )
         return process
 

@@ -1,4 +1,4 @@
-"""Splits a JSON array of any length into its elements, with one element in memory at a time.
+"""The elements of a JSON array of any length, with one element in memory at a time.
 
 The splitter only follows strings and brackets. Each element's text is then decoded separately, so a bad
 element is reported with its line and the elements after it are still read.

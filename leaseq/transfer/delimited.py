@@ -22,7 +22,7 @@ class RecordTooLong(Exception):
 
 
 class RecordLines:
-    """Iterates over the lines for ``csv.reader``, and notes the current record's lines and errors."""
+    """An iterator over the lines for ``csv.reader``, which notes the current record's lines and errors."""
 
     def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
         self.quotes = QuoteMode(quotes)
@@ -130,7 +130,8 @@ _CLOSED = re.compile(rb'"(?:[^"]|"")*+"')
 
 @dataclass(slots=True)
 class QuoteMode:
-    """How quotes are read. ``auto``: no field has begun with one yet, so both ways give the same result."""
+    """The way in which quotes are read. ``auto``: no field has begun with one yet, so both ways give the same
+    result."""
 
     quotes: Quotes
     unquoted: int = 0
@@ -249,7 +250,7 @@ class Delimited:
 
     @property
     def quotes(self) -> QuoteMode:
-        """How the quotes have been read so far."""
+        """The way in which quotes have been read so far."""
         return self._feed.quotes
 
     def begin(self) -> tuple[str, ...]:
@@ -276,7 +277,7 @@ class Delimited:
 
     @property
     def marks(self) -> str:
-        """What is between the cells, in a word."""
+        """The word for the character between the cells."""
         return f"{NAMES[self.delimiter or ',']}s"
 
     @property
@@ -286,7 +287,9 @@ class Delimited:
     def _delimiter_problem(self, splits: Sequence[str]) -> Invalid:
         if splits[0] not in NAMES:
             return Invalid("row", "row_mark", mark=splits[0])
-        counts = {f"{NAMES[one]}s": count_of(self.header, one, quoted=self._is_quoted) + 1 for one in splits}
+        counts = {
+            f"{NAMES[split]}s": count_of(self.header, split, quoted=self._is_quoted) + 1 for split in splits
+        }
         return Invalid("row", "row_splits", splits=counts)
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:

@@ -1,4 +1,4 @@
-"""From bytes to lines of text: encodings and line ends."""
+"""The encodings and line ends of text files."""
 
 from __future__ import annotations
 

@@ -18,9 +18,8 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")  # the commas of 1,000,000
 
 
 class Rejects:
-    """Writes bad rows to a file. `add` writes a row; pass it `Rows.head`. `close` ends the file. ``count``
-    is the number of rows written.
-    """
+    """The writer of a file of bad rows. `add` writes a row; pass it `Rows.head`. `close` ends the file.
+    ``count`` is the number of rows written."""
 
     def __init__(self, stream: BinaryIO, format: Format) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""Reads the rows of a stream in any of the formats as new items, one at a time."""
+"""A reader of a stream in any of the formats: its rows as new items, one at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Rows(Iterator[NewItem | BadRow]):
 
     @property
     def summary(self) -> TableSummary | None:
-        """How the quotes and lines of a table have been read so far; None for JSON."""
+        """The way in which quotes and lines of a table have been read so far; None for JSON."""
         return self._table.summary if self._table else None
 
     @property

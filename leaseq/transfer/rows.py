@@ -24,7 +24,7 @@ _WITH_SLASHES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}:\
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """Maps the columns of a table, or the fields of JSON objects, to the parts of an item."""
+    """A mapping of the columns of a table, or the fields of JSON objects, to the parts of an item."""
 
     payload: Sequence[str] | None = None  # these columns, in this order; None: all
     id: str | None = None
@@ -166,7 +166,7 @@ class BadRow:
 
     @property
     def fault(self) -> str:
-        """What is wrong with it."""
+        """The problem of the row."""
         fault = str(self.error)
         return sentence("row_header", {"fault": fault}) if self.is_header else fault
 

@@ -35,15 +35,15 @@ class Source(Protocol):
 
     @property
     def delimiter(self) -> str | None:
-        """What separates the cells of a record; None if the file is not a text."""
+        """The character between the cells of a record; None if the file is not a text."""
 
     @property
     def marks(self) -> str:
-        """What separates the cells, in words, or nothing."""
+        """The word for the character between the cells, or nothing."""
 
     @property
     def quotes(self) -> QuoteMode:
-        """How quotes have been read so far."""
+        """The way in which quotes have been read so far."""
 
     @property
     def blank_lines(self) -> int:
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """How a table has been read so far."""
+    """The way in which a table has been read so far."""
 
     quotes: Quotes  # "auto" as long as no field has begun with a quote
     unquoted: int = 0  # fields whose quotes "auto" removed

@@ -42,8 +42,8 @@ _MAX_EXACT = 2**53 - 1  # larger whole numbers are rounded by programs that read
 
 @dataclass(frozen=True, slots=True)
 class CellChoice:
-    """How the cells of a table are read. ``text`` and ``value`` name columns. Of the others, those whose
-    cells are all values of one kind have values; with ``raw``, they are text."""
+    """The way in which the cells of a table are read. ``text`` and ``value`` name columns. Of the others,
+    those whose cells are all values of one kind have values; with ``raw``, they are text."""
 
     text: Collection[str] = ()
     value: Collection[str] = ()

@@ -167,7 +167,7 @@ def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """How a table is written."""
+    """The way in which a table is written."""
 
     form: Json = None
     raw_cells: bool = False

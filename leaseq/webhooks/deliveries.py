@@ -284,7 +284,7 @@ def delivery_of(item: Item) -> Delivery:
 def _try(grant: Grant, item: Item) -> Try:
     response: Any = {}
     if grant.how == "finished":
-        response = next((one.result for one in item.answers if one.token == grant.token), {})
+        response = next((answer.result for answer in item.answers if answer.token == grant.token), {})
     elif grant.reason:
         with suppress(ValueError):
             response = json.loads(grant.reason)
@@ -310,12 +310,14 @@ def notify_person_removed(client: Client, name: str, *, by: str, request_id: str
     """Send ``person.removed`` to the endpoints that subscribe to it, so that receivers can also erase the
     person. The name is only in these deliveries. If repeated with the same id, it is sent once."""
     now = datetime.now(UTC)
-    receivers = [one for one in Endpoints(client).all() if one.wants(_REMOVED, None, now)]
+    receivers = [endpoint for endpoint in Endpoints(client).all() if endpoint.wants(_REMOVED, None, now)]
     if receivers:
         content = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
         deliveries = Deliveries(client)
         deliveries.make_queue()
-        deliveries.add((delivery_id(one.id, _REMOVED, request_id), one.id, content) for one in receivers)
+        deliveries.add(
+            (delivery_id(endpoint.id, _REMOVED, request_id), endpoint.id, content) for endpoint in receivers
+        )
 
 
 def forget_person(client: Client, name: str, to: str) -> None:
@@ -324,7 +326,7 @@ def forget_person(client: Client, name: str, to: str) -> None:
     after = ""
     while events := read_events(client, after):
         after = events[-1].id
-        if ids := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
+        if ids := [event.id for event in events if name in (event.data.get("name"), event.data.get("by"))]:
             client.ask(("XDEL", WEBHOOK_EVENTS, *ids))
     for endpoint in Endpoints(client).all():
         if endpoint.created_by == name:

@@ -1,4 +1,4 @@
-"""The endpoints: which events are sent where, by whom the endpoints were made, and their end with a queue;
+"""The endpoints to which events are sent, by whom the endpoints were made, and their end with a queue;
 and the stream of events that are in no journal.
 """
 
@@ -166,7 +166,7 @@ class Endpoints:
         definitions, state = self._client.ask(("HGETALL", WEBHOOKS), ("HGETALL", WEBHOOK_STATE))
         texts = _texts(state)
         endpoints = [_endpoint(id, json.loads(text), texts) for id, text in _texts(definitions).items()]
-        return sorted(endpoints, key=lambda one: (one.created_at, one.id))
+        return sorted(endpoints, key=lambda endpoint: (endpoint.created_at, endpoint.id))
 
     def find(self, id: str) -> Endpoint | None:
         fields = [f"{word} {id}" for word in _STATES]
@@ -227,7 +227,9 @@ class Endpoints:
     def secrets(self, id: str, at: datetime) -> list[str]:
         """The secrets used for signing at this time, newest first. For the deliverer."""
         records = self._definition(id)["secrets"]
-        return [one["secret"] for one in records if one["until"] is None or _time(one["until"]) > at]
+        return [
+            record["secret"] for record in records if record["until"] is None or _time(record["until"]) > at
+        ]
 
     def enable(self, id: str, *, by: str | None = None) -> Endpoint:
         """Send again: deliveries that wait, and events from now on. From then on, what is sent is what ``by``
@@ -356,7 +358,8 @@ Question: TypeAlias = Callable[[Client, str, str, str | None], str | None]
 
 
 def questions() -> Sequence[Question]:
-    """What is asked before each delivery. Raises LeaseqError if that can't be asked in this process."""
+    """The questions that are asked before each delivery. Raises LeaseqError if that can't be asked in this
+    process."""
     try:
         loaded = [entry.load() for entry in entry_points(group=GROUP)]
     except ImportError as error:
@@ -369,8 +372,8 @@ def questions() -> Sequence[Question]:
 def why_not_sent(
     questions: Sequence[Question], client: Client, endpoint: Endpoint, content: Any
 ) -> str | None:
-    """Why the person who added the endpoint, or enabled it last, may not see this webhook; None if they
-    may."""
+    """The reason why the person who added the endpoint, or enabled it last, may not see this webhook; None if
+    they may."""
     queue = content["data"].get("queue")
     answers = (ask(client, endpoint.created_by, content["type"], queue) for ask in questions)
     return next((reason for reason in answers if reason), None)

@@ -89,8 +89,8 @@ answer, so it is sent as finished."""
 
 
 class Feeder:
-    """Creates deliveries from events. ``clock`` (microseconds since the epoch) is for tests; by default the
-    server's clock is used."""
+    """The maker of deliveries from events. ``clock`` (microseconds since the epoch) is for tests; by default
+    the server's clock is used."""
 
     def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
         self._client = client
@@ -110,17 +110,17 @@ class Feeder:
     def _sources(self) -> list[str]:
         """The queues with events that an endpoint needs, and the stream."""
         endpoints = self._endpoints.all()
-        self._purge({one.id for one in endpoints})
-        active_endpoints = [one for one in endpoints if one.disabled_at is None]
+        self._purge({endpoint.id for endpoint in endpoints})
+        active_endpoints = [endpoint for endpoint in endpoints if endpoint.disabled_at is None]
         self._receivers = {
             name: receivers
             for name in self._names(active_endpoints)
-            if (receivers := [one for one in active_endpoints if _wants_queue(one, name)])
+            if (receivers := [endpoint for endpoint in active_endpoints if _wants_queue(endpoint, name)])
         }
         self._followed_names = self._followed_queues()
         for name in self._followed_names - self._receivers.keys():
             self._unfollow(name)
-        stream_receivers = [one for one in active_endpoints if _wants_queueless(one)]
+        stream_receivers = [endpoint for endpoint in active_endpoints if _wants_queueless(endpoint)]
         if stream_receivers:
             self._receivers[_STREAM] = stream_receivers
         return list(self._receivers)
@@ -182,7 +182,7 @@ class Feeder:
     def _start_following(self, queue: Queue, place: ServerPlace, endpoints: Sequence[Endpoint]) -> None:
         """Follow a queue from the earliest time that an endpoint needs. A journal entry's id is its time."""
         self._client.ask(("HSET", WEBHOOK_STATE, f"follows {queue.name}", 1))
-        first = min(one.since for one in endpoints) - _EPOCH
+        first = min(endpoint.since for endpoint in endpoints) - _EPOCH
         microseconds = first // timedelta(microseconds=1) - 1
         place.save(f"{microseconds}.0")
 
@@ -193,15 +193,19 @@ class Feeder:
             (event, type, receivers)
             for event in events
             if (type := type_of(event))
-            and (receivers := [one for one in endpoints if one.wants(type, queue.name, event.at)])
+            and (
+                receivers := [
+                    endpoint for endpoint in endpoints if endpoint.wants(type, queue.name, event.at)
+                ]
+            )
         ]
         for start in range(0, len(messages), _ITEMS):
             part = messages[start : start + _ITEMS]
             outcomes = _outcomes(queue, [event for event, _, _ in part])
             for event, type, receivers in part:
                 content = body(type, event.at, data_of(queue.name, event, outcomes.get(event.id), events))
-                for one in receivers:
-                    yield delivery_id(one.id, *event_key(queue.name, event)), one.id, content
+                for endpoint in receivers:
+                    yield delivery_id(endpoint.id, *event_key(queue.name, event)), endpoint.id, content
 
     def _empty_queue_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
@@ -292,7 +296,7 @@ def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[E
 def _answer(event: Event, outcome: Outcome | None) -> Json:
     answer: GivenAnswer | None = None
     if outcome is not None:
-        answer = next((one for one in outcome.answers if one.token == event.token), None)
+        answer = next((answer for answer in outcome.answers if answer.token == event.token), None)
     if answer is None:  # the item has been removed, or the answer undone
         person = event.person if event.what != "adopted" else None
         late = event.what in ("late", "adopted")
@@ -312,9 +316,13 @@ def _failure(event: Event, batch: Sequence[Event]) -> Json:
     if event.what == "failed":
         return event.detail
     call = event.cursor.partition(".")[0]
-    for one in batch:
-        if one.id == event.id and one.cursor.partition(".")[0] == call and one.what in ("failed", "expired"):
-            return one.detail if one.what == "failed" else codec.EXPIRED
+    for delivery in batch:
+        if (
+            delivery.id == event.id
+            and delivery.cursor.partition(".")[0] == call
+            and delivery.what in ("failed", "expired")
+        ):
+            return delivery.detail if delivery.what == "failed" else codec.EXPIRED
     return None
 
 
@@ -323,8 +331,9 @@ def _alert(detail: Json) -> Json:
 
 
 class Deliverer:
-    """Sends deliveries. ``allow``: networks that are allowed although they are not public. ``seconds``: the
-    time limit of one try. Raises LeaseqError if this process can't ask who may see what is sent."""
+    """The sender of one delivery at a time. ``allow``: networks that are allowed although they are not
+    public. ``seconds``: the time limit of one try. Raises LeaseqError if this process can't ask who may see
+    what is sent."""
 
     def __init__(
         self,
@@ -398,12 +407,11 @@ class Deliverer:
 
 
 class Sender:
-    """Sends what is due, in at most ``limit`` threads for each endpoint, so a slow endpoint doesn't delay the
-    others. A thread ends when nothing is due to its endpoint any more.
+    """The sender of all that is due, in at most ``limit`` threads for each endpoint, so a slow endpoint
+    doesn't delay the others. A thread ends when nothing is due to its endpoint any more.
 
-    This is not a `Worker` for each endpoint, whose threads would wait in line even while nothing is due
-    (docs/decisions/0024-webhooks.md).
-    """
+    This is not a `Worker` for each endpoint, whose threads would be on waiting lists even while nothing is
+    due (docs/decisions/0024-webhooks.md)."""
 
     def __init__(self, deliverer: Deliverer, limit: int, stop: threading.Event) -> None:
         self._deliverer = deliverer
@@ -428,7 +436,7 @@ class Sender:
             self._next_purge_at = monotonic() + _PURGE_SECONDS
             deliveries.forget_dead()
         endpoints = self._deliverer.endpoints.all()
-        ids = [one.id for one in endpoints if one.disabled_at is None]
+        ids = [endpoint.id for endpoint in endpoints if endpoint.disabled_at is None]
         test = deliveries.next_test() if len(ids) < len(endpoints) else None
         return ids if test is None else [*ids, *(set(test.requires) - set(ids))]
 

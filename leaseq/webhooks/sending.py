@@ -56,7 +56,7 @@ _PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control charact
 
 
 class AddressRefused(Invalid):
-    """Nothing is sent to this URL; the message says why and what to do."""
+    """A URL to which nothing is sent; the message has the reason and the advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Response:
 
 
 class _Deadline:
-    """Ends a connection at a fixed time. A receiver that sends single bytes never exceeds a socket
+    """A time at which a connection is ended. A receiver that sends single bytes never exceeds a socket
     timeout."""
 
     def __init__(self, seconds: float) -> None:

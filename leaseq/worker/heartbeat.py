@@ -1,4 +1,4 @@
-"""Renews leases in the background while programs work on them."""
+"""The renewal of leases in the background while programs work on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of an item that a handler had, with retries of calls."""
+"""The outcome of an item that a handler had, with retries of calls."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _REFUSALS = 8  # refusals by the server after which a call is not repeated
 
 
 class Retry:
-    """Repeats a call until the server is available. Logs once when the server becomes unavailable, and once
-    when it is back."""
+    """A repetition of calls until the server is available. Logs once when the server becomes unavailable, and
+    once when it is back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ LOST_ERRORS = (LeaseLost, ItemNotFound, QueueNotFound)
 
 @dataclass(frozen=True, slots=True)
 class WorkerStats:
-    """How many leases of a worker ended in each way."""
+    """The numbers of a worker's leases that ended in each way."""
 
     finished: int = 0
     failed: int = 0
@@ -83,7 +83,7 @@ class WorkerStats:
 
 
 class OutcomeSender:
-    """Sends the outcome of each lease to the server. Once ``over`` is set, no call is repeated."""
+    """The sender of each lease's outcome to the server. Once ``over`` is set, no call is repeated."""
 
     def __init__(self, retry: Retry, stop_retrying: threading.Event) -> None:
         self._retry = retry

@@ -1,4 +1,4 @@
-"""Where a worker's items come from, and how it takes them."""
+"""The queues from which a worker takes items."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ _WAIT = 2.0  # seconds to wait for an item
 
 
 class Taker:
-    """Takes items for one thread, from the first queue in its order that has one. With ``round_robin``, that
-    queue then moves to the end of the order."""
+    """The source of one thread's items: takes them from the first queue in its order that has one. With
+    ``round_robin``, that queue then moves to the end of the order."""
 
     def __init__(
         self,

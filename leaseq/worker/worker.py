@@ -44,7 +44,7 @@ class _Job:
 
 
 class Worker:
-    """Takes items from one or more queues and calls the queue's function with each lease, in threads.
+    """A process that takes items from queues and calls the queue's function with each lease, in threads.
 
     The function's return value is the result; an exception, or a result that doesn't fit the queue's form,
     fails the item. The worker renews the lease; the function must not finish or give it back itself.
@@ -147,7 +147,9 @@ class Worker:
             self._renewer.end()
             self._loop.end(_CLEAN_UP)
         if self._client.closed:
-            connection_of(self._client).drop_idle_links()  # used after the close to end the worker's leases
+            connection_of(
+                self._client
+            ).drop_idle_connections()  # used after the close to end the worker's leases
         if self._error is not None:
             raise self._error
 

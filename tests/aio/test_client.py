@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.engine.aio import links
+from leaseq.engine.aio import pooled_connection
 from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Server
 from tests.support.ports import free_port
@@ -39,7 +39,7 @@ def test_tasks_share_client_with_limited_connections(server: Server, queue_name:
             assert len(set(ids)) == 200
             assert (await queue.stats()).finished == 200
             transport: Any = client._connection._transport
-            assert len(transport._idle) <= links.MAX_CALLS, "calls wait for their turn"
+            assert len(transport._idle) <= pooled_connection.MAX_CALLS, "calls wait for their turn"
 
     asyncio.run(work())
 

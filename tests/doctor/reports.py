@@ -43,9 +43,11 @@ def report_of(url: str, clock: Callable[[], float] = time.time) -> Report:
 
 
 def findings_of(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
-    """Return the findings by check: level, text and cure."""
+    """Return the findings by check: level, problem and fix."""
     report = report_of(url, clock)
-    return {finding.check: f"{finding.level}: {finding.says}. {finding.cure}" for finding in report.findings}
+    return {
+        finding.check: f"{finding.level}: {finding.problem}. {finding.fix}" for finding in report.findings
+    }
 
 
 def wait_for_report(url: str, *checks: str) -> Report:

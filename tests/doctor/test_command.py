@@ -66,9 +66,9 @@ def test_report_is_printed_as_json(scratch_server: redis.Redis) -> None:
     assert result.exit_code == 1
     report = json.loads(result.output)
     (finding,) = report["findings"]
-    assert set(report) == {"server", "ok", "findings", "well", "schema"}
+    assert set(report) == {"server", "ok", "findings", "passed", "schema"}
     assert (report["ok"], finding["check"], finding["level"]) == (False, "appendfsync", "error")
-    assert set(finding) == {"check", "level", "where", "says", "cure"}
+    assert set(finding) == {"check", "level", "where", "problem", "fix"}
     assert report["schema"] == {"known": SCHEMA, "queues": {}}
 
 

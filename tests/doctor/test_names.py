@@ -15,7 +15,7 @@ PEOPLE = "leaseq:{@accounts}:people"
 def findings_of(server: Any) -> dict[str, str]:
     report = report_of(url_of(server))
     return {
-        one.check: f"{one.says} ({one.cure})"
+        one.check: f"{one.problem} ({one.fix})"
         for one in report.findings
         if one.check.endswith(("name", "-id"))
     }

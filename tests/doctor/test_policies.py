@@ -74,7 +74,7 @@ def test_queue_with_newer_schema_is_error(scratch_server: Any) -> None:
     assert (finding.check, finding.level) == ("schema-newer", "error")
     assert (
         f"the queue new with schema {SCHEMA + 1}: this version of leaseq supports schema {SCHEMA}"
-        in finding.says
+        in finding.problem
     )
     assert report.schemas == {"old": SCHEMA, "new": SCHEMA + 1}
     assert report.known_schema == SCHEMA

@@ -68,7 +68,7 @@ def test_declared_proxy_or_direct_client_is_not_reported(
     send_request(app_of(server, **settings), address, **headers)
     report = report_of(url_of(server))
     assert report.findings == ()
-    assert "not reached through an undeclared proxy" in report.well["pages"]
+    assert "not reached through an undeclared proxy" in report.passed["pages"]
 
 
 @pytest.mark.guard("proxy-probes")

@@ -74,7 +74,7 @@ def test_service_of_three_nodes_is_healthy_until_replica_is_lost() -> None:
             for name, value in zip(SAFE_OPTIONS[::2], SAFE_OPTIONS[1::2], strict=True):
                 node.client.config_set(name.removeprefix("--"), value)
             node.client.config_set("min-replicas-to-write", 1)
-        assert "three data nodes" in wait_for_report(service.url).well["replication"]
+        assert "three data nodes" in wait_for_report(service.url).passed["replication"]
         first_replica, second_replica = service.replicas()
         first_replica.client.config_set("appendfsync", "everysec")
         (finding,) = wait_for_report(service.url, "appendfsync").findings
@@ -173,7 +173,7 @@ def test_cluster_replicas_coverage_and_slots_are_checked() -> None:
             queue.configure()
             assert examine(leaseq.connect(url)).schemas == {"reviews": SCHEMA}
         nodes[0].execute_command("CLUSTER", "DELSLOTS", 0)
-        texts = {finding.check: finding.says for finding in examine(client).findings}
+        texts = {finding.check: finding.problem for finding in examine(client).findings}
         assert "1 slots that no node serves" in texts["cluster-slots"]
 
 

@@ -50,7 +50,7 @@ def test_each_needed_command_has_test_command() -> None:
 def test_sufficient_permissions_are_reported_as_fine(server_with_users: redis.Redis, name: str) -> None:
     report = report_of(url_of(server_with_users, name))
     assert {finding.check for finding in report.findings} <= {"not-seen"}
-    assert "permissions" in report.well
+    assert "permissions" in report.passed
 
 
 @pytest.mark.parametrize("name", USERS)
@@ -109,17 +109,17 @@ def test_unreadable_settings_are_reported_as_not_checked(server_with_users: redi
     """As on a hosted server: the user may do what leaseq does, but may not read the settings."""
     report = report_of(url_of(server_with_users, "trying"))
     by_command = {
-        finding.says.rpartition(" (")[2].split(" is not")[0]: finding for finding in report.findings
+        finding.problem.rpartition(" (")[2].split(" is not")[0]: finding for finding in report.findings
     }
     assert set(by_command) == {"CONFIG GET", "INFO"}
     for option in ("appendfsync", "maxmemory-policy", "bind", "min-replicas-to-write", "timeout"):
-        assert option in by_command["CONFIG GET"].says
-    assert "used_memory" in by_command["INFO"].says
-    assert {finding.level for finding in report.findings} == {"unseen"}
-    assert "ask the operator of the server" in report.findings[0].cure
+        assert option in by_command["CONFIG GET"].problem
+    assert "used_memory" in by_command["INFO"].problem
+    assert {finding.level for finding in report.findings} == {"unchecked"}
+    assert "ask the operator of the server" in report.findings[0].fix
     assert report.ok
     groups = {"permissions", "queues", "names", "pages"}
-    assert set(report.well) == groups, "unchecked parts are not reported as fine"
+    assert set(report.passed) == groups, "unchecked parts are not reported as fine"
 
 
 def test_info_permission_alone_reveals_eviction_and_persistence(server_with_users: redis.Redis) -> None:

@@ -14,10 +14,10 @@ from flask import Flask
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
+from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_result
 from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, typed_moment
+from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, read_moment
 from tests.conftest import Clock
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
@@ -68,7 +68,7 @@ def test_typed_time_is_parsed_in_site_zone_and_shown_in_field(
     site: Callable[[str], Flask], zone: str, typed: str, moment: str, field_text: str
 ) -> None:
     with site(zone).test_request_context():
-        due = typed_moment(typed, "due")
+        due = read_moment(typed, "due")
         assert (due, due.tzinfo) == (utc(moment), UTC)
         assert clock_text(due) == field_text
         assert is_clock_time(field_text) == (len(field_text) == len("2026-10-25T02:30"))
@@ -78,7 +78,7 @@ def test_typed_time_is_parsed_in_site_zone_and_shown_in_field(
 def test_time_skipped_by_clock_change_is_refused(site: Callable[[str], Flask], zone: str, text: str) -> None:
     day, time = text.split("T")
     with site(zone).test_request_context():
-        for parse in (typed_moment, filter_time):
+        for parse in (read_moment, filter_time):
             with pytest.raises(leaseq.Invalid, match=f"exists in {zone}, got {day} {time}"):
                 parse(text, "due")
 
@@ -128,7 +128,7 @@ def test_answer_time_is_stored_in_utc_and_shown_as_typed(
         result, errors = read_result(fields, {"at": [typed]})
         assert (result, errors) == ({"at": value}, {})
         assert draft_of(fields, {"at": [typed]}) == result
-        assert typed_of(fields, result) == {"at": [field_text]}
+        assert inputs_of(fields, result) == {"at": [field_text]}
 
 
 def test_answer_time_skipped_by_clock_change_is_refused_but_kept(site: Callable[[str], Flask]) -> None:
@@ -137,7 +137,7 @@ def test_answer_time_skipped_by_clock_change_is_refused_but_kept(site: Callable[
         result, errors = read_result(fields, typed)
         assert result == {}
         assert errors["at"].startswith("Europe/Berlin has no 02:30 on 2026-03-29")
-        assert typed_of(fields, draft_of(fields, typed)) == typed
+        assert inputs_of(fields, draft_of(fields, typed)) == typed
 
 
 def test_time_of_day_has_site_offset_in_summer_and_winter(
@@ -148,8 +148,8 @@ def test_time_of_day_has_site_offset_in_summer_and_winter(
         value = read_result(fields, {"at": ["17:00"]})[0]["at"]
         assert value in ("17:00:00+01:00", "17:00:00+02:00")
         for stored_time in ("17:00:00+01:00", "17:00:00+02:00"):
-            assert typed_of(fields, {"at": stored_time}) == {"at": ["17:00:00"]}
-        assert typed_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "a time with another offset"
+            assert inputs_of(fields, {"at": stored_time}) == {"at": ["17:00:00"]}
+        assert inputs_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "a time with another offset"
         assert read_result(fields, {"at": ["17:00:00Z"]})[0] == {"at": "17:00:00Z"}
 
 

@@ -9,7 +9,7 @@ from leaseq.doctor import CHECKS
 
 def table() -> str:
     rows = [
-        f"| `{check.name}` | {check.level} | {_format(check.says)} | {_format(check.cure)} |"
+        f"| `{check.name}` | {check.level} | {_format(check.problem)} | {_format(check.fix)} |"
         for check in CHECKS
     ]
     return "\n".join(["| check | level | the server … | fix |", "|---|---|---|---|", *rows])

@@ -57,7 +57,9 @@ def mutants(
         number = text.count("\n", 0, edit.start) + 1
         counts[number, edit.operator] += 1
         ordinal = counts[number, edit.operator]
-        if not any(one.is_about(file, lines, number, edit.operator, ordinal) for one in equivalents):
+        if not any(
+            equivalent.is_about(file, lines, number, edit.operator, ordinal) for equivalent in equivalents
+        ):
             yield Mutant(file, edit, number, ordinal)
 
 

@@ -36,7 +36,7 @@ def is_program(source: str, mutant_text: str) -> bool:
 
 def _reads_clock(node: ast.expr) -> bool:
     """Whether it calls a clock with nanoseconds, which is never read at exactly the time compared with."""
-    calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+    calls = (child.func for child in ast.walk(node) if isinstance(child, ast.Call))
     return any(ast.unparse(call).rpartition(".")[2] in _CLOCKS for call in calls)
 
 

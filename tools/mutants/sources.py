@@ -1,4 +1,4 @@
-"""Which files are mutated, and which tests run for them."""
+"""The files that are mutated, and the tests that run for them."""
 
 from __future__ import annotations
 

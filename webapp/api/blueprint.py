@@ -1,4 +1,4 @@
-"""The blueprint of REST: what it says about itself, and what each request passes."""
+"""The blueprint of REST: its description, and the checks that each request passes."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Conflicts:
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
         total = counts.added + counts.duplicates + counts.conflicts
-        first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._entries[:3])
+        first = ", ".join(f"item {entry['number']} ({entry['id']!r})" for entry in self._entries[:3])
         ellipsis = ", …" if self._count > 3 else ""
         raise Problem(
             409,

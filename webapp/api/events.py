@@ -65,7 +65,9 @@ class JournalChannel(QueueChannel):
         place, sent_count = MemoryPlace(cursor), PAGE
         for _ in range(PAGES):
             ready_readers = [
-                one for one in readers if one.cursor == place.cursor and one.stream.pending < MAX_UNSENT_BYTES
+                reader
+                for reader in readers
+                if reader.cursor == place.cursor and reader.stream.pending < MAX_UNSENT_BYTES
             ]
             if not ready_readers or sent_count < PAGE:
                 return
@@ -73,7 +75,7 @@ class JournalChannel(QueueChannel):
 
 
 def _send(readers: Sequence[JournalReader], events: Sequence[leaseq.Event]) -> None:
-    data = b"".join(message("journal", Event.from_record(one), one.cursor) for one in events)
+    data = b"".join(message("journal", Event.from_record(event), event.cursor) for event in events)
     for reader in readers:
         reader.cursor = events[-1].cursor
         reader.stream.put(data)

@@ -100,10 +100,10 @@ def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     item = queue.get(id)
     return replace(
         item,
-        leases=tuple(one for one in item.leases if one.person == name),
-        answers=tuple(one for one in item.answers if one.person == name),
-        late_answers=tuple(one for one in item.late_answers if one.person == name),
-        history=tuple(one for one in item.history if one.person == name),
+        leases=tuple(lease for lease in item.leases if lease.person == name),
+        answers=tuple(answer for answer in item.answers if answer.person == name),
+        late_answers=tuple(answer for answer in item.late_answers if answer.person == name),
+        history=tuple(grant for grant in item.history if grant.person == name),
     )
 
 
@@ -256,7 +256,10 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("unless", "only_for", uses=("remove",))
     assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
     count, refusals = items.run_bulk(queue, items.Bulk(body.action, assignee, unless=body.unless), body.ids)
-    return {"done": count, "refused": [_refused(one.id, one.error) for one in refusals if one.error]}
+    return {
+        "done": count,
+        "refused": [_refused(refusal.id, refusal.error) for refusal in refusals if refusal.error],
+    }
 
 
 def _refused(id: str, error: leaseq.LeaseqError) -> dict[str, Any]:

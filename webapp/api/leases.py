@@ -78,7 +78,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """List the leases that the caller holds, oldest first, page by page."""
     after = None if query.after is None else int(query.after)
     page, cursor = page_of(
-        existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
+        existing_queue(path.q).mine(person().name), lambda lease: lease.token, after, query.limit
     )
     return list_response("leases", [responses.Lease.from_record(lease) for lease in page], cursor)
 

@@ -76,7 +76,7 @@ def refuse_unknown_parameters() -> None:
     operation = _operation()
     if operation is None:
         return
-    names = [one.name for one in operation.parameters or () if one.param_in == "query"]
+    names = [parameter.name for parameter in operation.parameters or () if parameter.param_in == "query"]
     unknown = next((name for name in request.args if name not in names), None)
     if unknown is not None:
         raise Invalid(unknown, "parameter", choices=names, near=nearest(unknown, names))

@@ -41,8 +41,8 @@ TAGS: list[Any] = [{"name": "people"}]
 @needs("admin")
 def list_people(query: PageQuery) -> dict[str, Any]:
     """List all people who have an account, by name, page by page."""
-    page, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return list_response("people", [Person.from_record(one) for one in page], after)
+    page, after = page_of(accounts().people(), lambda record: record.name, query.after, query.limit)
+    return list_response("people", [Person.from_record(record) for record in page], after)
 
 
 @bp.get("/people/<name>", tags=TAGS, responses={"200": Person})
@@ -129,8 +129,10 @@ def reset_factor(path: PersonPath) -> tuple[str, int]:
 @needs("admin")
 def list_invitations(query: PageQuery) -> dict[str, Any]:
     """List the invitations that may still be used, by id. The links themselves are not stored."""
-    page, after = page_of(accounts().invitations(), lambda one: one.id, query.after, query.limit)
-    return list_response("invitations", [Invitation.from_record(one) for one in page], after)
+    page, after = page_of(
+        accounts().invitations(), lambda invitation: invitation.id, query.after, query.limit
+    )
+    return list_response("invitations", [Invitation.from_record(invitation) for invitation in page], after)
 
 
 @bp.post("/invitations", tags=TAGS, responses={"201": NewInvitation})
@@ -167,4 +169,4 @@ def list_log(query: LogQuery) -> dict[str, Any]:
     """
     person = None if query.person is None else validation.person_name(query.person)
     page = accounts().log.page(after=query.after, limit=query.limit, person=person, kind=query.kind)
-    return list_response("entries", [LogEntry.from_record(one) for one in page.entries], page.after)
+    return list_response("entries", [LogEntry.from_record(entry) for entry in page.entries], page.after)

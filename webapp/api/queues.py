@@ -71,7 +71,8 @@ class AccessGroup(Body):
 
 
 class QueueAccess(Body):
-    """Who may use a queue. Admins always may, and everybody who may manage it may also work on it."""
+    """The people who may use a queue. Admins always may, and everybody who may manage it may also work on
+    it."""
 
     work: AccessGroup | None = Field(..., description="Who may work on it; null: everybody")
     manage: AccessGroup | None = Field(..., description="Who may manage it; null: every manager")
@@ -126,7 +127,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need a newer version of leaseq."""
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
-    found, errors = leaseq.read_queues(client, lambda one: serialize_queue(one, one.policy), names)
+    found, errors = leaseq.read_queues(client, lambda queue: serialize_queue(queue, queue.policy), names)
     entries = [{"name": name, "detail": str(error)} for name, error in errors.items()]
     return list_response("queues", list(found.values()), after, unreadable=entries)
 
@@ -313,7 +314,7 @@ def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
     """
     after = BEGINNING if query.after is None else query.after
     answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
-    entries = [responses.Answer.from_record(one) for one in answers]
+    entries = [responses.Answer.from_record(answer) for answer in answers]
     page = list_response("answers", entries, answers.cursor, more=answers.more)
     if not answers.more:
         g.next_page = None
@@ -328,5 +329,7 @@ def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     They are in no order; one may be on two pages, and a page may be empty although `after` names a next page.
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
-    late_answers = [responses.Answer.from_record(one) for item in page.items for one in unused_answers(item)]
+    late_answers = [
+        responses.Answer.from_record(answer) for item in page.items for answer in unused_answers(item)
+    ]
     return list_response("answers", late_answers, page.after)

@@ -51,8 +51,8 @@ def get_me() -> dict[str, Any]:
 def list_tokens(query: TokensQuery) -> dict[str, Any]:
     """List the caller's tokens, by id, expired ones included. Admins may name another person."""
     owner = _owner(query.person)
-    page, after = page_of(accounts().tokens(owner), lambda one: one.id, query.after, query.limit)
-    return list_response("tokens", [Token.from_record(one) for one in page], after)
+    page, after = page_of(accounts().tokens(owner), lambda token: token.id, query.after, query.limit)
+    return list_response("tokens", [Token.from_record(token) for token in page], after)
 
 
 @bp.post("/tokens", tags=TAGS, responses={"201": NewToken})

@@ -57,8 +57,8 @@ def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
 @needs("manager", all_queues=True)
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
-    page, after = page_of(service.endpoints().all(), lambda one: one.id, query.after, query.limit)
-    return list_response("webhooks", [responses.Webhook.from_record(one) for one in page], after)
+    page, after = page_of(service.endpoints().all(), lambda endpoint: endpoint.id, query.after, query.limit)
+    return list_response("webhooks", [responses.Webhook.from_record(endpoint) for endpoint in page], after)
 
 
 @bp.post("/webhooks", tags=TAGS, responses={"201": responses.WebhookWithSecret})
@@ -127,7 +127,10 @@ def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]
     """List the latest deliveries to an endpoint, the latest try first."""
     endpoint = service.endpoints().get(path.webhook)
     deliveries = service.deliveries().log(endpoint.id, query.limit)
-    return {"deliveries": [responses.Delivery.from_record(one) for one in deliveries], "after": None}
+    return {
+        "deliveries": [responses.Delivery.from_record(delivery) for delivery in deliveries],
+        "after": None,
+    }
 
 
 @bp.post("/webhooks/<webhook>/replay", tags=TAGS, responses={"200": responses.Replayed})

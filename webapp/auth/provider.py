@@ -152,7 +152,8 @@ def _claims(client: Any) -> dict[str, Any]:
 
 
 def _proved_at(claims: dict[str, Any]) -> float:
-    """When the person authenticated at the provider, which may have been earlier; now if it doesn't tell."""
+    """The time when the person authenticated at the provider, which may have been earlier; now if it doesn't
+    tell."""
     auth_time, now = claims.get("auth_time"), time.time()
     return min(float(auth_time), now) if isinstance(auth_time, int) else now
 

@@ -109,10 +109,10 @@ def _print_result(result: ErasedPerson) -> None:
     leases, items = count(result.leases, "lease", "leases"), count(result.items, "item", "items")
     click.echo(f"{result.name!r} is erased: {leases} ended, {items} changed")
     click.echo(f"the name in their place is {result.pseudonym}; it is stored nowhere else")
-    queues = [one for one in result.queues if one.journal_since]
+    queues = [queue for queue in result.queues if queue.journal_since]
     if queues:
         click.echo(
             "journals keep the name until they are trimmed (docs: The data of a person); they go back to:"
         )
-    for one in queues:
-        click.echo(f"  {one.queue}  {one.journal_since:%Y-%m-%d %H:%M} UTC")
+    for queue in queues:
+        click.echo(f"  {queue.queue}  {queue.journal_since:%Y-%m-%d %H:%M} UTC")

@@ -74,7 +74,7 @@ _OF_PERSON = ("person", "tokens")
 
 
 def _origin() -> str:
-    """Who created a token where, and when, to tell tokens without a note apart."""
+    """The creator of a token, the place and the time, to tell tokens without a note apart."""
     place = f"{getpass.getuser()}@{socket.gethostname()}"
     text = f"{place[: MAX_TOKEN_NAME - 30]}, {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
     return "".join(character for character in text if character.isprintable())
@@ -120,7 +120,7 @@ def list_tokens(client: Client, as_json: bool) -> None:
 def revoke(client: Client, id: str) -> None:
     """Revoke a token immediately. `leaseq token list` shows its id."""
     accounts = accounts_of(client)
-    if all(one.id != id for one in accounts.tokens()):
+    if all(token.id != id for token in accounts.tokens()):
         raise CommandFailed(f"there is no token {id!r}: `leaseq token list` shows the tokens")
     revoked_token = accounts.revoke_token(id, by=BY)
     click.echo(f"the token of {revoked_token.person} for {revoked_token.name} is revoked", err=True)

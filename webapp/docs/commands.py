@@ -29,7 +29,7 @@ def commands(call: Call) -> list[str]:
 
 
 def _streams(call: Call) -> bool:
-    return any("text/event-stream" in (one.spec.get("content") or {}) for one in call.answers)
+    return any("text/event-stream" in (answer.spec.get("content") or {}) for answer in call.answers)
 
 
 def _address(call: Call) -> str:

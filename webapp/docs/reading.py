@@ -82,10 +82,10 @@ class _Refusals:
 
     answers: dict[str, Answer] = field(default_factory=dict)
 
-    def one(self, status: str, response: Described) -> Answer:
+    def add(self, status: str, response: Described) -> Answer:
         key = status + json.dumps(response, sort_keys=True)
         if key not in self.answers:
-            count = sum(one.status == status for one in self.answers.values())
+            count = sum(answer.status == status for answer in self.answers.values())
             id = f"refusal-{status}" + (f"-{count + 1}" if count else "")
             self.answers[key] = Answer(id, status, response)
         return self.answers[key]
@@ -103,7 +103,7 @@ def read(document: Described) -> Reference:
         info=document["info"],
         schemes=document["components"]["securitySchemes"],
         groups={name: calls for name, calls in groups.items() if calls},
-        refusals=sorted(refusals.answers.values(), key=lambda one: one.id),
+        refusals=sorted(refusals.answers.values(), key=lambda answer: answer.id),
         schemas=dict(sorted(document["components"]["schemas"].items())),
     )
 
@@ -111,12 +111,14 @@ def read(document: Described) -> Reference:
 def _with_examples(part: Any, shared: dict[str, Described]) -> Any:
     """A copy of a piece of the document, with references to shared examples replaced by the examples."""
     if isinstance(part, list):
-        return [_with_examples(one, shared) for one in part]
+        return [_with_examples(element, shared) for element in part]
     if not isinstance(part, dict):
         return part
     place, _, name = str(part.get("$ref", "")).rpartition("/")
     return (
-        shared[name] if place == _SHARED else {key: _with_examples(one, shared) for key, one in part.items()}
+        shared[name]
+        if place == _SHARED
+        else {key: _with_examples(element, shared) for key, element in part.items()}
     )
 
 
@@ -126,5 +128,5 @@ def _call(method: str, path: str, operation: Described, refusals: _Refusals) -> 
         if status < "400":
             answers.append(Answer(f"{id}-{status}", status, answer))
         else:
-            error_answers.append(refusals.one(status, answer))
+            error_answers.append(refusals.add(status, answer))
     return Call(id, method, path, operation, answers, error_answers)

@@ -78,7 +78,7 @@ def limits(schema: Schema) -> list[Markup]:
         words = {"pattern": "like", "examples": "such as"}.get(key, key)
         values = value if key == "examples" else [value]
         parts.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
-    return list(dict.fromkeys(parts + [one for variant in _variants(schema) for one in limits(variant)]))
+    return list(dict.fromkeys(parts + [limit for variant in _variants(schema) for limit in limits(variant)]))
 
 
 def _range(minimum: float | None, maximum: float | None, singular: str, plural: str) -> str:

@@ -2,20 +2,20 @@
 
 from leaseq.webapp.forms.choices import Choice
 from leaseq.webapp.forms.fields import Field, Fieldset, Group, fields_of, layout_of, titles_of
-from leaseq.webapp.forms.parsing import Typed, draft_of, errors_at, read_result, read_typed, typed_of
+from leaseq.webapp.forms.parsing import Inputs, draft_of, errors_at, inputs_of, read_inputs, read_result
 
 __all__ = [
     "Choice",
     "Field",
     "Fieldset",
     "Group",
-    "Typed",
+    "Inputs",
     "draft_of",
     "errors_at",
     "fields_of",
+    "inputs_of",
     "layout_of",
+    "read_inputs",
     "read_result",
-    "read_typed",
     "titles_of",
-    "typed_of",
 ]

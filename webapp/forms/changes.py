@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json
 from leaseq.webapp.forms.choices import plain_text
 from leaseq.webapp.forms.fields import PREFIX, Field, title_of
-from leaseq.webapp.forms.parsing import Typed, lines_in, shown_texts, texts_of, value_in
+from leaseq.webapp.forms.parsing import Inputs, lines_in, shown_texts, texts_of, value_in
 
 MAX_CHANGES = 12  # changes named; the rest is counted
 
@@ -36,7 +36,10 @@ def _field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Itera
 
 
 def _fields(form: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(one["field"] if isinstance(one, Mapping) else one): one for one in form.get("show") or []}
+    return {
+        str(entry["field"] if isinstance(entry, Mapping) else entry): entry
+        for entry in form.get("show") or []
+    }
 
 
 def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -66,8 +69,8 @@ def _questions(form: Mapping[str, Any]) -> dict[str, Any]:
 
 def _option_changes(title: str, old: Any, new: Any) -> Iterator[str]:
     old_options, new_options = _options(old), _options(new)
-    removed_options = [one for one in old_options if one not in new_options]
-    added_options = [one for one in new_options if one not in old_options]
+    removed_options = [option for option in old_options if option not in new_options]
+    added_options = [option for option in new_options if option not in old_options]
     for verb, options in (("added", added_options), ("removed", removed_options)):
         if options:
             noun = "option" if len(options) == 1 else "options"
@@ -112,13 +115,13 @@ def _title(name: str, question: Any) -> str:
 
 
 def _list_options(options: Sequence[Any]) -> str:
-    return ", ".join(repr(one) for one in options[:5]) + (
+    return ", ".join(repr(option) for option in options[:5]) + (
         f" and {len(options) - 5} more" * (len(options) > 5)
     )
 
 
-def _differ(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True)
+def _differ(value: Any, other: Any) -> bool:
+    return json.dumps(value, sort_keys=True) != json.dumps(other, sort_keys=True)
 
 
 GONE = "gone."
@@ -142,7 +145,7 @@ class GoneAnswer:
         return min(self.text.count("\n") + 1 + len(self.text) // 60, 8)
 
 
-def gone_answers(fields: Iterable[Field], gone: Typed) -> tuple[GoneAnswer, ...]:
+def gone_answers(fields: Iterable[Field], gone: Inputs) -> tuple[GoneAnswer, ...]:
     """The answers as the page shows them."""
     labels = {field.name: field.label for field in fields}
     return tuple(
@@ -152,7 +155,7 @@ def gone_answers(fields: Iterable[Field], gone: Typed) -> tuple[GoneAnswer, ...]
     )
 
 
-def unseen_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+def unshown_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The submitted answers that the fields can't show, of a page with an earlier form."""
     by_name = {field.name: field for field in fields}
     gone: dict[str, list[str]] = {}
@@ -166,7 +169,7 @@ def unseen_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[s
 
 def gone_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The submitted answers that the fields can't show, those of an earlier page included."""
-    gone = unseen_in_form(fields, form)
+    gone = unshown_in_form(fields, form)
     for name in form:
         if name.startswith(GONE):
             _add(gone, name.removeprefix(GONE), lines_in(form, name))
@@ -188,7 +191,7 @@ def gone_in_draft(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
     return gone
 
 
-def with_gone(draft: Mapping[str, Json], gone: Typed) -> dict[str, Json]:
+def with_gone(draft: Mapping[str, Json], gone: Inputs) -> dict[str, Json]:
     """The draft with these answers: under their own names, so that they are back if their question is."""
     kept: dict[str, Json] = {
         GONE + name if name in draft else name: texts[0] if len(texts) == 1 else list(texts)
@@ -225,4 +228,4 @@ def _leaves(
 
 def _texts(value: Json) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [plain_text(one) for one in values if one is not None]
+    return [plain_text(value) for value in values if value is not None]

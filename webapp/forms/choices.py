@@ -27,17 +27,17 @@ class Choice:
     title: str = ""  # in the form; several may have the same one
 
 
-def labels_and_texts(members: Sequence[tuple[Json, str]], *, typed: bool) -> tuple[list[str], list[str]]:
+def labels_and_texts(members: Sequence[tuple[Json, str]], *, is_typed: bool) -> tuple[list[str], list[str]]:
     """The label and the submitted text of each member; both differ from those of all others. A choice that is
     ``typed`` is submitted as its label, in one line."""
     values = [value for value, _label in members]
-    titles = [" ".join(label.split()) if typed else label for _value, label in members]
+    titles = [" ".join(label.split()) if is_typed else label for _value, label in members]
     pairs = list(zip(values, titles, strict=True))
     labels = _distinct(titles, [_with_value(title, value) for value, title in pairs])
     labels = _distinct(labels, [f"{title} ({json_text(value)})" for value, title in pairs])
     if not _are_distinct(labels):
         labels = [json.dumps(value) for value in values]
-    texts = labels if typed else [_submitted(value) for value in values]
+    texts = labels if is_typed else [_submitted(value) for value in values]
     return labels, texts if _are_distinct(texts) else [json.dumps(value) for value in values]
 
 
@@ -77,7 +77,9 @@ def meant(choices: Iterable[Choice], text: str) -> list[Choice]:
     exact = [choice for choice in choices if choice.text == text]
     key = folded(text)
     return exact or [
-        one for one in choices if key in map(folded, (one.text, one.title, plain_text(one.value)))
+        choice
+        for choice in choices
+        if key in map(folded, (choice.text, choice.title, plain_text(choice.value)))
     ]
 
 
@@ -91,11 +93,15 @@ def find_named(name: str, candidates: Iterable[T], *names_of: Callable[[T], str]
     width of letters alone. Of several kinds of names, the first is looked at first."""
     candidates = list(candidates)
     for name_of in names_of:
-        for one in candidates:
-            if name_of(one) == name:
-                return one
+        for candidate in candidates:
+            if name_of(candidate) == name:
+                return candidate
     key = folded(name)
-    similar = [one for one in candidates if any(folded(name_of(one)) == key for name_of in names_of)]
+    similar = [
+        candidate
+        for candidate in candidates
+        if any(folded(name_of(candidate)) == key for name_of in names_of)
+    ]
     return similar[0] if len(similar) == 1 else None
 
 
@@ -132,5 +138,5 @@ def _is_of(choice: Mapping[str, Json], field: str, value: Json) -> bool:
     return field in choice and is_same_value(choice[field], value)
 
 
-def is_same_value(one: Json, other: Json) -> bool:
-    return type(one) is type(other) and bool(one == other)
+def is_same_value(value: Json, other: Json) -> bool:
+    return type(value) is type(other) and bool(value == other)

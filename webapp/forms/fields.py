@@ -154,8 +154,8 @@ def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
     shortcuts = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
     fields = tuple(_Reader(schema, shortcuts, conditions_of(form)).read(schema, ()))
-    by_name = {one.name: one for one in fields}
-    return tuple(replace(one, shown_conditions=_shown_conditions(one, by_name)) for one in fields)
+    by_name = {field.name: field for field in fields}
+    return tuple(replace(field, shown_conditions=_shown_conditions(field, by_name)) for field in fields)
 
 
 def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[ShownCondition, ...]:
@@ -166,9 +166,11 @@ def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[Shown
             by_value = {json_text(choice.value): choice for choice in other.choices}
             choices = [by_value.get(json_text(value)) for value in values]
             value_texts = [value if isinstance(value, str) else json_text(value) for value in values]
-            texts = tuple(one.text if one else text for one, text in zip(choices, value_texts, strict=True))
+            texts = tuple(
+                choice.text if choice else text for choice, text in zip(choices, value_texts, strict=True)
+            )
             answers = tuple(
-                one.label if one else text for one, text in zip(choices, value_texts, strict=True)
+                choice.label if choice else text for choice, text in zip(choices, value_texts, strict=True)
             )
             conditions.append(ShownCondition(other.input_name, other.label, texts, answers))
     return tuple(conditions)
@@ -194,8 +196,8 @@ def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
             layout.append(rest.pop(0))
             continue
         group = first.groups[depth]
-        group_fields = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
-        rest = [one for one in rest if one not in group_fields]
+        group_fields = [field for field in rest if field.groups[depth : depth + 1] == (group,)]
+        rest = [field for field in rest if field not in group_fields]
         layout.append(Fieldset(group, layout_of(group_fields, depth + 1)))
     return tuple(layout)
 
@@ -269,7 +271,7 @@ class _Reader:
         if not members:
             return ()
         many = len(members) > MANY
-        labels, texts = labels_and_texts(members, typed=is_typed)
+        labels, texts = labels_and_texts(members, is_typed=is_typed)
         keys = (
             [None] * len(members)
             if many or not with_keys

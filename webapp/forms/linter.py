@@ -40,7 +40,7 @@ class CheckedForm:
 
     @property
     def is_valid(self) -> bool:
-        return not any(one.is_error for one in self.findings)
+        return not any(finding.is_error for finding in self.findings)
 
 
 def check_text(text: str) -> CheckedForm:
@@ -52,12 +52,12 @@ def check_text(text: str) -> CheckedForm:
     except Invalid as error:
         return CheckedForm(None, (_syntax_finding(text, error),))
     findings = list(_form_findings(form, text))
-    if not any(one.is_error for one in findings):
+    if not any(finding.is_error for finding in findings):
         try:
             check_form(form)
         except Invalid as error:
             findings.append(Finding(0, reason_of(error)))
-    if not any(one.is_error for one in findings):
+    if not any(finding.is_error for finding in findings):
         findings += _warnings(form, text)
     return CheckedForm(form, tuple(findings))
 
@@ -233,11 +233,11 @@ def _useless_options(field: Field, form: dict[str, Any]) -> Iterator[str]:
         "properties": {field.name: form["ask"]["properties"][field.name]},
         "required": [],
     }
-    refused = [one for one in field.choices if not _fits({"ask": question}, {field.name: one.value})]
+    refused = [choice for choice in field.choices if not _fits({"ask": question}, {field.name: choice.value})]
     if refused:
         yield _(
             "Nobody can choose %(options)s of %(name)s: the question's other rules refuse it.",
-            options=", ".join(repr(one.label) for one in refused[:_NAMED]),
+            options=", ".join(repr(choice.label) for choice in refused[:_NAMED]),
             name=repr(field.name),
         )
 
@@ -252,11 +252,13 @@ def _fits(form: Json, result: Json) -> bool:
 
 def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:
     """Warnings about questions that depend on an answer nobody can choose."""
-    choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
+    choices = {
+        field.name: [choice.value for choice in field.choices] for field in fields_of(form) if field.choices
+    }
     for name, conditions in conditions_of(form).items():
         for other, values in conditions.items():
             if other in choices and not any(
-                is_same_value(one, value) for one in values for value in choices[other]
+                is_same_value(accepted, value) for accepted in values for value in choices[other]
             ):
                 message = _("%(name)s is never asked: no option has this value.", name=repr(name))
                 yield Finding(position_of(text, ["when", name, other]), str(message), is_error=False)

@@ -17,9 +17,9 @@ from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.schema import problem
 from leaseq.webapp.numbers import number_text, read_number
 from leaseq.webapp.refusals import reason_of
-from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
+from leaseq.webapp.site_time import clock_text, read_moment, site_zone, time_text, with_site_offset
 
-Typed: TypeAlias = Mapping[str, list[str]]
+Inputs: TypeAlias = Mapping[str, list[str]]
 """The texts of each field: one, none, or the ticked ones."""
 
 NUMBERS = ("number", "integer")
@@ -30,7 +30,7 @@ _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-
 offset, from a text input."""
 
 
-def read_typed(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+def read_inputs(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The input of each field, with normalized line ends."""
     return {field.name: lines_in(form, field.input_name) for field in fields}
 
@@ -40,7 +40,7 @@ def lines_in(form: MultiDict[str, str], name: str) -> list[str]:
     return [text.replace("\r\n", "\n") for text in form.getlist(name)]
 
 
-def typed_of(
+def inputs_of(
     fields: Iterable[Field], draft: Json, prefill: Mapping[str, Json] | None = None
 ) -> dict[str, list[str]]:
     """The initial texts of the fields: from the draft, or without one from the prefill values or the
@@ -61,7 +61,7 @@ def typed_of(
 
 
 def shown_texts(field: Field, texts: list[str]) -> list[str]:
-    """Those of a field's texts that its inputs can show."""
+    """The texts of a field that its inputs can show."""
     if not field.choices or field.has_suggestions:
         takes_lines = field.kind in ("text", "long-text", "lines", "json")
         return [text for text in texts[:1] if takes_lines or "\n" not in text]
@@ -85,11 +85,11 @@ def value_in(draft: dict[str, Any], field: Field) -> Json:
     return value
 
 
-def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
+def draft_of(fields: Iterable[Field], inputs: Inputs) -> dict[str, Json]:
     """The input as a draft: shaped like a result, with the text of values that are not valid yet."""
     draft: dict[str, Json] = {}
     for field in fields:
-        texts = typed[field.name]
+        texts = inputs[field.name]
         try:
             value = _value(field, texts)
         except Invalid:
@@ -101,10 +101,10 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
     return draft
 
 
-def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
+def read_result(fields: Iterable[Field], inputs: Inputs) -> tuple[dict[str, Json], dict[str, str]]:
     """Parse the result, and collect the errors by field. It omits empty fields, fields whose conditions do
     not hold, and optional objects in which every field is empty."""
-    asked_fields, values, errors = _parse(fields, typed)
+    asked_fields, values, errors = _parse(fields, inputs)
     objects = _objects(asked_fields, {*values, *errors})
     result: dict[str, Json] = {}
     for path in sorted(objects, key=len):
@@ -126,7 +126,7 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
     return result, errors
 
 
-def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str, Json], dict[str, str]]:
+def _parse(fields: Iterable[Field], inputs: Inputs) -> tuple[list[Field], dict[str, Json], dict[str, str]]:
     """The fields whose conditions hold, the values of those with one, and the errors."""
     asked_fields: list[Field] = []
     values: dict[str, Json] = {}
@@ -136,7 +136,7 @@ def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str
             continue
         asked_fields.append(field)
         try:
-            value = _value(field, typed[field.name])
+            value = _value(field, inputs[field.name])
         except Invalid as error:
             errors[field.name] = reason_of(error)
         else:
@@ -233,13 +233,13 @@ def _with_offset(field: Field, text: str) -> str:
     day, minute, seconds, offset = match.groups()
     clock = minute + (seconds or ":00")
     if day is None:
-        return clock + offset if offset else typed_time(clock)
+        return clock + offset if offset else with_site_offset(clock)
     try:
         datetime.fromisoformat(f"{day}T{clock}")
     except ValueError:
         return text  # the format check will refuse it
     try:
-        moment = typed_moment(f"{day}T{clock}{offset or ''}", field.name)
+        moment = read_moment(f"{day}T{clock}{offset or ''}", field.name)
     except Invalid as error:
         raise Invalid(field.name, "skipped_clock", zone=str(site_zone()), time=minute, day=day) from error
     utc = moment.replace(tzinfo=None).isoformat()
@@ -253,9 +253,9 @@ def texts_of(field: Field, value: Json) -> list[str]:
     if field.kind in ("choice", "choices", "ranking"):
         is_choice = any(_is_value(choice, value) for choice in field.choices)
         values = value if isinstance(value, list) and not (field.kind == "choice" and is_choice) else [value]
-        return [_choice_text(field, one) for one in values]
+        return [_choice_text(field, value) for value in values]
     if field.kind == "lines" and isinstance(value, list):
-        return ["\n".join(_plain_text(one) for one in value)]
+        return ["\n".join(_plain_text(element) for element in value)]
     if field.input_type == "time" and isinstance(value, str):
         return [time_text(value)]
     if field.input_type == "datetime-local" and isinstance(value, str):

@@ -74,10 +74,10 @@ def members(schema: Schema) -> list[tuple[Json, str]]:
         if (
             isinstance(options, list)
             and options
-            and all(isinstance(one, dict) and "const" in one for one in options)
+            and all(isinstance(option, dict) and "const" in option for option in options)
         ):
             return _without_repeats(
-                (one["const"], str(one.get("title") or label(one["const"]))) for one in options
+                (option["const"], str(option.get("title") or label(option["const"]))) for option in options
             )
     if schema.get("type") == "boolean":
         return [(True, label(True)), (False, label(False))]
@@ -174,7 +174,7 @@ def limits_text(limits: Limits) -> str:
 
 
 def problem(limits: Limits, value: Json) -> str | None:
-    """What is wrong with a value, in plain words; None if it is within the limits."""
+    """The problem of a value, in plain words; None if it is within the limits."""
     if isinstance(value, str):
         return _text_problem(limits, value)
     if isinstance(value, list):

@@ -33,7 +33,7 @@ def form_templates() -> tuple[FormTemplate, ...]:
 
 
 def form_template(name: str) -> FormTemplate | None:
-    return next((one for one in form_templates() if one.name == name), None)
+    return next((template for template in form_templates() if template.name == name), None)
 
 
 def _ask(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
@@ -340,9 +340,13 @@ def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:
     if not isinstance(form, Mapping) or not payloads:
         return []
     names = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]
-    filled_names = {name for one in payloads for name in prefilled(form, one)}
+    filled_names = {name for payload in payloads for name in prefilled(form, payload)}
     missing_paths = [path for name, path in form.get("prefill", {}).items() if name not in filled_names]
     return [
-        *(name for name in names if not any(isinstance(one, Mapping) and name in one for one in payloads)),
+        *(
+            name
+            for name in names
+            if not any(isinstance(payload, Mapping) and name in payload for payload in payloads)
+        ),
         *missing_paths,
     ]

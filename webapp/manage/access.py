@@ -1,4 +1,4 @@
-"""Who may work on a queue or manage it, and its deletion."""
+"""The access to a queue, and its deletion."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def change_queue_access(q: str) -> Response | str | tuple[str, int]:
 def _group(name: str) -> Group | None:
     if request.form.get(name) != "some":
         return None
-    typed = {kind: request.form.get(f"{name}.{kind}", "") for kind in ("people", "skills", "teams")}
-    return group_of(name, _lines(typed["people"]), typed["skills"].split(), _lines(typed["teams"]))
+    inputs = {kind: request.form.get(f"{name}.{kind}", "") for kind in ("people", "skills", "teams")}
+    return group_of(name, _lines(inputs["people"]), inputs["skills"].split(), _lines(inputs["teams"]))
 
 
 def _lines(text: str) -> list[str]:
@@ -115,6 +115,6 @@ def _deletion_page(q: str, error: str = "") -> str:
         stats=stats,
         item_count=sum(getattr(stats, name) for name in STATES),
         unanswered_count=state().threads.count_unanswered(q),
-        typed_name=request.form.get("name", ""),
+        name_input=request.form.get("name", ""),
         error=error,
     )

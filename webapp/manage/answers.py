@@ -20,7 +20,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.forms import Field, errors_at, fields_of, typed_of
+from leaseq.webapp.forms import Field, errors_at, fields_of, inputs_of
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
@@ -123,7 +123,7 @@ def agreement_of(
     for answer in answers:
         by_item[answer.id].append(answer)
     answer_groups = [
-        sorted(group, key=lambda one: one.finished_at) for group in by_item.values() if len(group) > 1
+        sorted(group, key=lambda answer: answer.finished_at) for group in by_item.values() if len(group) > 1
     ]
     same: Counter[str] = Counter()
     examples: list[Disagreement] = []
@@ -139,7 +139,11 @@ def agreement_of(
         disagreements += bool(differences)
         if differences and skip < disagreements <= skip + limit:
             examples.append(Disagreement(group[0].id, group[0].payload, differences))
-    shares = {one.label: same[one.label] / len(answer_groups) for one in questions} if answer_groups else {}
+    shares = (
+        {question.label: same[question.label] / len(answer_groups) for question in questions}
+        if answer_groups
+        else {}
+    )
     return Agreement(len(answer_groups), shares, disagreements, tuple(examples))
 
 
@@ -199,7 +203,7 @@ def _step(span: float, *, is_whole: bool) -> float:
         return 1
     rough = span / _BINS or 1
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
+    return next(power * step for step in (1, 2, 5, 10) if power * step >= rough)
 
 
 def _groups(
@@ -218,7 +222,7 @@ def _groups(
         counts = Counter(text for value in group if value is not None for text in key(value))
         numbers = [float(value) for value in group if _is_number(value)]
         median = statistics.median(numbers) if numbers else None
-        groups.append(Group(name, len(group), tuple(counts[one] / len(group) for one in labels), median))
+        groups.append(Group(name, len(group), tuple(counts[label] / len(group) for label in labels), median))
     return tuple(groups)
 
 
@@ -318,7 +322,10 @@ def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[l
             "finished", criteria, limit=_PAGE, after=after, look=_SCAN_LIMIT - scanned, backwards=True
         )
         results += [
-            one for item in page.items for one in item.answers if criteria.person in (None, one.person)
+            answer
+            for item in page.items
+            for answer in item.answers
+            if criteria.person in (None, answer.person)
         ]
         after, scanned = page.after, scanned + page.scanned
         if after is None or len(results) >= limit or scanned >= _SCAN_LIMIT:
@@ -353,7 +360,7 @@ def _group_filter(by: str, criteria: Filter, name: str) -> dict[str, str]:
     if by == "person":
         return {"person": name}
     zone, day = site_zone(), date.fromisoformat(name)
-    begin, end = (datetime.combine(one, time(), zone) for one in (day, day + timedelta(days=1)))
+    begin, end = (datetime.combine(edge, time(), zone) for edge in (day, day + timedelta(days=1)))
     begin, end = max(begin, criteria.since or begin), min(end, criteria.until or end)
     return {"from": begin.isoformat(), "to": end.isoformat()}
 
@@ -410,11 +417,11 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
     """The form, filled with the answer to correct."""
     queue, token = existing_queue(q), _token()
     item = queue.get(id)
-    answer = next((one for one in item.answers if one.token == token), None)
+    answer = next((answer for answer in item.answers if answer.token == token), None)
     if answer is None:
         return show_item(queue, id, error=_("This answer was replaced in the meantime.")), 409
     fields = fields_of(queue.policy.form)
-    input = Input(typed_of(fields, answer.result), gone_in_draft(fields, answer.result))
+    input = Input(inputs_of(fields, answer.result), gone_in_draft(fields, answer.result))
     return _correction(queue, item, token, input, {})
 
 
@@ -447,9 +454,9 @@ def _correction(
         policy=queue.policy,
         item=item,
         token=token,
-        answer=next((one for one in item.answers if one.token == token), None),
+        answer=next((answer for answer in item.answers if answer.token == token), None),
         parts=parts_of(queue.policy.form, item.payload),
-        inputs=form_view.inputs(input, errors_by_field),
+        fields_html=form_view.fields_html(input, errors_by_field),
         fields_by_name=form_view.by_name,
         errors=errors_by_field,
         back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),

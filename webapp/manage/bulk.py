@@ -77,7 +77,7 @@ def name_of(move: Move) -> str:
 
 
 def meaning_of(move: Move) -> str:
-    """What the action does, in words for its confirmation."""
+    """The effect of the action, in words for its confirmation."""
     words: dict[Move, str] = {
         "release": _(
             "They are taken from the people who hold them, and somebody else can get them. What is typed is "
@@ -105,7 +105,7 @@ def meaning_of(move: Move) -> str:
 
 
 def outcome_text(move: Move, count: int) -> str:
-    """What was done, in words, with the number of items."""
+    """The result, in words, with the number of items."""
     words: dict[Move, str] = {
         "release": ngettext("%(num)s is released and waiting.", "%(num)s are released and waiting.", count),
         "assign": ngettext("%(num)s is assigned.", "%(num)s are assigned.", count),
@@ -130,7 +130,8 @@ def refused_item(queue: leaseq.Queue, move: Move, refusal: Refusal) -> RefusedIt
 
 
 def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
-    """Why an item was in no state for the action, by its state now: it may have changed since it was read."""
+    """The reason why an item was in no state for the action, by its state now: it may have changed since it
+    was read."""
     try:
         item = queue.get(id)
     except ItemNotFound:
@@ -295,7 +296,7 @@ def _bounded_search(bulk: BulkRequest) -> Search:
 
 def _run_selected(queue: leaseq.Queue, bulk_request: BulkRequest, bulk: Bulk) -> Outcome:
     count, refusals = items.run_bulk(queue, bulk, bulk_request.ids)
-    refused_items = tuple(refused_item(queue, bulk.move, one) for one in refusals)
+    refused_items = tuple(refused_item(queue, bulk.move, refusal) for refusal in refusals)
     return Outcome(count, refused_items, len(refusals), 0, len(bulk_request.ids), None)
 
 
@@ -308,7 +309,7 @@ def _run_step(queue: leaseq.Queue, bulk_request: BulkRequest, bulk: Bulk) -> Out
     count, refusals = items.run_step(queue, bulk, ids, step)
     return Outcome(
         done=count,
-        refusals=tuple(refused_item(queue, bulk.move, one) for one in refusals),
+        refusals=tuple(refused_item(queue, bulk.move, refusal) for refusal in refusals),
         not_done=_number("not_done") + len(refusals),
         scanned=_number("scanned") + page.scanned,
         total=_number("total") or None,
@@ -322,7 +323,7 @@ def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
     leases = item.leases
     if bulk.search.state == ANY:
         return item.enqueued_at > bulk.began
-    return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
+    return bulk.move == "release" and leases != () and all(lease.reserved_at > bulk.began for lease in leases)
 
 
 def _number(name: str) -> int:

@@ -62,7 +62,7 @@ def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | N
 def lease_time(p95: float) -> int:
     """The first usual time of at least twice the 95th percentile: one lease in twenty takes longer than the
     percentile, some much longer, but an item that somebody left should not wait much longer either."""
-    return next((one for one in _TIMES if one >= 2 * p95), _TIMES[-1])
+    return next((time for time in _TIMES if time >= 2 * p95), _TIMES[-1])
 
 
 Range: TypeAlias = Literal["1h", "1d", "7d", "30d"]
@@ -150,11 +150,13 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
 def forecast_of(waiting: int, enqueued: Sequence[int | None], finished: Sequence[int | None]) -> str:
     """A sentence: when the queue will be empty at the current pace, or that it grows; '' if unknown."""
     pairs = [
-        (one, two) for one, two in zip(enqueued, finished, strict=True) if one is not None and two is not None
+        (added, done)
+        for added, done in zip(enqueued, finished, strict=True)
+        if added is not None and done is not None
     ]
     if len(pairs) < _PACE_MINUTES or not waiting:
         return ""
-    each_minute = sum(two - one for one, two in pairs) / len(pairs)
+    each_minute = sum(done - added for added, done in pairs) / len(pairs)
     period = _("over the last %(minutes)s min", minutes=len(pairs))
     if each_minute < 0:
         rate = format_decimal(round(-each_minute, 1))
@@ -203,7 +205,7 @@ def _end(plan: _Plan, now: datetime) -> int:
 def _latest(samples: Mapping[int, Sample], number: int, each: int) -> Sample | None:
     """The last sample of the bucket that ends with minute or hour ``number``."""
     candidates = (samples.get(number - back) for back in range(each))
-    return next((one for one in candidates if one is not None), None)
+    return next((candidate for candidate in candidates if candidate is not None), None)
 
 
 def _flows_between(previous: Sample | None, sample: Sample | None) -> tuple[int | None, int | None]:
@@ -226,17 +228,17 @@ def _label(start: datetime, plan: _Plan) -> str:
 def _chart(
     title: str, buckets: Sequence[Bucket], series: Mapping[str, Callable[[Bucket], int | None]]
 ) -> Chart:
-    values = {name: [value(one) for one in buckets] for name, value in series.items()}
-    top, ticks = scale_of(max((one or 0 for row in values.values() for one in row), default=0))
+    values = {name: [value(bucket) for bucket in buckets] for name, value in series.items()}
+    top, ticks = scale_of(max((value or 0 for row in values.values() for value in row), default=0))
     lines = [line_of(name, row, top) for name, row in values.items()]
-    y = [Tick(SIZE - SIZE * one / top, format_decimal(round(one, 2))) for one in ticks]
+    y = [Tick(SIZE - SIZE * tick / top, format_decimal(round(tick, 2))) for tick in ticks]
     return Chart(title, lines, y, _times(buckets))
 
 
 def _times(buckets: Sequence[Bucket]) -> list[Tick]:
     """About six ticks of the time axis, at the beginnings of buckets."""
     every = max(len(buckets) // _X_TICKS, 1)
-    first = next((n for n, one in enumerate(buckets[:every]) if one.start.minute % 10 == 0), 0)
+    first = next((n for n, bucket in enumerate(buckets[:every]) if bucket.start.minute % 10 == 0), 0)
     days = (buckets[-1].start - buckets[0].start) > timedelta(days=2)
     return [
         Tick(SIZE * n / len(buckets), _mark(buckets[n].start, days))

@@ -91,9 +91,9 @@ def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEven
         for late in item.late_answers
         if not any(event.what == "late" and event.token == late.token for event in history.events)
     ]
-    events.sort(key=lambda one: one.at)
+    events.sort(key=lambda event: event.at)
     gaps = [None, *((later.at - earlier.at).total_seconds() for earlier, later in pairwise(events))]
-    return [replace(one, gap=gap) for one, gap in zip(events, gaps, strict=True)]
+    return [replace(event, gap=gap) for event, gap in zip(events, gaps, strict=True)]
 
 
 def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
@@ -196,12 +196,16 @@ class Row:
 
 def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list[Row]:
     """The fields of the answers, with differences marked."""
-    results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
+    results = [
+        answer.result if isinstance(answer.result, dict) else {"": answer.result} for answer in answers
+    ]
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):
         presence = tuple(name in result for result in results)
         values = tuple(result.get(name) for result in results)
-        is_same = all(presence) and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        is_same = all(presence) and all(
+            type(value) is type(values[0]) and value == values[0] for value in values
+        )
         rows.append(Row(name, titles.get(name, name), values, presence, differs=not is_same))
     return rows
 

@@ -14,7 +14,8 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.form import prefilled
-from leaseq.webapp.forms import fields_of, typed_of
+from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of, lines_of
+from leaseq.webapp.forms import fields_of, inputs_of
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.forms.templates import missing_fields
 from leaseq.webapp.numbers import whole_number_in
@@ -22,18 +23,17 @@ from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.site_time import clock_text, typed_moment
-from leaseq.webapp.typed import DIGEST_PREFIX, digest_of, lines_of
+from leaseq.webapp.site_time import clock_text, read_moment
 
 SAMPLE_SIZE = 50  # payloads to guess a form from and to preview it with
 
 
-def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
+def preview_of(inputs: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
     """The context of the preview's template, from the edited settings, the example item, and some of the
     queue's payloads."""
-    checked_form = check_text(typed.get("form", ""))
-    at = whole_number(typed.get("at"))
-    sample, sample_error = _sample(typed.get("sample", ""))
+    checked_form = check_text(inputs.get("form", ""))
+    at = whole_number(inputs.get("at"))
+    sample, sample_error = _sample(inputs.get("sample", ""))
     return {
         "checked_form": checked_form,
         "sample_error": sample_error,
@@ -49,7 +49,7 @@ def _form_context(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
     return {
         "parts": parts_of(checked_form.form, sample),
         "fields": fields,
-        "values": typed_of(fields, None, prefilled(checked_form.form, sample)),
+        "values": inputs_of(fields, None, prefilled(checked_form.form, sample)),
     }
 
 
@@ -88,7 +88,7 @@ class ChangeForm:
 
     texts: Mapping[str, str]
     digests: Mapping[str, str]  # by field: a digest of its text in the page
-    let_in: bool = False
+    available_now: bool = False
     field_error: Invalid | None = None
     unmet: tuple[str, ...] = ()  # the page asks whether they are right
 
@@ -109,7 +109,7 @@ class ChangeForm:
             for name, text in self.texts.items()
             if digest_of(text) != self.digests.get(name)
         }
-        if self.let_in:
+        if self.available_now:
             changes["delay"] = 0
         return cast("leaseq.ItemChanges", changes)
 
@@ -129,7 +129,8 @@ def changed_form(item: leaseq.Item) -> ChangeForm:
 def read_change(form: Mapping[str, str]) -> ChangeForm:
     """The submitted form."""
     texts = {name: lines_of(form[name]) for name in FIELDS if name in form}
-    return ChangeForm(texts, {name: form.get(DIGEST_PREFIX + name, "") for name in texts}, "let_in" in form)
+    digests = {name: form.get(DIGEST_PREFIX + name, "") for name in texts}
+    return ChangeForm(texts, digests, "available_now" in form)
 
 
 def names_of(changes: leaseq.ItemChanges) -> str:
@@ -158,7 +159,7 @@ def _priority(text: str) -> int:
 
 
 def _due(text: str) -> datetime | None:
-    return typed_moment(text, "due") if text else None
+    return read_moment(text, "due") if text else None
 
 
 def _requires(text: str) -> list[str]:
@@ -228,7 +229,7 @@ class NewItemForm:
         text = self.texts.get("json", "")
         if text.strip():
             return validation.load_json(text, "json")
-        payload = {one.name: one.value() for one in self.fields if one.text.strip()}
+        payload = {field.name: field.value() for field in self.fields if field.text.strip()}
         if not payload:
             raise Invalid("payload", "empty_item")
         return payload

@@ -127,7 +127,7 @@ def _value_text(value: Json) -> str:
 
 
 def _line(value: Json) -> str:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(element, str) for element in value):
         return ", ".join(value)
     if isinstance(value, str | bool):
         return plain(value)
@@ -210,10 +210,10 @@ def items(q: str) -> str | Response | tuple[str, int]:
         stats=stats,
         total_count=_total(search, stats),
         search=search,
-        form_values=request.args if field_error else search.typed,
+        form_values=request.args if field_error else search.inputs,
         field_error=field_error,
         query=urlencode(search.args()),
-        exact_match=_find_item(queue, search.single_word or search.typed.get("begins", "")),
+        exact_match=_find_item(queue, search.single_word or search.inputs.get("begins", "")),
         page=page,
         scanned_count=scanned_before + page.scanned,
         page_url=partial(url_for, "manage.items", q=q, **search.args()),
@@ -239,7 +239,7 @@ def _total(search: Search, stats: leaseq.Stats) -> int | None:
     if search.state == "due":
         return None
     states = leaseq.STATES if search.state == ANY else (search.state,)
-    return sum(int(getattr(stats, one)) for one in states)
+    return sum(int(getattr(stats, state)) for state in states)
 
 
 def _question_conditions() -> list[Part]:

@@ -84,13 +84,13 @@ def page_of(
     questions, questions_to = _question_entries(queue, place.before)
     entries = [*dead, *questions, *_waiting_entries(pending_reports, place.before)]
     # Entries older than the end of a partly read list must wait for the rest of that list.
-    boundary = max((one for one in (dead_to, questions_to) if one is not None), default=None)
-    ready_entries = [one for one in entries if boundary is None or one.order >= boundary]
-    page_entries = sorted(ready_entries, key=lambda one: one.order, reverse=True)[:PAGE]
-    rows = [one.row for one in page_entries]
+    boundary = max((order for order in (dead_to, questions_to) if order is not None), default=None)
+    ready_entries = [entry for entry in entries if boundary is None or entry.order >= boundary]
+    page_entries = sorted(ready_entries, key=lambda entry: entry.order, reverse=True)[:PAGE]
+    rows = [entry.row for entry in page_entries]
     if boundary is None and len(page_entries) == len(entries):
         return rows, None
-    cursors = [one.cursor for one in page_entries if one.cursor]
+    cursors = [entry.cursor for entry in page_entries if entry.cursor]
     cursor = cursors[-1] if cursors else place.dead
     if dead_after and len(cursors) == len(dead):
         cursor = dead_after
@@ -104,8 +104,8 @@ def _dead_entries(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry],
     and the cursor after it."""
     page = queue.find("dead", limit=DEAD_SCAN_LIMIT, look=DEAD_SCAN_LIMIT, after=after, backwards=True)
     entries = [
-        _Entry(_order(one, one.item.state_since), one.row(_TEXT_LENGTH), one.item.cursor)
-        for one in reports_on(list(page.items))
+        _Entry(_order(report, report.item.state_since), report.row(_TEXT_LENGTH), report.item.cursor)
+        for report in reports_on(list(page.items))
     ]
     has_more = page.after is not None and page.items
     return entries, (_microseconds(page.items[-1].state_since), "", 0) if has_more else None, page.after
@@ -116,10 +116,13 @@ def _question_entries(queue: leaseq.Queue, before: Order | None) -> tuple[list[_
     microsecond."""
     until = None if before is None else before[0] / 1_000_000
     questions = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
-    titles = ((one, title_of(queue, one.id)) for one in questions)
+    titles = ((question, title_of(queue, question.id)) for question in questions)
     entries = [
-        _Entry((_microseconds(one.message.at), one.id, 0), question_row(one, title, _TEXT_LENGTH))
-        for one, title in titles
+        _Entry(
+            (_microseconds(question.message.at), question.id, 0),
+            question_row(question, title, _TEXT_LENGTH),
+        )
+        for question, title in titles
         if title
     ]
     has_more = len(questions) > PAGE
@@ -129,12 +132,12 @@ def _question_entries(queue: leaseq.Queue, before: Order | None) -> tuple[list[_
 
 def _waiting_entries(pending_reports: list[Report], before: Order | None) -> list[_Entry]:
     return _entries_before(
-        [_Entry(_order(one, one.at), one.row(_TEXT_LENGTH)) for one in pending_reports], before
+        [_Entry(_order(report, report.at), report.row(_TEXT_LENGTH)) for report in pending_reports], before
     )
 
 
 def _entries_before(entries: list[_Entry], before: Order | None) -> list[_Entry]:
-    return [one for one in entries if before is None or one.order < before]
+    return [entry for entry in entries if before is None or entry.order < before]
 
 
 def _order(report: Report, at: datetime) -> Order:
@@ -182,19 +185,21 @@ def late(q: str) -> str:
 def confirm_late(q: str) -> str | Response:
     """The confirmation: what would happen to each selected answer."""
     queue, keys = existing_queue(q), _chosen_keys()
-    answers = [one for one in (_find_answer(queue, key) for key in keys) if one is not None]
+    answers = [answer for answer in (_find_answer(queue, key) for key in keys) if answer is not None]
     if not answers:
         flash(_("Select some late answers first.") if not keys else _("They no longer exist."))
         return redirect(_list_url(q), 303)
     repeated_items = {
-        one.item.id: one.item for one in answers if sum(other.item.id == one.item.id for other in answers) > 1
+        answer.item.id: answer.item
+        for answer in answers
+        if sum(other.item.id == answer.item.id for other in answers) > 1
     }
     return render_template(
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
         chosen_answers=[(answer, adoption_effect(answer.item)) for answer in answers],
-        repeated_titles=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
+        repeated_titles=sorted(item_title(item.payload, item.id) for item in repeated_items.values())
         if queue.policy.answers == 1
         else (),
         payload_summary=payload_summary,
@@ -211,10 +216,10 @@ def adopt_late(q: str) -> str | Response:
     if count:
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", count))
     refused_items = [
-        RefusedItem(one.id, title_of(queue, one.id) or one.id, reason_of(one.error))
-        if isinstance(one.error, Invalid)
-        else RefusedItem(one.id, one.id, _("it no longer exists"))
-        for one in refusals
+        RefusedItem(refusal.id, title_of(queue, refusal.id) or refusal.id, reason_of(refusal.error))
+        if isinstance(refusal.error, Invalid)
+        else RefusedItem(refusal.id, refusal.id, _("it no longer exists"))
+        for refusal in refusals
     ]
     return _list_page(queue, refused_items) if refused_items else redirect(_list_url(q), 303)
 
@@ -222,7 +227,7 @@ def adopt_late(q: str) -> str | Response:
 def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
     since = datetime.now(UTC) - RECENT_PERIOD if _period() else None
     answers = list(islice(_adoptable_answers(queue, since), MAX_SHOWN + 1))
-    rows = sorted(answers[:MAX_SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
+    rows = sorted(answers[:MAX_SHOWN], key=lambda row: row.answer.finished_at, reverse=True)
     return render_template(
         "manage/late.html",
         queue=queue,
@@ -313,4 +318,4 @@ def adoption_effect(item: leaseq.Item) -> str:
 
 
 def _people(records: tuple[leaseq.Answer, ...] | tuple[leaseq.Grant, ...]) -> str:
-    return ", ".join(one.person for one in records)
+    return ", ".join(record.person for record in records)

@@ -32,6 +32,7 @@ from leaseq.policy_fields import (
     Text,
 )
 from leaseq.webapp.context import existing_queue, state, wants_fragment
+from leaseq.webapp.form_input import lines_of
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
@@ -47,7 +48,6 @@ from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.typed import lines_of
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _SPAN = re.compile(r"([^\sa-zA-Z]+)\s*(d|h|min|m|s)?\s*")
@@ -210,24 +210,25 @@ class Group:
 
 SETTINGS = tuple(Setting(field) for field in FIELDS.values())
 GROUPS = tuple(
-    Group(id, tuple(one for one in SETTINGS if one.field.description.group == id)) for id in TITLES
+    Group(id, tuple(setting for setting in SETTINGS if setting.field.description.group == id))
+    for id in TITLES
 )
 
 
 def texts_of(policy: Policy) -> dict[str, str]:
     """The text of each field of a policy."""
-    return {one.name: one.write(policy) for one in SETTINGS}
+    return {setting.name: setting.write(policy) for setting in SETTINGS}
 
 
-def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
+def read_all(inputs: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
     """The values, and the errors by field."""
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
     for setting in SETTINGS:
-        if setting.name not in typed:
+        if setting.name not in inputs:
             continue
         try:
-            values[setting.name] = setting.read(typed[setting.name])
+            values[setting.name] = setting.read(inputs[setting.name])
         except Invalid as error:
             errors[setting.name] = reason_of(error)
     return values, errors
@@ -292,15 +293,15 @@ def save_settings(q: str) -> Response | tuple[str, int]:
 
 
 def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
-    typed, texts = _typed_texts(), {name: lines_of(text) for name, text in texts_of(policy).items()}
+    inputs, texts = _input_texts(), {name: lines_of(text) for name, text in texts_of(policy).items()}
     before = {**texts, **_texts_before()}
-    changes = {name: text for name, text in typed.items() if text != before.get(name) and name in texts}
+    changes = {name: text for name, text in inputs.items() if text != before.get(name) and name in texts}
     others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
     if any(name in changes for name in others):
         conflicts = {name: (texts[name], changes.get(name)) for name in others}
         return _page(
             queue,
-            {**texts, **changes, "sample": typed["sample"], "at": typed["at"]},
+            {**texts, **changes, "sample": inputs["sample"], "at": inputs["at"]},
             texts,
             conflicts=conflicts,
         ), 409
@@ -314,12 +315,12 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         except Invalid as error:
             errors[error.field] = reason_of(error)
     if errors:
-        return _page(queue, {**texts, **typed}, before, errors=errors), 400
+        return _page(queue, {**texts, **inputs}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
         warn_of_lookalike(queue, queue.policy.title)
     if others:
-        names = ", ".join(one.label for one in SETTINGS if one.name in others)
+        names = ", ".join(setting.label for setting in SETTINGS if setting.name in others)
         flash(
             _(
                 "Somebody else changed these settings in the meantime, and their values are kept: %(names)s.",
@@ -335,32 +336,32 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
 @needs("manager")
 def preview_settings(q: str) -> str:
     """Preview the form as typed, with the example item or another item of the queue. Nothing is saved."""
-    queue, typed = existing_queue(q), _typed_texts()
+    queue, inputs = existing_queue(q), _input_texts()
     payloads = payloads_of(queue)
     item = whole_number(request.form.get("item"))
     if item is not None and item < len(payloads):  # another item of the queue was chosen
-        typed = {**typed, "sample": pretty(payloads[item]), "at": str(item)}
+        inputs = {**inputs, "sample": pretty(payloads[item]), "at": str(item)}
     if wants_fragment():
         return render_template(
             "manage/form_preview.html",
-            form_values=typed,
+            form_values=inputs,
             preview_url=current_path(),
-            **preview_of(typed, payloads),
+            **preview_of(inputs, payloads),
         )
     texts = texts_of(queue.policy)
-    return _page(queue, {**texts, **typed}, {**texts, **_texts_before()})
+    return _page(queue, {**texts, **inputs}, {**texts, **_texts_before()})
 
 
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def apply_template(q: str) -> str:
     """Fill in a template or a guessed form. Nothing is saved, and all other input stays."""
-    queue, typed = existing_queue(q), _typed_texts()
+    queue, inputs = existing_queue(q), _input_texts()
     texts = texts_of(queue.policy)
     if request.form.get("from") == "items":
         return _page(
             queue,
-            {**texts, **typed, **_guess_texts(queue)},
+            {**texts, **inputs, **_guess_texts(queue)},
             {**texts, **_texts_before()},
             template_title=_("From the items"),
         )
@@ -369,15 +370,15 @@ def apply_template(q: str) -> str:
         raise Invalid(
             "from",
             "one_of",
-            choices=["items", *(one.name for one in form_templates())],
+            choices=["items", *(template.name for template in form_templates())],
             value=request.form.get("from", ""),
         )
     template_texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
-    if not typed.get("instructions", "").strip():
+    if not inputs.get("instructions", "").strip():
         template_texts["instructions"] = template.instructions
     return _page(
         queue,
-        {**texts, **typed, **template_texts},
+        {**texts, **inputs, **template_texts},
         {**texts, **_texts_before()},
         template_title=template.title,
     )
@@ -400,13 +401,13 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
     return {"form": pretty({**new_form, **old_parts}), "sample": pretty(payloads[0]), "at": "0"}
 
 
-def _typed_texts() -> dict[str, str]:
+def _input_texts() -> dict[str, str]:
     """The page's input. An unticked box sends nothing, so that its absence counts as empty."""
     form = {name: lines_of(text) for name, text in request.form.items()}
     texts = {
-        one.name: one.join(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
-        for one in SETTINGS
-        if one.name in form or one.control == "tick"
+        setting.name: setting.join(form.get(setting.name, ""), form.get(f"{setting.name}.unit", ""))
+        for setting in SETTINGS
+        if setting.name in form or setting.control == "tick"
     }
     if form.get("suggested"):  # its button also saves all other input
         texts["lease_seconds"] = form["suggested"]

@@ -47,8 +47,8 @@ class QueueCollector:
         for name in (*stats_by_queue, *errors):
             unreadable.add_metric([name], name in errors)
         for name, stats in in_slices(stats_by_queue.items()):
-            for one in STATES:
-                items.add_metric([name, one], getattr(stats, one))
+            for item_state in STATES:
+                items.add_metric([name, item_state], getattr(stats, item_state))
             overdue.add_metric([name], stats.overdue)
             if stats.unreachable is not None:
                 unreachable.add_metric([name], stats.unreachable)
@@ -67,7 +67,7 @@ class Collected:
     """Metrics that were collected before, so that writing them needs no server."""
 
     def __init__(self, *collectors: QueueCollector | ServerCollector) -> None:
-        self._metrics = [metric for one in collectors for metric in one.collect()]
+        self._metrics = [metric for collector in collectors for metric in collector.collect()]
 
     def collect(self) -> Iterator[Metric]:
         yield from self._metrics
@@ -120,5 +120,5 @@ def metrics() -> Response:
     registry, client = CollectorRegistry(), state().client
     registry.register(cast("CollectorRegistry", Collected(QueueCollector(client), ServerCollector(client))))
     registries = (registry, state().http_metrics.all_processes())
-    text = b"".join(run_beside(generate_latest, one) for one in registries)
+    text = b"".join(run_beside(generate_latest, registry) for registry in registries)
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -133,16 +133,16 @@ def _change_each(names: Sequence[str], change: Callable[[str], object]) -> Outco
 
 
 def _add_skills(names: Sequence[str]) -> Outcome:
-    new_skills = _typed_value("skills").split()
+    new_skills = _input_value("skills").split()
     return _change_each(names, lambda name: _update(name, skills=[*accounts().get(name).skills, *new_skills]))
 
 
 def _remove_skills(names: Sequence[str]) -> Outcome:
-    removed_skills = _typed_value("skills").split()
+    removed_skills = _input_value("skills").split()
     return _change_each(
         names,
         lambda name: _update(
-            name, skills=[one for one in accounts().get(name).skills if one not in removed_skills]
+            name, skills=[skill for skill in accounts().get(name).skills if skill not in removed_skills]
         ),
     )
 
@@ -157,11 +157,11 @@ def _grant_work(names: Sequence[str]) -> Outcome:
 
 
 def _revoke_work(names: Sequence[str]) -> Outcome:
-    return _change_workers(names, lambda others: tuple(one for one in others if one not in names))
+    return _change_workers(names, lambda others: tuple(other for other in others if other not in names))
 
 
 def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
-    queue = named_queue(_typed_value("queue"))
+    queue = named_queue(_input_value("queue"))
 
     def change_people(access: Access) -> Access:
         if access.work is None:
@@ -192,7 +192,7 @@ def _update(
     people.change(name, skills=skills, team=team, disabled=disabled)
 
 
-def _typed_value(field: str) -> str:
+def _input_value(field: str) -> str:
     text = request.form.get("value", "").strip()
     if not text:
         raise Invalid(field, "required")

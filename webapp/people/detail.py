@@ -69,7 +69,7 @@ def _figures_page(name: str) -> str:
     if row is None:
         raise NoSuchPerson(name)
     by_day = {
-        day: {queue: one for queue, one in by_queue.items() if queue in view.queues}
+        day: {queue: figures for queue, figures in by_queue.items() if queue in view.queues}
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
     }
     return render_template(
@@ -255,6 +255,6 @@ def _page(name: str, error: str = "") -> str:
         token_count=len(accounts().tokens(name)),
         journals=[(queue, since) for queue, since in journals.items() if since],
         unreadable=sorted(errors),
-        typed_name=request.form.get("name", ""),
+        name_input=request.form.get("name", ""),
         error=error,
     )

@@ -62,7 +62,7 @@ def sort_of(criteria: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What somebody sees of the people. Admins see everything; managers see the people who may work on their
+    """The people whom somebody sees. Admins see everything; managers see the people who may work on their
     queues, and these people's work there, but nothing of their accounts."""
 
     rows: Sequence[Row]
@@ -138,7 +138,7 @@ class Roster:
     def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
         """The row, limited to the person's work on these queues."""
         name = row.person.name
-        held = [one for one in row.held if one.queue in queues]
+        held = [lease for lease in row.held if lease.queue in queues]
         hour, day = self.hours.get(name, {}), self.days.get(name, {})
         work_state: tuple[WorkState, datetime | None] = (row.work_state, row.since)
         if row.work_state == "working":

@@ -1,5 +1,6 @@
-"""What needs a manager's attention: items that nobody can take, questions, reports and notes, failed,
-unwanted and overdue items, late answers, items that need more answers than the policy says; and reports."""
+"""The things that need a manager's attention: items that nobody can take, questions, reports and notes,
+failed, unwanted and overdue items, late answers, items that need more answers than the policy says; and
+reports."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ class Attention:
         elif event.what in ("adopted", "removed", "forgotten"):
             token = event.token if event.what == "adopted" else None  # only this one of its late answers
             remaining_events = (
-                one for one in self._late_events if one.id != event.id or token not in (None, one.token)
+                late for late in self._late_events if late.id != event.id or token not in (None, late.token)
             )
             self._late_events = deque(remaining_events, maxlen=_LATE)
 
@@ -144,7 +145,7 @@ class Attention:
     def _count_dead(self) -> Rows:
         """The reasons of the latest dead items, with their counts."""
         latest = self._queue.find("dead", limit=_MAX_DEAD, look=_MAX_DEAD, backwards=True).items
-        reasons = Counter(_reason(one) for one in latest)
+        reasons = Counter(_reason(item) for item in latest)
         return [
             {"key": f"{how} {error}", "how": how, "error": error, "count": count}
             for (how, error), count in reasons.most_common(SHOWN)
@@ -157,18 +158,20 @@ class Attention:
         dead_page = self._queue.find("dead", limit=limit, look=limit, backwards=True)
         open_reports, _whole = waiting_reports(self._queue, most=limit, look=_SCAN_LIMIT)
         self._has_more_reports = dead_page.after is not None or len(open_reports) >= limit
-        reports = {one.key: one for one in (*reports_on(list(dead_page.items)), *open_reports)}
-        newest = sorted(reports.values(), key=lambda one: one.at, reverse=True)
-        return [one.row(_WORDS) for one in newest]
+        reports = {report.key: report for report in (*reports_on(list(dead_page.items)), *open_reports)}
+        newest = sorted(reports.values(), key=lambda report: report.at, reverse=True)
+        return [report.row(_WORDS) for report in newest]
 
     def _find_questions(self) -> Rows:
         """The questions that no manager has answered, the oldest first."""
         questions = self._threads.unanswered(self._queue.name, SHOWN)
-        titles = {one.id: title_of(self._queue, one.id) for one in questions}
+        titles = {question.id: title_of(self._queue, question.id) for question in questions}
         for id in [id for id, title in titles.items() if title is None]:
             self._threads.settle(self._queue.name, id)
         self._question_count = self._threads.count_unanswered(self._queue.name)
-        return [question_row(one, title, _WORDS) for one in questions if (title := titles[one.id])]
+        return [
+            question_row(question, title, _WORDS) for question in questions if (title := titles[question.id])
+        ]
 
     def _list_unreachable(self) -> Rows:
         rows = self._find_unreachable(self._queue)
@@ -187,15 +190,17 @@ class Attention:
 
     def _find_overdue(self) -> Rows:
         items = self._queue.by_due(limit=SHOWN).items
-        return [{"key": one.id, **title_fields(one), "due": rfc3339(one.due)} for one in items if one.due]
+        return [
+            {"key": item.id, **title_fields(item), "due": rfc3339(item.due)} for item in items if item.due
+        ]
 
     def _find_unwanted(self) -> Rows:
         """Inbound items that at least UNWANTED people gave back. These are at the front of the queue."""
         criteria = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_SCAN_LIMIT).items
         return [
-            {"key": f"{one.id} {one.assignment}", **title_fields(one), "people": _count_people(one)}
-            for one in items
+            {"key": f"{item.id} {item.assignment}", **title_fields(item), "people": _count_people(item)}
+            for item in items
         ]
 
 
@@ -204,7 +209,7 @@ def some_need_more_answers(queue: leaseq.Queue) -> bool:
     before it was lowered."""
     criteria = leaseq.Filter(answers_above=queue.policy.answers)
     states: tuple[leaseq.State, ...] = ("inbound", "reserved", "scheduled", "dead")
-    return any(queue.find(one, criteria, limit=1, look=_SURPLUS_SCANNED).items for one in states)
+    return any(queue.find(state, criteria, limit=1, look=_SURPLUS_SCANNED).items for state in states)
 
 
 def _count_people(item: leaseq.Item) -> int:
@@ -212,7 +217,7 @@ def _count_people(item: leaseq.Item) -> int:
 
 
 def _reason(item: leaseq.Item) -> tuple[str, str | None]:
-    """How its last grant ended, and the reason if it failed."""
+    """The end of its last grant, and the reason if it failed."""
     last_grant = item.history[-1] if item.history else None
     how = last_grant.how if last_grant else "expired"
     return how, last_grant.reason if last_grant and how == "failed" else None
@@ -220,14 +225,14 @@ def _reason(item: leaseq.Item) -> tuple[str, str | None]:
 
 def end_reason(item: leaseq.Item) -> leaseq.Grant | None:
     """The latest grant whose holder reported a problem, or gave the item back with a note."""
-    return next((one for one in reversed(item.history) if one.reason and _has_remark(one)), None)
+    return next((grant for grant in reversed(item.history) if grant.reason and _has_remark(grant)), None)
 
 
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
     """The latest grant with a text for the next person: the note with which its holder gave the item back, or
     a manager's reason for reopening it."""
     endings = ("abandoned", "reopened")
-    return next((one for one in reversed(item.history) if one.reason and one.how in endings), None)
+    return next((grant for grant in reversed(item.history) if grant.reason and grant.how in endings), None)
 
 
 def _has_remark(grant: leaseq.Grant) -> bool:
@@ -270,7 +275,7 @@ class Report:
 def reports_on(items: list[leaseq.Item]) -> list[Report]:
     """The reports on these items: one per item, even if several of its assignments are in the list."""
     reports = (Report(item, grant) for item in items if (grant := end_reason(item)))
-    return list({one.key: one for one in reports}.values())
+    return list({report.key: report for report in reports}.values())
 
 
 def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[Report], bool]:

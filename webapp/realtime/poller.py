@@ -139,8 +139,8 @@ class Poller:
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         try:
-            replies = self._read(command for one in watchers for command in one.access.reads)
-            allowed_watchers = [one for one in watchers if one.access.passes(replies)]
+            replies = self._read(command for watcher in watchers for command in watcher.access.reads)
+            allowed_watchers = [watcher for watcher in watchers if watcher.access.passes(replies)]
         except leaseq.LeaseqError:
             for watcher in watchers:
                 if time.monotonic() - watcher.access.checked_at >= MAX_UNCHECKED_SECONDS:
@@ -156,7 +156,7 @@ class Poller:
         """The channels with watchers whose stream is open; the others are removed."""
         with self._lock:
             for key, (channel, watchers) in list(self._channels.items()):
-                open_watchers = [one for one in watchers if one.stream.open]
+                open_watchers = [watcher for watcher in watchers if watcher.stream.open]
                 if open_watchers:
                     self._channels[key] = (channel, open_watchers)
                 else:

@@ -57,7 +57,7 @@ class RateCounter:
     def forget(self, now: datetime) -> None:
         first = self._first(now)
         for counts in (self._added_counts, self._finished_counts, self._expired_counts):
-            for minute in [one for one in counts if one < first]:
+            for minute in [minute for minute in counts if minute < first]:
                 del counts[minute]
         while self._times and self._times[0][0] < first:
             self._times.popleft()
@@ -94,8 +94,8 @@ class RateCounter:
 
 def per_minute(counts: list[int | None]) -> float | None:
     """The mean of the known ones among the last five whole minutes; the current minute if none is known."""
-    whole_minutes = [one for one in counts[-6:-1] if one is not None]
-    values = whole_minutes or [one for one in counts[-1:] if one is not None]
+    whole_minutes = [count for count in counts[-6:-1] if count is not None]
+    values = whole_minutes or [count for count in counts[-1:] if count is not None]
     return sum(values) / len(values) if values else None
 
 

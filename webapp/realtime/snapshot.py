@@ -99,7 +99,7 @@ class Snapshot:
             "overdue": stats.overdue,
             "paused": stats.paused,
             "oldest_at": self._oldest_at(stats, now),
-            "alerts": [_alert(one) for one in stats.alerts],
+            "alerts": [_alert(alert) for alert in stats.alerts],
             "enqueued": _flow(rates.enqueued_per_minute(now) if rates else []),
             "finished": _flow(rates.finished_per_minute(now) if rates else []),
         }
@@ -183,7 +183,9 @@ class Snapshots:
     def get(self, queue: leaseq.Queue) -> Snapshot:
         now = time.monotonic()
         with self._lock:
-            for name in [name for name, one in self._snapshots.items() if now - one.used_at > _KEPT_SECONDS]:
+            for name in [
+                name for name, snapshot in self._snapshots.items() if now - snapshot.used_at > _KEPT_SECONDS
+            ]:
                 del self._snapshots[name]
             return self._snapshots.setdefault(
                 queue.name, Snapshot(queue, self._threads, self._find_unreachable)
@@ -195,8 +197,8 @@ def _flow(counts: list[int | None]) -> dict[str, Any]:
     return {
         "spark": spark(counts),
         "a_minute": None if rate is None else _rounded(rate),
-        "sum": sum(one or 0 for one in counts),
-        "minutes": sum(one is not None for one in counts),
+        "sum": sum(count or 0 for count in counts),
+        "minutes": sum(count is not None for count in counts),
     }
 
 

@@ -10,7 +10,7 @@ _MIN_HEIGHT = 1.0  # a bar above zero is visible
 
 def spark(values: Sequence[int | None]) -> str:
     """The path of the bars; an unknown or zero value has no bar."""
-    maximum = max((one or 0 for one in values), default=0)
+    maximum = max((value or 0 for value in values), default=0)
     bars = []
     for number, value in enumerate(values):
         if value:

@@ -31,7 +31,7 @@ def scale_of(maximum: float, lines: int = 4) -> tuple[float, list[float]]:
     """The top of an axis from 0, and its ticks, which are round whole numbers."""
     rough_step = max(maximum, 1) / lines
     power = 10.0 ** math.floor(math.log10(rough_step))
-    step = next(power * one for one in _STEPS if power * one >= rough_step * (1 - 1e-9))
+    step = next(power * step for step in _STEPS if power * step >= rough_step * (1 - 1e-9))
     step = max(step, 1)
     count = math.ceil(max(maximum, 1) / step - 1e-9)
     return count * step, [n * step for n in range(count + 1)]

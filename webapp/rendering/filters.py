@@ -216,8 +216,8 @@ def init_filters(app: Flask) -> None:
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
     )  # fmt: skip
-    for one in filters:
-        app.jinja_env.filters[one.__name__] = one
+    for filter in filters:
+        app.jinja_env.filters[filter.__name__] = filter
     app.jinja_env.filters["limits_text"] = limits_text
     app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
     app.jinja_env.globals["time_zone"] = lambda: state().settings.time_zone

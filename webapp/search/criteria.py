@@ -15,7 +15,7 @@ from leaseq import Filter, Invalid, Json, ListName, validation
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.rendering.filters import capital, state_word
-from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, read_typed_number, words_of
+from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, read_input_number, words_of
 from leaseq.webapp.search.scan import Scan, place_of
 from leaseq.webapp.site_time import filter_period
 
@@ -46,13 +46,13 @@ class Search:
     """A list, or the lists of all states, with criteria and order."""
 
     state: SearchedState
-    typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as typed, without empty texts
+    inputs: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as typed, without empty texts
     where: Filter = field(default_factory=Filter)
     parts: tuple[Part, ...] = ()  # of the search box
 
     @property
     def latest_first(self) -> bool:
-        return self.typed.get("order", "newest" if self.state in LATEST_FIRST else "oldest") == "newest"
+        return self.inputs.get("order", "newest" if self.state in LATEST_FIRST else "oldest") == "newest"
 
     @property
     def is_by_entry(self) -> bool:
@@ -61,11 +61,11 @@ class Search:
 
     @property
     def filters(self) -> bool:
-        return any(name != "order" for name in self.typed)
+        return any(name != "order" for name in self.inputs)
 
     def args(self) -> dict[str, Any]:
         """The search as query arguments."""
-        return {"state": self.state, **self.typed}
+        return {"state": self.state, **self.inputs}
 
     @property
     def single_word(self) -> str:
@@ -114,30 +114,30 @@ def search_among(find: str, state: SearchedState, where: Filter, form: Json) -> 
 def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
     """Parse the search in a URL or a form; raises Invalid with the field's name. ``form``: the queue's form,
     whose titles and labels the search box may use. Without a state, criteria apply to all states."""
-    typed = {name: str(arguments.get(name) or "").strip() for name in FIELDS}
-    searches = any(text for name, text in typed.items() if name != "order")
+    inputs = {name: str(arguments.get(name) or "").strip() for name in FIELDS}
+    searches = any(text for name, text in inputs.items() if name != "order")
     state = validation.one_of(
         arguments.get("state") or (ANY if searches else "inbound"), SEARCHED_STATES, "state"
     )
-    if typed["order"] not in ("", "newest", "oldest"):
-        raise Invalid("order", "one_of", choices=("newest", "oldest"), value=typed["order"])
+    if inputs["order"] not in ("", "newest", "oldest"):
+        raise Invalid("order", "one_of", choices=("newest", "oldest"), value=inputs["order"])
     now = datetime.now(UTC)
-    since, until = filter_period(typed)
-    if typed["overdue"]:
+    since, until = filter_period(inputs)
+    if inputs["overdue"]:
         until = min(until, now) if until else now
     where = Filter(
-        id=typed["begins"],
-        person=typed["person"] or None,
-        outcome=typed["outcome"] or None,  # type: ignore[arg-type]  # the library checks it
-        text=typed["text"] or None,
-        skill=typed["skill"] or None,
-        given_back_by=_count(typed["back"], "back") if typed["back"] else None,
-        answers_above=_count(typed["above"], "above", 100) if typed["above"] else None,
+        id=inputs["begins"],
+        person=inputs["person"] or None,
+        outcome=inputs["outcome"] or None,  # type: ignore[arg-type]  # the library checks it
+        text=inputs["text"] or None,
+        skill=inputs["skill"] or None,
+        given_back_by=_count(inputs["back"], "back") if inputs["back"] else None,
+        answers_above=_count(inputs["above"], "above", 100) if inputs["above"] else None,
         since=since,
         until=until,
     )
-    parts = in_terms_of(parts_of(typed["find"], read_typed_number), fields_of(form))
-    return Search(state, {name: text for name, text in typed.items() if text}, where, parts)
+    parts = in_terms_of(parts_of(inputs["find"], read_input_number), fields_of(form))
+    return Search(state, {name: text for name, text in inputs.items() if text}, where, parts)
 
 
 def needing_more_answers(policy: leaseq.Policy) -> Search:
@@ -191,13 +191,13 @@ def outcome_names() -> dict[str, str]:
 
 def criteria_of(search: Search) -> dict[str, str]:
     """The criteria in words, by their names in FIELDS, and for the search box by its parts."""
-    typed = search.typed
+    inputs = search.inputs
     words = {
-        "begins": _("id begins with %(text)s", text=typed.get("begins")),
-        "person": typed.get("person"),
-        "outcome": outcome_names().get(typed.get("outcome", ""), ""),
-        "text": _("comment contains “%(text)s”", text=typed.get("text")),
-        "skill": _("needs %(text)s", text=typed.get("skill")),
+        "begins": _("id begins with %(text)s", text=inputs.get("begins")),
+        "person": inputs.get("person"),
+        "outcome": outcome_names().get(inputs.get("outcome", ""), ""),
+        "text": _("comment contains “%(text)s”", text=inputs.get("text")),
+        "skill": _("needs %(text)s", text=inputs.get("skill")),
         "back": ngettext(
             "given back by %(num)s person or more",
             "given back by %(num)s people or more",
@@ -208,12 +208,12 @@ def criteria_of(search: Search) -> dict[str, str]:
             "needs more than %(num)s answers",
             search.where.answers_above or 0,
         ),
-        "from": _("from %(text)s", text=typed.get("from")),
-        "to": _("to %(text)s", text=typed.get("to")),
+        "from": _("from %(text)s", text=inputs.get("from")),
+        "to": _("to %(text)s", text=inputs.get("to")),
         "overdue": _("overdue"),
     }
     parts = {str(part): part.phrase for part in search.parts}
-    return parts | {name: str(text) for name, text in words.items() if name in typed}
+    return parts | {name: str(text) for name, text in words.items() if name in inputs}
 
 
 def description_of(search: Search) -> str:

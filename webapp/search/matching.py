@@ -70,7 +70,7 @@ class Part:
 
     def _holds(self, value: Json) -> bool:
         if isinstance(value, list):
-            return any(self._holds(one) for one in value)
+            return any(self._holds(element) for element in value)
         if self.choice is not None and self.is_exact:
             return json_text(value) == json_text(self.choice.value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -87,7 +87,7 @@ def json_number(text: str, field: str) -> float:
     return number
 
 
-def read_typed_number(text: str, field: str) -> float:
+def read_input_number(text: str, field: str) -> float:
     """The number in a person's search, in their language. Raises Invalid."""
     return read_number(text, field)
 
@@ -123,27 +123,29 @@ def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Pa
 
 
 def _in_terms_of(part: Part, questions: Sequence[Field]) -> Part:
-    question = find_named(part.name, questions, lambda one: one.name, lambda one: one.label)
+    question = find_named(
+        part.name, questions, lambda question: question.name, lambda question: question.label
+    )
     if question is None:
         return part
-    is_exact_name = [folded(one.name) for one in questions].count(folded(question.name)) > 1
+    is_exact_name = [folded(question.name) for question in questions].count(folded(question.name)) > 1
     part = replace(part, name=question.name, title=question.label, is_exact_name=is_exact_name)
     if part.sign != ":":
         return part
     choice = find_named(
         part.value,
         question.choices,
-        lambda one: one.text,
-        lambda one: plain_text(one.value),
-        lambda one: one.label,
+        lambda choice: choice.text,
+        lambda choice: plain_text(choice.value),
+        lambda choice: choice.label,
     )
     if choice is None:
         return part
-    is_exact = [_text(one.value) for one in question.choices].count(_text(choice.value)) > 1
+    is_exact = [_text(choice.value) for choice in question.choices].count(_text(choice.value)) > 1
     return replace(part, value=plain_text(choice.value), choice=choice, is_exact=is_exact)
 
 
-def condition(name: str, text: str, read: ReadNumber = read_typed_number) -> Part:
+def condition(name: str, text: str, read: ReadNumber = read_input_number) -> Part:
     """A condition on a field. ``text`` is a comparison sign and a number, or a value. Raises Invalid."""
     sign = next((sign for sign in ("<=", ">=", "<", ">") if text.startswith(sign)), "")
     return _condition(name, sign or ":", text.removeprefix(sign).strip(), read)

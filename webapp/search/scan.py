@@ -84,4 +84,4 @@ def _places(after: str | None) -> list[tuple[leaseq.State, str | None]]:
     if not pairs or len(pairs) < len(places):
         raise Invalid("after", "cursor")
     # In the cursor's order, which says which list is next.
-    return sorted(pairs, key=lambda one: list(places).index(one[0]))
+    return sorted(pairs, key=lambda pair: list(places).index(pair[0]))

@@ -24,6 +24,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, person, state, this_app
+from leaseq.webapp.form_input import input_fields
 from leaseq.webapp.paths import current_url
 from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
@@ -42,7 +43,6 @@ from leaseq.webapp.store.accounts import (
 )
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 from leaseq.webapp.store.base import Command
-from leaseq.webapp.typed import typed_fields
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -79,7 +79,7 @@ _COVERED: dict[Scope, tuple[Scope, ...]] = {
 def refusal(
     token: ApiToken, need: Role, method: str, queue: str | None, scopes: tuple[Scope, ...] = ()
 ) -> str | None:
-    """Why this token may not make a call that requires the role ``need``; None if it may.
+    """The reason why this token may not make a call that requires the role ``need``; None if it may.
 
     ``queue`` is the one in the call's path. A token for one queue may not make calls without a queue.
     ``scopes``: the narrow scopes that the call names.
@@ -89,10 +89,10 @@ def refusal(
     is_named, is_narrow = token.scope in scopes, token.scope in NARROW_SCOPES
     if not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need)):
         wider_scopes = " or ".join(
-            one
-            for one in SCOPES
-            if one in scopes
-            or (one != "read" and one not in NARROW_SCOPES and at_least(HIGHEST_ROLE[one], need))
+            scope
+            for scope in SCOPES
+            if scope in scopes
+            or (scope != "read" and scope not in NARROW_SCOPES and at_least(HIGHEST_ROLE[scope], need))
         )
         return (
             f"this call requires a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
@@ -416,7 +416,7 @@ def _ask_to_sign_in() -> Response:
     page = current_url() if request.method == "GET" else _page_of_post()
     sign_in = url_for("auth.login", next=page)
     shows_page = "text/html" in request.accept_mimetypes.values()  # a script accepts */*, and keeps its form
-    if shows_page and typed_fields():
+    if shows_page and input_fields():
         raise Problem(401, "unauthorized", "you are signed out, and nothing was done", sign_in=sign_in)
     return redirect(sign_in, 303)  # type: ignore[return-value]
 

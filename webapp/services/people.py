@@ -42,7 +42,9 @@ def change_person(
 
     def unassign(queue: leaseq.Queue) -> int:
         rights = access.get(queue.name)
-        could_work, can_work = (not one.disabled and rights.lets_work(one) for one in (before, after))
+        could_work, can_work = (
+            not record.disabled and rights.lets_work(record) for record in (before, after)
+        )
         return unassign_all(accounts, queue, after.name, by=by) if could_work and not can_work else 0
 
     if (before.role, before.skills, before.team, before.disabled) == (
@@ -101,7 +103,7 @@ SETTLE_SECONDS = FRESH_SECONDS + 0.2
 
 @dataclass(frozen=True, slots=True)
 class ErasedQueue:
-    """What was done in a queue. Its journal, which keeps the name, begins at ``journal_since``."""
+    """The result of an erasure in a queue. Its journal, which keeps the name, begins at ``journal_since``."""
 
     queue: str
     items: int
@@ -120,11 +122,11 @@ class ErasedPerson:
 
     @property
     def items(self) -> int:
-        return sum(one.items for one in self.queues)
+        return sum(queue.items for queue in self.queues)
 
     @property
     def leases(self) -> int:
-        return sum(one.leases for one in self.queues)
+        return sum(queue.leases for queue in self.queues)
 
 
 def erase_person(
@@ -141,7 +143,7 @@ def erase_person(
     webhooks.forget_person(client, erasure.name, erasure.pseudonym)
     erase_in_stores(client, erasure)
     accounts.finish_erasure(erasure)
-    return ErasedPerson(erasure.name, erasure.pseudonym, tuple(one for one in results.values() if one))
+    return ErasedPerson(erasure.name, erasure.pseudonym, tuple(queue for queue in results.values() if queue))
 
 
 def _erase_in(queue: Queue, erasure: Erasure) -> ErasedQueue | None:

@@ -68,7 +68,7 @@ def delete(name: str, *, expected: Policy | None = None) -> None:
     queue = Queue(state().client, name)
     try:
         stats = queue.stats()
-        items = sum(getattr(stats, one) for one in STATES)
+        items = sum(getattr(stats, state) for state in STATES)
         detail = f"{items:,} item{'' if items == 1 else 's'}, {stats.reserved:,} of them held"
     except leaseq.QueueNotFound:
         detail = ""
@@ -140,7 +140,7 @@ class AccessChange(NamedTuple):
 def people_of(queue: str) -> list[Person]:
     """The people who may work on the queue, by name: its managers must not see anybody else."""
     access = state().access.get(queue)
-    return [one for one in accounts().people() if access.lets_work(one)]
+    return [person for person in accounts().people() if access.lets_work(person)]
 
 
 def worker_name(queue: str, name: str, field: str = "person") -> str:
@@ -174,8 +174,11 @@ def unmatched_names(access: Access) -> list[UnmatchedName]:
     groups = [group for group in (access.work, access.manage) if group]
     if not any(group.teams or group.skills for group in groups):
         return []
-    people = [one for one in accounts().people() if not one.disabled]
-    teams, skills = {one.team for one in people}, {skill for one in people for skill in one.skills}
+    people = [person for person in accounts().people() if not person.disabled]
+    teams, skills = (
+        {person.team for person in people},
+        {skill for person in people for skill in person.skills},
+    )
     found = [UnmatchedName("teams", name) for group in groups for name in group.teams if name not in teams]
     found += [
         UnmatchedName("skills", name) for group in groups for name in group.skills if name not in skills
@@ -202,9 +205,9 @@ def _unassign_lost(queue: Queue, before: Access, after: Access) -> int:
         return 0
     assignees = {row.person for row in queue.waiting_rows()}
     lost = [
-        one.name
-        for one in accounts().people()
-        if one.name in assignees and before.lets_work(one) and not after.lets_work(one)
+        person.name
+        for person in accounts().people()
+        if person.name in assignees and before.lets_work(person) and not after.lets_work(person)
     ]
     return sum(unassign_person(queue, name) for name in lost)
 
@@ -220,7 +223,7 @@ def checked_access(access: Access) -> Access:
 def _checked_group(field: str, group: Group | None) -> Group | None:
     if group is None:
         return None
-    names = {one.name for one in accounts().people()}
+    names = {person.name for person in accounts().people()}
     unknown_names = [name for name in group.people if name not in names]
     if unknown_names:
         raise Invalid(field, "nobody", name=unknown_names[0])

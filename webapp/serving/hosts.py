@@ -1,4 +1,4 @@
-"""Who sends a request and from where: proxies, allowed hosts, other origins (CORS)."""
+"""The sender of a request: proxies, allowed hosts, other origins (CORS)."""
 
 from __future__ import annotations
 

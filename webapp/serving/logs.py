@@ -28,7 +28,8 @@ def escaped(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode() for one in text
+        character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode()
+        for character in text
     )
 
 

@@ -12,7 +12,8 @@ _callbacks: list[Callable[[], object]] = []
 
 
 def drain_seconds() -> int:
-    """How long requests are accepted after a stop began; webapp/settings.py refuses a wrong value."""
+    """The seconds for which requests are accepted after a stop began; webapp/settings.py refuses a wrong
+    value."""
     text = os.environ.get(DRAIN_VARIABLE, "")
     return int(text) if text.isdecimal() else 0
 

@@ -52,7 +52,8 @@ def run_beside(function: Callable[..., _Result], *arguments: Any) -> _Result:
 
 
 def _value_or_error(function: Callable[..., Any], arguments: Any) -> tuple[Any, Exception | None]:
-    """What a function returns or raises, as values: the pool writes a traceback for each error."""
+    """The value that a function returns, or the error that it raises, as values: the pool writes a traceback
+    for each error."""
     try:
         return function(*arguments), None
     except Exception as error:  # noqa: BLE001 - raised again where the function was passed

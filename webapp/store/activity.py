@@ -1,4 +1,4 @@
-"""What people did each day, and their breaks."""
+"""The figures of people's days, and their breaks."""
 
 from __future__ import annotations
 
@@ -220,8 +220,11 @@ class Activity(Store):
     def today_from(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
         """A person's figures of today: the reply to the command of `today_command`, and what this process has
         not written yet."""
-        outcomes = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
-        new_counts = {one.member: one.counts for one in outcomes}  # each once, even if sent repeatedly
+        new_counts = {  # each once, even if sent repeatedly
+            outcome.member: outcome.counts
+            for outcome in self._deferred.pending()
+            if (outcome.person, outcome.queue) == (person, queue)
+        }
         return sum((DayFigures(**counts) for counts in new_counts.values()), figures_of(reply))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
@@ -241,7 +244,8 @@ class Activity(Store):
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
     def last_hour(self) -> dict[str, dict[str, int]]:
-        """How many items each person finished in the last hour (to within two minutes), by name and queue."""
+        """The number of items that each person finished in the last hour (to within two minutes), by name and
+        queue."""
         self.flush()
         last = self._part(self._clock())
         totals: dict[str, dict[str, int]] = {}
@@ -283,9 +287,12 @@ class Activity(Store):
     def _write(self, outcomes: Sequence[_Outcome]) -> None:
         with self._log_errors():
             replies = self._client.ask(
-                *(("ZADD", keys.recent(one.person), "NX", one.at, one.member) for one in outcomes)
+                *(
+                    ("ZADD", keys.recent(outcome.person), "NX", outcome.at, outcome.member)
+                    for outcome in outcomes
+                )
             )
-            new_outcomes = [one for one, is_new in zip(outcomes, replies, strict=True) if is_new]
+            new_outcomes = [outcome for outcome, is_new in zip(outcomes, replies, strict=True) if is_new]
             if new_outcomes:
                 self._add_up(new_outcomes)
 
@@ -336,7 +343,7 @@ class Activity(Store):
         last = self._part(self._clock())
         for part in range(last - _HOUR_KEPT_SECONDS // _PART_SECONDS, last + 1):
             (fields,) = self._client.ask(("HKEYS", keys.finished_in(part)))
-            if stale_fields := [one for one in fields if one.decode().partition(" ")[2] == person]:
+            if stale_fields := [field for field in fields if field.decode().partition(" ")[2] == person]:
                 self._client.ask(("HDEL", keys.finished_in(part), *stale_fields))
 
     def forget_queue(self, queue: str) -> None:
@@ -347,12 +354,14 @@ class Activity(Store):
         for days in (*self._keys_like(keys.day_of("*", "*")), hour_keys):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
             for key, stored_counts in zip(days, counts, strict=True):
-                if stale_names := [one for one in stored_counts if one.startswith(f"{queue} ".encode())]:
+                if stale_names := [
+                    field for field in stored_counts if field.startswith(f"{queue} ".encode())
+                ]:
                     self._client.ask(("HDEL", key, *stale_names))
         for people in self._keys_like(keys.recent("*")):
             replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
             for key, members in zip(people, replies, strict=True):
-                if stale_names := [one for one in members if one.split(b" ")[1] == queue.encode()]:
+                if stale_names := [member for member in members if member.split(b" ")[1] == queue.encode()]:
                     self._client.ask(("ZREM", key, *stale_names))
 
     def _expire(self, day: str, person: str) -> None:
@@ -425,13 +434,13 @@ class Breaks(Store):
             self._redis.hdel(_KEY, *people)
 
     def get(self, person: str) -> datetime | None:
-        """When their break began; None if they are not on one."""
+        """The time when their break began; None if they are not on one."""
         self._ended.flush()
         with self._client.translating():
             return self._time(self._redis.hget(_KEY, person))
 
     def all(self) -> dict[str, datetime]:
-        """When each break began, by name."""
+        """The time when each break began, by name."""
         self._ended.flush()
         with self._client.translating():
             fields = self._redis.hgetall(_KEY)

@@ -1,4 +1,4 @@
-"""What the library calls: the keys of a backup, deleted queues, the makers of webhooks."""
+"""The functions that the library calls: the keys of a backup, deleted queues, the makers of webhooks."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class IdempotencyStore(Store):
         self._log_errors(lambda: self._keep(_base(person), scope, _write(answer)))
 
     def of_person(self, person: str) -> list[float]:
-        """When each of a person's stored responses was sent, in seconds since the epoch."""
+        """The time when each of a person's stored responses was sent, in seconds since the epoch."""
         with self._client.translating():
             entries = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
         return [at for _, at in entries]
@@ -95,7 +95,9 @@ class IdempotencyStore(Store):
         base = _base(person)
         with self._client.translating():
             while members := self._redis.zrange(f"{base}kept", 0, _BATCH - 1):
-                self._redis.delete(*(f"{base}answer:{one.decode().partition(' ')[0]}" for one in members))
+                self._redis.delete(
+                    *(f"{base}answer:{member.decode().partition(' ')[0]}" for member in members)
+                )
                 self._redis.zrem(f"{base}kept", *members)
             self._redis.delete(f"{base}bytes")
 

@@ -54,7 +54,7 @@ class ImportJob:
     plan: Mapping[str, Any]  # how the file is read
     state: str  # planned, running, done, stopped
     began_at: datetime
-    heard_at: datetime
+    updated_at: datetime
     result: ImportResult
     reason: str = ""
     total: int | None = None  # rows of the file; None: it was not checked as a whole
@@ -68,7 +68,7 @@ class ImportJob:
     @property
     def is_interrupted(self) -> bool:
         """Whether its process ended without a final report."""
-        return self.state == "running" and (datetime.now(UTC) - self.heard_at).total_seconds() > MAX_SILENCE
+        return self.state == "running" and (datetime.now(UTC) - self.updated_at).total_seconds() > MAX_SILENCE
 
 
 class ImportJobs(Store):

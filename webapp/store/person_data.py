@@ -46,7 +46,9 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
     }
     lists: dict[str, Iterable[Any]] = {
         "tokens": accounts.tokens(name),
-        "invitations": (one for one in accounts.invitations() if name in (one.name, one.by)),
+        "invitations": (
+            invitation for invitation in accounts.invitations() if name in (invitation.name, invitation.by)
+        ),
         "log": _log(accounts, name),
         "activity": _activity(client, name),
         "recent": Activity(client).recent(name, 1_000),
@@ -114,7 +116,7 @@ def _simulations(client: Client, names: Iterable[str], name: str) -> Iterator[An
 
 
 def _endpoints(client: Client, name: str) -> Iterator[str]:
-    return (one.id for one in webhooks.Endpoints(client).all() if one.created_by == name)
+    return (endpoint.id for endpoint in webhooks.Endpoints(client).all() if endpoint.created_by == name)
 
 
 def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
@@ -158,7 +160,7 @@ def of_people(client: Client) -> list[str]:
 
 
 def journal_since(queue: Queue) -> datetime | None:
-    """When the oldest event of a queue's journal happened; None if the journal is empty."""
+    """The time of the oldest event in a queue's journal; None if the journal is empty."""
     events: list[leaseq.Event] = []
     with suppress(QueueNotFound):  # it has been deleted
         events = queue.journal(limit=1)

@@ -1,5 +1,6 @@
-"""Who may work on a queue, and who may manage it: everybody whose role allows it, or some people. And the
-waiting items that nobody can take: the engine counts what waits in each row, but doesn't know the people.
+"""The access to queues, to work on them or to manage them, for everybody whose role allows it or some people.
+And the waiting items that nobody can take: the engine counts what waits in each row, but doesn't know the
+people.
 
 Hash: queue -> access (JSON). A queue that is not in it is open to everybody.
 """
@@ -47,7 +48,7 @@ class Group:
 
     def replace_person(self, person: str, to: str) -> Group:
         """The group without a person; if nobody else is in it, with the other name in their place."""
-        group = replace(self, people=tuple(one for one in self.people if one != person))
+        group = replace(self, people=tuple(other for other in self.people if other != person))
         return group or replace(self, people=(to,))
 
     def __bool__(self) -> bool:
@@ -67,7 +68,7 @@ class Access:
         return person.role == "admin" or self.manage is None or self.manage.includes(person)
 
     def lets_work(self, person: Person) -> bool:
-        """Those who may manage a queue may also work on it."""
+        """Whether a person may work on a queue; those who may manage it may."""
         return self.work is None or self.work.includes(person) or self.lets_manage(person)
 
     def replace_person(self, person: str, to: str) -> Access:
@@ -203,17 +204,17 @@ def _check(name: str, group: Group) -> None:
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:
     """A group of checked names, without repetitions. Raises Invalid with this field."""
     group = Group(
-        tuple(dict.fromkeys(validation.person_name(one, name) for one in people)),
+        tuple(dict.fromkeys(validation.person_name(person, name) for person in people)),
         tuple(validation.skills(skills)),
-        tuple(dict.fromkeys(checked_team(one, name) for one in teams if one)),
+        tuple(dict.fromkeys(checked_team(team, name) for team in teams if team)),
     )
     _check(name, group)
     return group
 
 
 def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | None:
-    """Why this person may not see a webhook of this type and queue. Endpoints that were added on the command
-    line have no such person."""
+    """The reason why this person may not see a webhook of this type and queue. Endpoints that were added on
+    the command line have no such person."""
     record = People(client).find(maker)
     if record is None:
         return None
@@ -289,7 +290,8 @@ def _reason(
     people: dict[str, Person],
     sets_by_skill: dict[str, list[frozenset[str]]],
 ) -> Reason | None:
-    """Why nobody can take a row. ``sets_by_skill``: for each skill, the skills of those who have it."""
+    """The reason why nobody can take a row. ``sets_by_skill``: for each skill, the skills of those who have
+    it."""
     if row.person is None:
         candidates = min((sets_by_skill.get(skill, []) for skill in row.requires), key=len)
         return None if any(skills.issuperset(row.requires) for skills in candidates) else "skills"

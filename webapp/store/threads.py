@@ -76,7 +76,7 @@ class Threads(Store):
         """The messages about an item, oldest first."""
         with self._client.translating():
             values = self._redis.hvals(_item_key(queue, id))
-        return sorted(map(_read, values), key=lambda one: one.at)
+        return sorted(map(_read, values), key=lambda message: message.at)
 
     def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
         """Write to the managers. ``message`` is the message's id: if it is sent again, it is written only
@@ -121,7 +121,7 @@ class Threads(Store):
         for keys in self._keys_like(_asked_key("*")):
             replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in keys))
             for key, members in zip(keys, replies, strict=True):
-                if stale_members := [one for one in members if one.startswith(f"{queue} ".encode())]:
+                if stale_members := [member for member in members if member.startswith(f"{queue} ".encode())]:
                     self._client.ask(("ZREM", key, *stale_members))
         with self._client.translating():
             entries = self._redis.xrange(_ANSWERS)
@@ -133,7 +133,11 @@ class Threads(Store):
         for keys in self._keys_like(_item_key("*", "*")):
             for key, values in self._batches(keys):
                 queue, _, id = key.removeprefix(_item_key("", "")[:-1]).partition(":")
-                yield from ((queue, id, one) for one in map(_read, values.values()) if one.person == person)
+                yield from (
+                    (queue, id, message)
+                    for message in map(_read, values.values())
+                    if message.person == person
+                )
 
     def rename_person(self, person: str, to: str) -> None:
         """Replace a person's name. What they wrote stays."""
@@ -161,7 +165,7 @@ class Threads(Store):
     def unanswered(self, queue: str, limit: int) -> list[Question]:
         """The questions that no manager has answered, the oldest first."""
         with self._client.translating():
-            ids = [one.decode() for one in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
+            ids = [id.decode() for id in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
         return self._questions(queue, ids)
 
     def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
@@ -172,7 +176,7 @@ class Threads(Store):
             members = self._redis.zrevrangebyscore(
                 _unanswered_key(queue), maximum, "-inf", start=0, num=limit
             )
-        return self._questions(queue, [one.decode() for one in members])
+        return self._questions(queue, [member.decode() for member in members])
 
     def _questions(self, queue: str, ids: list[str]) -> list[Question]:
         threads = self._client.ask(*(("HVALS", _item_key(queue, id)) for id in ids)) if ids else []
@@ -193,7 +197,7 @@ class Threads(Store):
         """The queue and item of the threads that a person wrote in, latest first."""
         with self._client.translating():
             members = self._redis.zrevrangebyscore(_asked_key(person), "+inf", "-inf", start=0, num=limit)
-        pairs = (one.decode().partition(" ") for one in members)
+        pairs = (member.decode().partition(" ") for member in members)
         return [(queue, id) for queue, _, id in pairs]
 
     def latest_answer(self) -> Position:
@@ -208,7 +212,8 @@ class Threads(Store):
         with self._client.translating():
             entries = self._redis.xrange(_ANSWERS, min=f"({milliseconds}-{number}")
         return [
-            AnswerNotice(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries
+            AnswerNotice(_position(at), entry[b"queue"].decode(), entry[b"id"].decode())
+            for at, entry in entries
         ]
 
     def _add(self, queue: str, id: str, message: str, record: _Record, *commands: Command) -> None:
@@ -246,8 +251,8 @@ def _position(entry: bytes) -> Position:
 
 
 def _last_asked(values: list[bytes]) -> Message | None:
-    questions = (one for one in map(_read, values) if not one.manager)
-    return max(questions, key=lambda one: one.at, default=None)
+    questions = (message for message in map(_read, values) if not message.manager)
+    return max(questions, key=lambda message: message.at, default=None)
 
 
 def _item_key(queue: str, id: str) -> str:

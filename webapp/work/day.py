@@ -49,17 +49,17 @@ def day() -> str:
     )
     titles = {name: title for name, (title, _leases) in queues.items()}
     threads = _threads(person_name, titles)
-    recent = [one for one in activity.recent(person_name) if one.queue in titles]
-    item_keys = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
+    recent = [act for act in activity.recent(person_name) if act.queue in titles]
+    item_keys = {*((act.queue, act.id) for act in recent), *((queue, id) for queue, id, _messages in threads)}
     return render_template(
         "work/day.html",
-        by_queue={name: one for name, one in today.items() if access.get(name).lets_work(person())},
+        by_queue={name: figures for name, figures in today.items() if access.get(name).lets_work(person())},
         total=_total(today.values()),
-        bars=_bars({one: _total(figures.values()) for one, figures in figures_by_day.items()}),
+        bars=_bars({day: _total(figures.values()) for day, figures in figures_by_day.items()}),
         leases=[lease for _title, leases in queues.values() for lease in leases],
         threads=threads,
         recent=recent,
-        item_titles={one: _item_title(*one) for one in item_keys},
+        item_titles={key: _item_title(*key) for key in item_keys},
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
         zone=state().settings.time_zone,
@@ -75,7 +75,7 @@ def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, lis
     threads = state().threads
     keys = [(queue, id) for queue, id in threads.asked_by(person) if queue in titles]
     rows = [(queue, id, threads.of_item(queue, id)) for queue, id in keys]
-    return [one for one in rows if one[2]]
+    return [row for row in rows if row[2]]
 
 
 @bp.app_template_filter("figures_text")

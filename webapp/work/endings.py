@@ -50,7 +50,7 @@ def save_draft(queue: leaseq.Queue, id: str, token: int, *, even_empty: bool = F
     whose texts were deleted."""
     form_view = form_view_of(_current_form(queue))
     input = form_view.submitted_input(request.form)
-    draft = with_gone(draft_of(form_view.fields, input.typed), input.gone)
+    draft = with_gone(draft_of(form_view.fields, input.texts), input.gone)
     if draft or even_empty:
         leases.save_draft(queue, id, token, draft)
 
@@ -130,7 +130,7 @@ def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]
     name, policy = person().name, queue.policy
     input = form_view_of(policy.form).submitted_input(request.form)
     held = queue.mine(name)
-    lease = next((one for one in held if (one.id, one.token) == (id, token)), None)
+    lease = next((lease for lease in held if (lease.id, lease.token) == (id, token)), None)
     view = ItemView(
         queue,
         policy,

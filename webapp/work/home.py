@@ -54,7 +54,7 @@ def title_of(queue: leaseq.Queue) -> str:
 def waiting_elsewhere(queue: str) -> list[QueueLine]:
     """Some other queues with items for this person. At most MAX_ASKED queues are queried."""
     result: list[QueueLine] = []
-    for name in [one for one in queue_names() if one != queue][:MAX_ASKED]:
+    for name in [name for name in queue_names() if name != queue][:MAX_ASKED]:
         lines, _errors = leaseq.read_queues(
             state().client, lambda other: line_of(other, DayFigures()), [name]
         )

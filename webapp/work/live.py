@@ -130,7 +130,9 @@ class LeaseChannel(QueueChannel):
     def _note(self, rows: Sequence[leaseq.EventRow]) -> None:
         self._note_grants(rows)
         self._position = rows[-1].position
-        self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT_MICROS]
+        self._ended_leases = [
+            lease for lease in self._ended_leases if lease[0] > self._position - _KEPT_MICROS
+        ]
         self._ended_leases += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS
         ]
@@ -140,21 +142,24 @@ class LeaseChannel(QueueChannel):
         if answers:
             self._answer_position = answers[-1].position
             since = self._answer_position[0] - _KEPT_MICROS // 1_000
-            recent_answers = (one for one in self._answers if one.position[0] > since)
-            self._answers = [*recent_answers, *(one for one in answers if one.queue == self.queue.name)]
+            recent_answers = (answer for answer in self._answers if answer.position[0] > since)
+            self._answers = [
+                *recent_answers,
+                *(answer for answer in answers if answer.queue == self.queue.name),
+            ]
 
 
 @bp.get("/q/<q>/live")
 @needs("worker")
 def live(q: str) -> Response:
-    """What others do while a person works on the lease with this ``token``, as an event stream. A lease that
-    has already ended is reported first."""
+    """The actions of others while a person works on the lease with this ``token``, as an event stream. A
+    lease that has already ended is reported first."""
     queue, token = existing_queue(q), whole_number(request.args.get("token"))
     events = queue.latest_events(1)
     position = int(events[0].cursor.partition(".")[0]) if events else 0
     threads, name = state().threads, person().name
     answer_position = threads.latest_answer()
-    leases = {one.token: one.id for one in queue.mine(name)}
+    leases = {lease.token: lease.id for lease in queue.mine(name)}
     is_over = token is not None and token not in leases
 
     def watch(stream: Stream, access: AccessCheck) -> LeaseWatcher:

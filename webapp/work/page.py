@@ -47,7 +47,7 @@ MAX_NAMED = 3
 @bp.get("/q/<q>/why-nothing")
 @needs("worker")
 def why_nothing(q: str) -> str:
-    """Why there is no item, as a fragment that the page's script reloads."""
+    """The reason why there is no item, as a fragment that the page's script reloads."""
     queue = existing_queue(q)
     return render_template("work/why_nothing.html", **_context(queue))
 
@@ -79,7 +79,7 @@ def _context(queue: leaseq.Queue) -> dict[str, object]:
 
 
 def describe_ineligibility(explanation: leaseq.WhyNothing) -> str:
-    """How what waits is not for them: the end of a sentence that begins with *What waits*."""
+    """The reason why what waits is not for them: the end of a sentence that begins with *What waits*."""
     if explanation.ineligibility is None:
         return ""
     skill_lists = [
@@ -103,7 +103,7 @@ def page(q: str) -> str:
     queue, caller = existing_queue(q), person()
     held = queue.mine(caller.name)
     item_id = request.args.get("item")
-    lease = next((one for one in held if one.id == item_id), next(iter(held), None))
+    lease = next((lease for lease in held if lease.id == item_id), next(iter(held), None))
     if lease is None:
         return nothing_page(queue)
     policy = queue.policy
@@ -186,7 +186,7 @@ def ask(q: str, id: str) -> Page:
         save_draft(queue, id, token)
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
-    if all((one.id, one.token) != (id, token) for one in queue.mine(name)):
+    if all((lease.id, lease.token) != (id, token) for lease in queue.mine(name)):
         return show_errors(queue, id, token, {"question": _("Not sent: you no longer have the item.")})
     text = request.form.get("question", "")
     if not text.strip():
@@ -206,7 +206,7 @@ def ask(q: str, id: str) -> Page:
 def thread(q: str, id: str) -> str | Response:
     """The thread, as a fragment, for people who have the item now."""
     queue = existing_queue(q)
-    if all(one.id != id for one in queue.mine(person().name)):
+    if all(lease.id != id for lease in queue.mine(person().name)):
         raise ItemNotFound(q, id)
     return thread_html(state().threads.of_item(q, id))
 

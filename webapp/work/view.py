@@ -1,4 +1,4 @@
-"""What the work page shows: the lease, the item and its form."""
+"""The content of the work page: the lease, the item and its form."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import leaseq
 from leaseq import Json, Lease
 from leaseq.form import prefilled, version
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import Field, Typed, errors_at, fields_of, read_result, read_typed, typed_of
-from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unseen_in_form
+from leaseq.webapp.forms import Field, Inputs, errors_at, fields_of, inputs_of, read_inputs, read_result
+from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unshown_in_form
 from leaseq.webapp.i18n import language
 from leaseq.webapp.realtime.attention import last_note
 from leaseq.webapp.rendering.payload import parts_of
@@ -50,7 +50,7 @@ holds as many items as it allows."""
 
 @dataclass(frozen=True, slots=True)
 class LeaseEnd:
-    """How a lease ended, as shown to its holder."""
+    """The end of a lease, as shown to its holder."""
 
     how: How | None  # how the lease ended; None: the item no longer exists
     at: datetime | None = None  # when it ended
@@ -75,11 +75,11 @@ def lease_end_of(
     *,
     refused: bool = False,
 ) -> LeaseEnd | None:
-    """How this grant ended; None if it was not theirs, which they may not read.
+    """The end of this grant; None if it was not theirs, which they may not read.
 
     ``leases``: those they hold now. ``refused``: the server just refused to give the item back to them.
     """
-    grant = next((one for one in item.history if (one.token, one.person) == (token, name)), None)
+    grant = next((grant for grant in item.history if (grant.token, grant.person) == (token, name)), None)
     if grant is None:
         return None
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
@@ -88,14 +88,14 @@ def lease_end_of(
         ending = "taken back"
     is_untouched = grant.how == "held" or grant.renewable
     is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
-    answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
+    answer = next((answer for answer in item.answers if (answer.token, answer.person) == (token, name)), None)
     return LeaseEnd(
         ending,
         at,
         _state_for(item, name, new_lease),
         is_free,
         _obstacle(grant, len(leases), policy) if is_free else None,
-        has_late_answer=any((one.token, one.person) == (token, name) for one in item.late_answers),
+        has_late_answer=any((answer.token, answer.person) == (token, name) for answer in item.late_answers),
         new_lease=new_lease,
         answer_kind=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
@@ -112,7 +112,7 @@ def _obstacle(grant: leaseq.Grant, held_count: int, policy: leaseq.Policy) -> Ob
 
 def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> leaseq.State:
     """The item's state; ``inbound`` if only this person holds it, by an expired lease."""
-    if item.state == "reserved" and new_lease is None and all(one.person == name for one in item.leases):
+    if item.state == "reserved" and new_lease is None and all(lease.person == name for lease in item.leases):
         return "inbound"
     return item.state
 
@@ -128,10 +128,10 @@ _URL_MARK = "\0"  # occurs in no page
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What was typed or chosen so far."""
+    """The texts typed and the choices made so far."""
 
-    typed: Typed = field(default_factory=dict)
-    gone: Typed = field(default_factory=dict)  # for questions and options that the form no longer has
+    texts: Inputs = field(default_factory=dict)
+    gone: Inputs = field(default_factory=dict)  # for questions and options that the form no longer has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,38 +142,38 @@ class FormView:
     by_name: Mapping[str, Field]
     keys: Mapping[str, str]  # the page's shortcuts that no choice of the form uses
     finishing_field: Field | None  # the only required field, if a key of it finishes the item
-    unfilled: Typed
+    unfilled: Inputs
     version: str  # of the questions
     _cache: dict[str, Markup] = field(default_factory=dict)  # HTML that is the same for every item
 
     def initial_input(self, lease: Lease, form: Json) -> Input:
-        """What the inputs of a lease show at first: its draft, else what the form prefills."""
-        typed = typed_of(self.fields, lease.draft, prefilled(form, lease.payload))
-        return Input(typed, gone_in_draft(self.fields, lease.draft) if lease.draft is not None else {})
+        """The texts that the inputs of a lease show at first: its draft, else what the form prefills."""
+        inputs = inputs_of(self.fields, lease.draft, prefilled(form, lease.payload))
+        return Input(inputs, gone_in_draft(self.fields, lease.draft) if lease.draft is not None else {})
 
     def submitted_input(self, form: MultiDict[str, str]) -> Input:
-        return Input(read_typed(self.fields, form), gone_in_form(self.fields, form))
+        return Input(read_inputs(self.fields, form), gone_in_form(self.fields, form))
 
     def read(self, form: MultiDict[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
         """The submitted result, and the errors by field; one of them if the form has changed and the
         person has not seen these questions yet."""
-        result, errors = read_result(self.fields, read_typed(self.fields, form))
-        if form.get("questions", self.version) != self.version or unseen_in_form(self.fields, form):
+        result, errors = read_result(self.fields, read_inputs(self.fields, form))
+        if form.get("questions", self.version) != self.version or unshown_in_form(self.fields, form):
             errors = {"questions": str(_("The questions have changed since this page was opened.")), **errors}
         return result, errors
 
-    def inputs(self, input: Input, errors: Mapping[str, str]) -> Markup:
-        """The form's inputs as HTML. Those of an unfilled form are cached."""
-        if errors or input.gone or input.typed != self.unfilled:
-            return self._inputs(input, errors)
-        if "inputs" not in self._cache:
-            self._cache["inputs"] = self._inputs(input, errors)
-        return self._cache["inputs"]
+    def fields_html(self, input: Input, errors: Mapping[str, str]) -> Markup:
+        """The form's fields as HTML. Those of an unfilled form are cached."""
+        if errors or input.gone or input.texts != self.unfilled:
+            return self._fields_html(input, errors)
+        if "fields" not in self._cache:
+            self._cache["fields"] = self._fields_html(input, errors)
+        return self._cache["fields"]
 
-    def item_actions(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+    def item_actions(self, item_url: str, inputs: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The actions to give back, report and ask, as HTML. ``item_url`` ends with a slash."""
-        if errors or any(typed.get(name) for name in TEXT_FIELDS):
-            return self._item_actions(item_url, typed, errors)
+        if errors or any(inputs.get(name) for name in TEXT_FIELDS):
+            return self._item_actions(item_url, inputs, errors)
         if "item_actions" not in self._cache:
             self._cache["item_actions"] = self._item_actions(_URL_MARK, {}, {})
         return self._cache["item_actions"].replace(_URL_MARK, escape(item_url))
@@ -185,16 +185,16 @@ class FormView:
             self._cache["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
         return self._cache["notices"]
 
-    def _item_actions(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+    def _item_actions(self, item_url: str, inputs: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         urls = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
         macros: Any = current_app.jinja_env.get_or_select_template("work/item_actions.html").module
-        html: Markup = macros.item_actions(self.keys, urls, typed, errors)
+        html: Markup = macros.item_actions(self.keys, urls, inputs, errors)
         return html
 
-    def _inputs(self, input: Input, errors: Mapping[str, str]) -> Markup:
+    def _fields_html(self, input: Input, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
         html: Markup = macros.gone_section(self.version, gone_answers(self.fields, input.gone))
-        html += macros.all_fields(self.fields, input.typed, errors, self.finishing_field)
+        html += macros.all_fields(self.fields, input.texts, errors, self.finishing_field)
         return html
 
 
@@ -213,7 +213,7 @@ def _cached_form_view(text: str, _language: str) -> FormView:
         by_name,
         _free_keys(fields),
         _finishing_field(fields),
-        typed_of(fields, None),
+        inputs_of(fields, None),
         version(questions),
     )
 
@@ -241,7 +241,7 @@ VERBS = ("finish", "abandon", "fail", "renew", "draft", "outcome", "thread")
 
 @dataclass(frozen=True)
 class ItemView:
-    """What the work page shows of an item."""
+    """An item as the work page shows it."""
 
     queue: leaseq.Queue
     policy: leaseq.Policy
@@ -293,7 +293,7 @@ def render_item(view: ItemView) -> str:
         renewals=_renewals_left(view, item),
         note=_note_of_another(view, item),
         parts=parts_of(view.policy.form, view.payload) if view.lease or view.item else (),
-        inputs=form_view.inputs(view.input, errors),
+        fields_html=form_view.fields_html(view.input, errors),
         notices=form_view.notices(),
         item_actions=form_view.item_actions(base, view.box_texts, errors) if view.lease else None,
         messages=_messages(view),
@@ -338,9 +338,9 @@ def _note_of_another(view: ItemView, item: leaseq.Item | None) -> leaseq.Grant |
 
 
 def _renewals_left(view: ItemView, item: leaseq.Item | None) -> int | None:
-    """How often the lease may still be renewed; None: no limit."""
+    """The number of renewals that are left; None: no limit."""
     limit = view.policy.renewals
     if limit is None or view.lease is None or item is None:
         return None
-    leases = (one for one in item.leases if one.token == view.token)
-    return max(limit - next((one.renewals for one in leases), 0), 0)
+    leases = (lease for lease in item.leases if lease.token == view.token)
+    return max(limit - next((lease.renewals for lease in leases), 0), 0)

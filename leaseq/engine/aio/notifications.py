@@ -96,7 +96,8 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
 async def wait_for(
     listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
 ) -> Lease | None:
-    """Try until there is a lease, the time is up or the wait was ended. The caller then leaves the line."""
+    """Try until there is a lease, the time is up or the wait was ended. The caller then leaves the waiting
+    list."""
     until = time.monotonic() + seconds
     stop, wake_event = waiters[0].stop, waiters[0].wake_event
     while not listener.has_ended(stop):

@@ -16,7 +16,7 @@ from redis.asyncio.cluster import RedisCluster
 from leaseq.engine import transport
 from leaseq.engine.aio import durability
 from leaseq.engine.aio.durability import exchange
-from leaseq.engine.aio.links import CallLimiter, Link
+from leaseq.engine.aio.pooled_connection import CallLimiter, PooledConnection
 from leaseq.engine.durability import Wait
 from leaseq.engine.scripts import BoundScript, pack
 from leaseq.engine.transport import FAILURES, TIMEOUT, Command
@@ -61,55 +61,55 @@ class PooledTransport:
         self._sentinels = getattr(self._pool, "sentinel_manager", None)
         self._call_slot = CallLimiter().slot
         self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
-        self._idle: list[Link] = []
+        self._idle: list[PooledConnection] = []
 
     async def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         async with self._call_slot():
-            link = await self._acquire_link()
+            pooled = await self._acquire_connection()
             try:
                 if wait is not None:
-                    reply = await exchange(link, bound, args, wait, loading=loading)
+                    reply = await exchange(pooled, bound, args, wait, loading=loading)
                 else:
-                    reply = await durability.send(link, bound, args, loading=loading)
+                    reply = await durability.send(pooled, bound, args, loading=loading)
             except rx.ResponseError:
-                self._idle.append(link)
+                self._idle.append(pooled)
                 raise
             except (rx.TimeoutError, ServerUnavailable, ServerRefused):
-                await link.drop()  # no answer, or no confirmation: the primary may have been replaced
+                await pooled.drop()  # no answer, or no confirmation: the primary may have been replaced
                 await self.reset()
                 raise
             except BaseException:
-                await link.drop()
+                await pooled.drop()
                 raise
-            self._idle.append(link)
+            self._idle.append(pooled)
             return reply
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
         async with self._call_slot():
-            link = await self._acquire_link()
+            pooled = await self._acquire_connection()
             try:
-                replies = await durability.send_all(link, *map(pack, commands))
+                replies = await durability.send_all(pooled, *map(pack, commands))
             except rx.TimeoutError:  # the primary may have been replaced
-                await link.drop()
+                await pooled.drop()
                 await self.reset()
                 raise
             except BaseException:
-                await link.drop()
+                await pooled.drop()
                 raise
-            self._idle.append(link)
+            self._idle.append(pooled)
             return replies
 
-    async def _acquire_link(self) -> Link:
+    async def _acquire_connection(self) -> PooledConnection:
         """An idle connection, or a new one, made without the pool: the pool's own count only grows."""
         if self._idle:
             return self._idle.pop()
         connection = self._pool.connection_class(**self._pool.connection_kwargs)
         is_replaced = None if self._sentinels is None else partial(self._is_replaced, connection)
-        link = Link(connection, self.timeout, is_replaced)
-        await link.open()
-        return link
+        pooled = PooledConnection(connection, self.timeout, is_replaced)
+        await pooled.open()
+        return pooled
 
     async def _is_replaced(self, connection: Any) -> bool:
         """Whether a sentinel names another primary; False if none is named."""
@@ -196,34 +196,34 @@ class ClusterTransport:
     async def _send_to(
         self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
-        async with self._link(node, partial(self._is_replaced, node, bound.keys[0])) as link:
+        async with self._connected(node, partial(self._is_replaced, node, bound.keys[0])) as pooled:
             if wait is not None:
-                return await exchange(link, bound, args, wait, loading=loading)
-            return await durability.send(link, bound, args, loading=loading)
+                return await exchange(pooled, bound, args, wait, loading=loading)
+            return await durability.send(pooled, bound, args, loading=loading)
 
     async def _ask_node(self, node: Any, *words: str) -> Any:
         """The reply of one node, as the node sent it."""
-        async with self._link(node) as link:
-            await link.send_packed_command([pack(words)])
-            return await link.read_response()
+        async with self._connected(node) as pooled:
+            await pooled.send_packed_command([pack(words)])
+            return await pooled.read_response()
 
     @asynccontextmanager
-    async def _link(
+    async def _connected(
         self, node: Any, is_replaced: Callable[[], Awaitable[bool]] | None = None
-    ) -> AsyncIterator[Link]:
+    ) -> AsyncIterator[PooledConnection]:
         """A connection to a node, shared with redis.asyncio's own commands."""
-        link = Link(node.acquire_connection(), self.timeout, is_replaced)
+        pooled = PooledConnection(node.acquire_connection(), self.timeout, is_replaced)
         try:
-            await link.open()
-            yield link
+            await pooled.open()
+            yield pooled
         except rx.ResponseError:
             raise
         except BaseException:
-            await link.drop()
+            await pooled.drop()
             raise
         finally:
-            link.restore_timeout()
-            node.release(link.connection)
+            pooled.restore_timeout()
+            node.release(pooled.connection)
 
     async def _is_replaced(self, node: Any, key: str) -> bool:
         """Whether another node, chosen at random, names another primary; False if it doesn't answer."""

@@ -185,9 +185,9 @@ class Inspection(Base):
         )
 
     async def waiting_rows(self) -> tuple[WaitingRow, ...]:
-        """How many items wait, for each set of people who may have them: a row for each set of skills that
-        waiting items require, one for each person to whom some are assigned, and one for all others. Its cost
-        depends on the number of rows, not on the number of items."""
+        """The numbers of waiting items, for each set of people who may have them: a row for each set of
+        skills that waiting items require, one for each person to whom some are assigned, and one for all
+        others. Its cost depends on the number of rows, not on the number of items."""
         counts: dict[bytes, int] = {}
         step = "0"
         while True:
@@ -264,7 +264,9 @@ class Inspection(Base):
                         item.id, str(codec.microseconds(grant.ended_at)), _ENTRIES_AT_TIME
                     )
                 )[2]
-                known_events += [one for one in events if one.what == "released" and one.token == grant.token]
+                known_events += [
+                    event for event in events if event.what == "released" and event.token == grant.token
+                ]
         return History(tuple(known_events), whole=not start)
 
     async def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:

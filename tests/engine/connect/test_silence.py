@@ -11,7 +11,7 @@ from redis import exceptions as rx
 from redis.sentinel import MasterNotFoundError, SentinelManagedConnection
 
 from leaseq.engine import transport
-from leaseq.engine.aio import links
+from leaseq.engine.aio import pooled_connection
 from leaseq.engine.urls import SentinelConnection
 
 ReadReply = Callable[..., Any]
@@ -26,7 +26,7 @@ def read_in_event_loop(read: Callable[..., Any], seconds: float, is_replaced: Ca
     async def async_is_replaced() -> bool:
         return is_replaced()
 
-    return asyncio.run(links.read_reply(async_read, seconds, async_is_replaced))
+    return asyncio.run(pooled_connection.read_reply(async_read, seconds, async_is_replaced))
 
 
 @pytest.fixture(params=[transport.read_reply, read_in_event_loop], ids=["thread", "task"])

@@ -11,13 +11,13 @@ GUARDS: tuple[Guard, ...] = (
         "an error page shows what was typed only for a form of leaseq's own page, and no password",
         guard(
             "typed-here",
-            "webapp/typed.py",
+            "webapp/form_input.py",
             "not fields or not (_is_same_origin() or _has_token())",
             instead="False",
         ),
         guard(
             "typed-no-secret",
-            "webapp/typed.py",
+            "webapp/form_input.py",
             'return name == "code" or "password" in name.partition(".")[0]',
             instead="return False",
         ),

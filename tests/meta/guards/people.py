@@ -60,7 +60,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "people-held",
             "webapp/people/roster.py",
-            "held = [one for one in row.held if one.queue in queues]",
+            "held = [lease for lease in row.held if lease.queue in queues]",
             instead="held = list(row.held)",
         ),
         guard(
@@ -78,7 +78,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "people-suggested",
             "webapp/services/queues.py",
-            "return [one for one in accounts().people() if access.lets_work(one)]",
+            "return [person for person in accounts().people() if access.lets_work(person)]",
             instead="return accounts().people()",
         ),
     ),
@@ -147,7 +147,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "joiner-between",
             "leaseq/names.py",
-            "return any(one.isascii() or one in _JOINERS for one in neighbours)",
+            "return any(neighbour.isascii() or neighbour in _JOINERS for neighbour in neighbours)",
             instead="return False",
         ),
     ),
@@ -181,8 +181,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "recovery-hashed",
             "webapp/store/accounts/factors.py",
-            'return digest("".join(one for one in code.lower() if one.isalnum()))',
-            instead='return "".join(one for one in code.lower() if one.isalnum())',
+            'return digest("".join(character for character in code.lower() if character.isalnum()))',
+            instead='return "".join(character for character in code.lower() if character.isalnum())',
         ),
         guard(
             "factor-confirmed",

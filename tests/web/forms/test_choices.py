@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Json
-from leaseq.webapp.forms import draft_of, fields_of, read_result, read_typed, typed_of
+from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_inputs, read_result
 
 UNITS = ["m", "M", "mg", "Mg", "MG", "s", "S", "kg", "g", "G", "l", "L", "h", "H", "Pa", "pA"]
 BANKS = [
@@ -35,7 +35,7 @@ def submit(schema: dict[str, Any], *texts: str, required: bool = True) -> tuple[
     """The result and the errors of what a browser submits for these texts."""
     fields = fields_of(form_of(schema, required))
     sent = [text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n") for text in texts]
-    return read_result(fields, read_typed(fields, MultiDict([("answer.x", text) for text in sent])))
+    return read_result(fields, read_inputs(fields, MultiDict([("answer.x", text) for text in sent])))
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -50,7 +50,7 @@ def test_choice_that_is_typed_tolerantly_is_stored_only_if_a_single_one_fits() -
     assert result == {}
     assert all(unit in errors["x"] for unit in ("mg", "Mg", "MG"))
     fields = fields_of(form_of({"enum": UNITS}))
-    assert typed_of(fields, draft_of(fields, {"x": ["mG"]})) == {"x": ["mG"]}
+    assert inputs_of(fields, draft_of(fields, {"x": ["mG"]})) == {"x": ["mG"]}
 
 
 @pytest.mark.parametrize("choices", [BANKS, BANKS[:3]])
@@ -90,7 +90,7 @@ def test_every_choice_can_be_chosen_and_is_stored_exactly(extra: int, kind: str)
         expected = [value] if kind == "several" else value
         assert errors == {}
         assert json.dumps(result) == json.dumps({"x": expected})
-        assert choice.text in typed_of([field], result)["x"]
+        assert choice.text in inputs_of([field], result)["x"]
 
 
 def test_empty_text_is_an_answer_only_if_it_is_chosen() -> None:

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from leaseq.form import KINDS
-from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
+from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_result
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import check_text
 from tests.unit.test_conditions import FORM
@@ -87,7 +87,7 @@ def test_ranking_requires_each_choice_exactly_once(
         assert (actual, "order" in errors) == (result, is_wrong)
         draft = draft_of(fields, {"order": texts})
     if any(texts) and "else" not in texts:
-        assert typed_of(fields, draft)["order"] == texts
+        assert inputs_of(fields, draft)["order"] == texts
 
 
 def test_ranking_choices_have_no_keys() -> None:

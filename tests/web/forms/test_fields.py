@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from leaseq.webapp.forms import draft_of, errors_at, fields_of, layout_of, read_result, read_typed, typed_of
+from leaseq.webapp.forms import draft_of, errors_at, fields_of, inputs_of, layout_of, read_inputs, read_result
 from leaseq.webapp.forms.choices import ROWS
 from leaseq.webapp.work.view import PAGE_KEYS
 from tests.web.conftest import FORM
@@ -125,11 +125,11 @@ def test_form_without_schema_has_single_text_box() -> None:
 )
 def test_typed_text_becomes_value_and_survives_draft(schema: Any, texts: list[str], value: Any) -> None:
     fields = fields_of(form_of(schema))
-    typed_texts = read_typed(fields, MultiDict([("answer.x", text) for text in texts]))
+    typed_texts = read_inputs(fields, MultiDict([("answer.x", text) for text in texts]))
     result, errors = read_result(fields, typed_texts)
     assert (result, errors) == ({"x": value}, {})
     assert type(result["x"]) is type(value)
-    second_result, _ = read_result(fields, typed_of(fields, draft_of(fields, typed_texts)))
+    second_result, _ = read_result(fields, inputs_of(fields, draft_of(fields, typed_texts)))
     assert second_result == result
 
 
@@ -164,12 +164,12 @@ def test_typed_text_becomes_value_and_survives_draft(schema: Any, texts: list[st
 )
 def test_invalid_text_is_reported_and_kept_in_draft(schema: Any, text: str) -> None:
     fields = fields_of(form_of(schema))
-    typed_texts = read_typed(fields, MultiDict({"answer.x": text}))
+    typed_texts = read_inputs(fields, MultiDict({"answer.x": text}))
     result, errors = read_result(fields, typed_texts)
     assert result == {}
     assert errors["x"]
     if not fields[0].choices:
-        assert typed_of(fields, draft_of(fields, typed_texts)) == typed_texts
+        assert inputs_of(fields, draft_of(fields, typed_texts)) == typed_texts
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r\n"])
@@ -180,10 +180,10 @@ def test_empty_field_is_omitted_if_optional_and_refused_if_required(text: str) -
             fields_of(form_of(schema)),
             fields_of(form_of(schema, required=False)),
         )
-        assert read_result(required_fields, read_typed(required_fields, form_data))[1] == {
+        assert read_result(required_fields, read_inputs(required_fields, form_data))[1] == {
             "x": "Please answer this."
         }
-        assert read_result(optional_fields, read_typed(optional_fields, form_data)) == ({}, {})
+        assert read_result(optional_fields, read_inputs(optional_fields, form_data)) == ({}, {})
 
 
 def test_choices_get_default_key_rows_or_keys_bound_by_form() -> None:
@@ -209,9 +209,9 @@ def test_choice_keys_do_not_overlap_page_keys() -> None:
 
 def test_default_fills_field_unless_draft_exists() -> None:
     fields = fields_of(form_of({"type": "integer", "default": 3}))
-    assert typed_of(fields, None) == {"x": ["3"]}
-    assert typed_of(fields, {}) == {"x": []}
-    assert typed_of(fields, "a draft of another program") == {"x": ["3"]}
+    assert inputs_of(fields, None) == {"x": ["3"]}
+    assert inputs_of(fields, {}) == {"x": []}
+    assert inputs_of(fields, "a draft of another program") == {"x": ["3"]}
 
 
 RECORD = {
@@ -270,7 +270,7 @@ def test_nested_object_is_in_result_if_required_or_filled() -> None:
 
     def read(**texts: str) -> Any:
         form_data = MultiDict({"answer." + name.replace("__", "."): text for name, text in texts.items()})
-        return read_result(fields, read_typed(fields, form_data))
+        return read_result(fields, read_inputs(fields, form_data))
 
     assert read(name="Ann", place__right="true") == ({"name": "Ann", "place": {"right": True}}, {})
     assert read(name="Ann")[1] == {"place.right": "Please answer this."}
@@ -279,9 +279,9 @@ def test_nested_object_is_in_result_if_required_or_filled() -> None:
         {"name": "Ann", "place": {"right": False, "where": {"x": 1.5}}, "more": {"note": "so"}},
         {},
     )
-    typed_texts = typed_of(fields, outcome[0])
+    typed_texts = inputs_of(fields, outcome[0])
     assert typed_texts["place.where.x"] == ["1.5"]
-    assert typed_of(fields, {"place.where.x": "1.", "place.right": "false"})["place.where.x"] == ["1."]
+    assert inputs_of(fields, {"place.where.x": "1.", "place.right": "false"})["place.where.x"] == ["1."]
     assert draft_of(fields, typed_texts) == outcome[0]
 
 

@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Json
-from leaseq.webapp.forms import draft_of, fields_of, read_typed, typed_of
+from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_inputs
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, with_gone
 
 
@@ -58,13 +58,13 @@ def test_what_the_new_form_can_not_show_is_gone_and_kept_in_drafts(
 
     sent = MultiDict([(f"answer.{name}", text) for name, texts in typed.items() for text in texts])
     assert gone_in_form(fields, sent) == gone
-    draft = with_gone(draft_of(fields, read_typed(fields, sent)), gone)
+    draft = with_gone(draft_of(fields, read_inputs(fields, sent)), gone)
     assert gone_in_draft(fields, draft) == gone
     assert [(one.name, one.text) for one in gone_answers(fields, gone)] == [
         (name, text) for name, texts in gone.items() for text in texts
     ]
     if "x" not in after:  # the question comes back: so does its answer
-        shown = typed_of(old_fields, draft)
+        shown = inputs_of(old_fields, draft)
         assert all(sorted(shown[name]) == sorted(texts) for name, texts in typed.items())
         assert gone_in_draft(old_fields, draft) == {}
 
@@ -72,8 +72,8 @@ def test_what_the_new_form_can_not_show_is_gone_and_kept_in_drafts(
 def test_answer_that_was_gone_stays_when_its_question_gets_another() -> None:
     fields = fields_of(form_of(x={"enum": ["A", "B"]}))
     sent = MultiDict([("answer.x", "B"), ("gone.x", "a"), ("gone.note", "words")])
-    draft = with_gone(draft_of(fields, read_typed(fields, sent)), gone_in_form(fields, sent))
-    assert typed_of(fields, draft) == {"x": ["B"]}
+    draft = with_gone(draft_of(fields, read_inputs(fields, sent)), gone_in_form(fields, sent))
+    assert inputs_of(fields, draft) == {"x": ["B"]}
     assert gone_in_draft(fields, draft) == {"x": ["a"], "note": ["words"]}
 
 

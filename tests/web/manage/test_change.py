@@ -29,7 +29,7 @@ def form(page: str) -> dict[str, str]:
     text = not_none(re.search(r"<form [^>]*/change[^>]*>.*?</form>", page, re.DOTALL))[0]
     fields = dict(re.findall(r'<input [^>]*?name="(\w+)"[^>]*?value="([^"]*)"', text))
     fields |= dict(re.findall(r'<textarea [^>]*?name="(\w+)"[^>]*>\n(.*?)</textarea>', text, re.DOTALL))
-    fields.pop("let_in", None)
+    fields.pop("available_now", None)
     return {name: html.unescape(value).replace("\n", "\r\n") for name, value in fields.items()}
 
 
@@ -209,7 +209,7 @@ def test_scheduled_item_is_made_available_at_once(
     queue.change("r-1", delay=3600)
     assert send(manager_browser, path).status_code == 303
     assert queue.get("r-1").state == "scheduled"
-    send(manager_browser, path, let_in="yes")
+    send(manager_browser, path, available_now="yes")
     assert queue.get("r-1").state == "inbound"
     page = text_of(manager_browser.get(path).text)
     assert "changed it: available after 1 h" in page

@@ -111,16 +111,16 @@ def test_shed_form_is_resent_with_typed_input(worker_browser: Browser, form_queu
     worker_browser.post(f"/q/{form_queue.name}/reserve")
     page = worker_browser.get(f"/q/{form_queue.name}").text
     fields = dict(re.findall(r'name="(csrf_token|token)" value="([^"]+)"', page))
-    typed_fields = {**fields, "answer.about": "refund", "answer.urgent": "true", "answer.note": 'so <far> "'}
+    input_fields = {**fields, "answer.about": "refund", "answer.urgent": "true", "answer.note": 'so <far> "'}
     path = f"/q/{form_queue.name}/items/one/finish"
     with make_requests_late():
-        response = worker_browser.client.post(path, data=typed_fields)
-        forged_response = worker_browser.client.post(path, data={**typed_fields, "csrf_token": "forged"})
+        response = worker_browser.client.post(path, data=input_fields)
+        forged_response = worker_browser.client.post(path, data={**input_fields, "csrf_token": "forged"})
         login_response = worker_browser.client.post(
             "/login", data={**fields, "name": "ann", "password": PASSWORD}
         )
         large_response = worker_browser.client.post(
-            path, data={**typed_fields, "answer.note": "x" * 9_000_000}
+            path, data={**input_fields, "answer.note": "x" * 9_000_000}
         )
     assert [
         refusal.status_code for refusal in (response, forged_response, login_response, large_response)

@@ -39,7 +39,7 @@ def test_work_continues_after_server_outage(embedded_server: EmbeddedServer) -> 
     browser.post("/q/triage/reserve")
     page = browser.get("/q/triage").text
     fields = dict(re.findall(r'name="(csrf_token|token)" value="([^"]+)"', page))
-    typed_fields = {**fields, "answer.about": "refund", "answer.urgent": "true", "answer.note": 'so <far> "'}
+    input_fields = {**fields, "answer.about": "refund", "answer.urgent": "true", "answer.note": 'so <far> "'}
 
     embedded_server.stop()
     client = app.test_client()
@@ -55,7 +55,7 @@ def test_work_continues_after_server_outage(embedded_server: EmbeddedServer) -> 
     assert client.get("/readyz").status_code == 503
     assert client.get("/login").status_code == 200
     assert browser.get("/q/triage").status_code == 503
-    outage_response = browser.client.post("/q/triage/items/one/finish", data=typed_fields)
+    outage_response = browser.client.post("/q/triage/items/one/finish", data=input_fields)
     assert outage_response.status_code == 503
     assert "What you typed is kept in this page" in outage_response.text
     resent_fields = {
@@ -64,7 +64,7 @@ def test_work_continues_after_server_outage(embedded_server: EmbeddedServer) -> 
     }
     assert resent_fields["answer.note"] == 'so <far> "'
     forged_response = browser.client.post(
-        "/q/triage/items/one/finish", data={**typed_fields, "csrf_token": "forged"}
+        "/q/triage/items/one/finish", data={**input_fields, "csrf_token": "forged"}
     )
     assert "so &lt;far&gt;" not in forged_response.text
     login_response = browser.client.post("/login", data={**fields, "name": "ann", "password": PASSWORD})

@@ -94,13 +94,13 @@ _PROBLEMS = (
 
 def problems() -> dict[str, Any]:
     """All examples, by code."""
-    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS}
+    return {problem.code: {"value": body_of(problem, "0f3a9c51")} for problem in _PROBLEMS}
 
 
 def codes(status: str) -> list[str]:
     """The codes that a problem of this status may have."""
     like = "413" if status == "414" else status  # both are too large
-    return [one.code for one in _PROBLEMS if str(one.status) == like]
+    return [problem.code for problem in _PROBLEMS if str(problem.status) == like]
 
 
 PROBLEM = "application/problem+json"
@@ -119,7 +119,7 @@ def complete(bp: APIBlueprint) -> None:
         _show_headers(call, method, operation, answers)
         if method == "get":
             operation.responses = answers = {
-                status: one for status, one in answers.items() if status not in CHANGE_STATUSES
+                status: answer for status, answer in answers.items() if status not in CHANGE_STATUSES
             }
         if isinstance(operation.requestBody, RequestBody):
             if method in ("put", "post", "patch"):
@@ -131,7 +131,7 @@ def complete(bp: APIBlueprint) -> None:
 
 def share_problems(app: OpenAPI) -> None:
     """Add the examples of problems as components, to which most calls refer."""
-    app.components.examples = {code: Example.model_validate(one) for code, one in problems().items()}
+    app.components.examples = {code: Example.model_validate(example) for code, example in problems().items()}
 
 
 def show_roles(app: Flask, bp: APIBlueprint) -> None:
@@ -170,8 +170,8 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
         **(headers.KEYED_REQUEST_HEADERS if is_keyed else {}),
     }
     parameters = [
-        Parameter.model_validate({"name": name, "in": "header", **one})
-        for name, one in request_headers.items()
+        Parameter.model_validate({"name": name, "in": "header", **header})
+        for name, header in request_headers.items()
     ]
     operation.parameters = [*(operation.parameters or ()), *parameters]
     response_headers = {**headers.RESPONSE_HEADERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
@@ -179,7 +179,7 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
         is_success = status < "300"
         fields = {**(response_headers if is_success else {}), **headers.RATE_LIMIT}
         if is_success or status == "429":
-            new_headers = {name: Header.model_validate(one) for name, one in fields.items()}
+            new_headers = {name: Header.model_validate(field) for name, field in fields.items()}
             answer.headers = {**(answer.headers or {}), **new_headers}
 
 

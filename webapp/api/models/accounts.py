@@ -45,7 +45,7 @@ class PersonList(BaseModel):
 
 
 class PersonExport(BaseModel):
-    """Everything that is stored about a person. Each kind of entry is a separate member."""
+    """All data stored about a person. Each kind of entry is a separate member."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,4 +1,5 @@
-"""What all REST calls share: the base of their models, the checks before a view, the pages of lists."""
+"""The parts that all REST calls share: the base of their models, the checks before a view, the pages of
+lists."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
     """The first fault, as an error. A required field that is missing comes before others, and is named
     together with one that is unknown: that one may be a misspelling of it."""
     faults: list[Any] = error.errors(include_url=False)
-    first = next((one for one in faults if one["type"] == "missing"), faults[0])
-    unknown = next((one for one in faults if one["type"] == "extra_forbidden"), None)
+    first = next((fault for fault in faults if fault["type"] == "missing"), faults[0])
+    unknown = next((fault for fault in faults if fault["type"] == "extra_forbidden"), None)
     field = ".".join(map(str, first["loc"])) or "body"
     if first["type"] == "missing":
         return _missing(model, field, unknown)
@@ -111,7 +112,7 @@ def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, Fiel
     for step in path:
         field = _find_field(model.model_fields, step)
         kinds = (field.annotation, *get_args(field.annotation)) if field else ()
-        models = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
+        models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
         if not models:
             return {}
         model = models[0]
@@ -128,8 +129,8 @@ def _bounds(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> dict[str,
     if field is None:
         return {}
     schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    minimum: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
-    maximum: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
+    minimum: Any = next((rule.ge for rule in field.metadata if isinstance(rule, Ge)), schema.get("minimum"))
+    maximum: Any = next((rule.le for rule in field.metadata if isinstance(rule, Le)), schema.get("maximum"))
     return {} if minimum is None or maximum is None else {"minimum": minimum, "maximum": maximum}
 
 
@@ -187,7 +188,7 @@ def page_of(
 ) -> tuple[list[_Entry], str | None]:
     """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
     end."""
-    entries = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
+    entries = nsmallest(limit + 1, (entry for entry in every if after is None or key(entry) > after), key=key)
     page = entries[:limit]
     return page, str(key(page[-1])) if len(entries) > limit else None
 

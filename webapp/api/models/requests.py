@@ -38,7 +38,7 @@ ANSWERS_CURSOR: dict[str, Any] = {
 }
 DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # the years that the library accepts
 MOMENT: dict[str, Any] = {
-    "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
+    "anyOf": [{"type": "string", "pattern": DAY, "format": format} for format in ("date", "date-time")]
 }
 
 
@@ -170,7 +170,7 @@ class DraftRequest(TokenRequest):
 
 
 class ReviveRequest(Body):
-    """Which dead items: all if no field is set."""
+    """A choice of dead items: all if no field is set."""
 
     error: str | None = Field(
         None, description="Only items whose last error contains this text", json_schema_extra=TEXT
@@ -181,7 +181,7 @@ class ReviveRequest(Body):
 
 
 class RemoveRequest(Body):
-    """Which items in a state: all if no other field is set."""
+    """A choice of items in a state: all if no other field is set."""
 
     state: State = Field(description="The state of the items to delete")
     error: str | None = Field(

@@ -48,7 +48,7 @@ class AskSchema(BaseModel):
 
 
 class Form(Body):
-    """How to show a payload and what to ask."""
+    """The form of a queue: the way to show a payload, and the questions."""
 
     show: list[str | ShownField] = optional("The payload's fields in their order; without it, all in a table")
     ask: AskSchema = optional("The schema of a result; without it, there is one text box")

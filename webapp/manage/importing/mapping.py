@@ -1,4 +1,4 @@
-"""How the columns of a file become items: what a person chose, and a preview of it."""
+"""The mapping of a file's columns to the parts of items: a person's choices, and their preview."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"(?!(19|20)\d\d$)[+-]?\d+([.,]\d+)*")  # but no year
 
 @dataclass(frozen=True, slots=True)
 class ImportMapping:
-    """How a file is read, and which of its columns become which part of an item."""
+    """The way in which a file is read, and its columns become parts of an item."""
 
     file: str
     format: str
@@ -143,7 +143,7 @@ class ImportMapping:
         return ColumnMapping(*fields, site_zone(), self.dates) if is_used else None
 
     def without_choices(self) -> ImportMapping:
-        """How the file is read, without any choice of columns."""
+        """The way in which the file is read, without any choice of columns."""
         return ImportMapping(
             self.file,
             self.format,
@@ -358,7 +358,8 @@ def _guess_mapping(
 def _misfit(
     role: str, cells: list[Json], rows: list[Json], skills: Collection[str]
 ) -> tuple[str, transfer.Dates | None]:
-    """Why a column is not taken for a part of the item, or ""; and the order of its dates, if any."""
+    """The reason why a column is not taken for a part of the item, or ""; and the order of its dates, if
+    any."""
     filled = [cell for cell in cells if cell is not None and str(cell).strip()]
     if role == "id":
         return _misfit_of_ids(cells, rows), None
@@ -418,7 +419,9 @@ def _misfit_of_dates(cells: list[Json]) -> tuple[str, transfer.Dates | None]:
         cell="%s",
     )
     orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in cells]
-    possible = [order for order in transfer.DATES if all(order in one for one in orders if one)]
+    possible = [
+        order for order in transfer.DATES if all(order in readable for readable in orders if readable)
+    ]
     for order in (*possible, None):
         mapping = ColumnMapping(due="due", dates=order, zone=site_zone())
         reason = _misfit_of_values(mapping, cells, text)

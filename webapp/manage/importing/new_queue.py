@@ -215,7 +215,7 @@ def _preview(file: FileStorage) -> FilePreview:
 
 
 def _refusal(preview: FilePreview, findings: Sequence[tuple[int, str]]) -> Invalid:
-    """Why no queue can be made from the file."""
+    """The reason why no queue can be made from the file."""
     findings = preview.findings or findings
     if findings:
         return Invalid("file", "bad_row", why=findings[0][1])

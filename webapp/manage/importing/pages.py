@@ -197,7 +197,7 @@ def _as_table(id: str) -> Iterator[str]:
 
 def _line(cells: list[Any]) -> str:
     text = io.StringIO()
-    csv.writer(text).writerow([transfer.cell(one) for one in cells])
+    csv.writer(text).writerow([transfer.cell(cell) for cell in cells])
     return text.getvalue()
 
 

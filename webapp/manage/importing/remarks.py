@@ -15,7 +15,7 @@ _SKILLS_NAMED = 10
 
 
 def bad_row_message(row: BadRow) -> str:
-    """What is wrong with a row, which lines are left out with it, and which choice on the page helps."""
+    """The problem of a row, the lines that are left out with it, and the choice on the page that helps."""
     text = fault_in_words(row) if row.id is None else _conflict(row.id)
     if row.left_out:
         first, last = map(format_decimal, row.left_out)
@@ -46,7 +46,9 @@ def _conflict(id: str) -> str:
 
 def skills_remark(requires: Collection[frozenset[str]], skill_sets: Collection[frozenset[str]]) -> list[str]:
     """That nobody has skills which rows need, if so. ``requires``: the skills of each row, once."""
-    names = sorted({" + ".join(sorted(lacking_skills(one, skill_sets))) for one in requires} - {""})
+    names = sorted(
+        {" + ".join(sorted(lacking_skills(requirement, skill_sets))) for requirement in requires} - {""}
+    )
     if not names:
         return []
     shown = ", ".join(names[:_SKILLS_NAMED]) + (" …" if len(names) > _SKILLS_NAMED else "")
@@ -60,8 +62,8 @@ def skills_remark(requires: Collection[frozenset[str]], skill_sets: Collection[f
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
-    """How quotes and line breaks were read, if the file could also be read differently. ``whole``: the file
-    was read to its end."""
+    """The way in which quotes and line breaks were read, if the file could also be read differently.
+    ``whole``: the file was read to its end."""
     if summary is None:
         return []
     texts: list[str] = []

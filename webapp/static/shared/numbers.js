@@ -5,10 +5,10 @@ const NUMBER = /^([+-]?) ?([\d.,' ]+)(?:e([+-]?\d+))?$/i;
 const MARKS = { "٫": ".", "٬": "'", "،": ",", "。": ".", "｡": ".", "、": ",", "’": "'", "−": "-", "–": "-" };
 
 // The numbers that a text may mean: none, one, or two.
-export function readNumbers(text) {
-  const [, sign, typed, exponent = "0"] = NUMBER.exec(toPlain(text)) ?? [];
-  if (typed === undefined) return [];
-  const digits = typed.trim();
+export function readNumbers(input) {
+  const [, sign, text, exponent = "0"] = NUMBER.exec(toPlain(input)) ?? [];
+  if (text === undefined) return [];
+  const digits = text.trim();
   const numbers = new Set();
   let isWhole = /^\d+$/.test(digits) || GROUPED.test(digits);
   for (const separator of ".,") {

@@ -131,7 +131,7 @@ class Accounts(ProviderSignIn):
         return held_by_each(self._client, names)
 
     def last_sign_ins(self) -> dict[str, datetime]:
-        """When each person last signed in."""
+        """The time of each person's last sign-in."""
         with self._client.translating():
             times = self._redis.hgetall(keys.SIGNED_IN)
         return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in times.items()}

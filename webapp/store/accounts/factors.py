@@ -136,4 +136,4 @@ def _recovery_code() -> str:
 
 
 def _hashed(code: str) -> str:
-    return digest("".join(one for one in code.lower() if one.isalnum()))
+    return digest("".join(character for character in code.lower() if character.isalnum()))

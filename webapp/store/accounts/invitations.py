@@ -95,15 +95,15 @@ class Invitations(Store):
             }
             invitations = [_invitation(token_hash, raw) for token_hash, raw in records.items()]
             now = datetime.now(UTC)
-            expired_ids = {one.id for one in invitations if one.expires_at <= now}
+            expired_ids = {invitation.id for invitation in invitations if invitation.expires_at <= now}
             for token_hash in records:
                 if token_hash[:ID_LENGTH] in expired_ids:
                     self._redis.hdel(keys.INVITATIONS, token_hash)
-        open_invitations = [one for one in invitations if one.id not in expired_ids]
-        return sorted(open_invitations, key=lambda one: one.created_at, reverse=True)
+        open_invitations = [invitation for invitation in invitations if invitation.id not in expired_ids]
+        return sorted(open_invitations, key=lambda invitation: invitation.created_at, reverse=True)
 
     def revoke(self, id: str) -> Invitation:
-        invitation = next((one for one in self.open() if one.id == id), None)
+        invitation = next((invitation for invitation in self.open() if invitation.id == id), None)
         if invitation is None:
             raise Invalid("id", "no_invitation")
         with self._client.translating():

@@ -117,7 +117,7 @@ def checked_role(value: object) -> Role:
 
 def scopes_of(role: Role) -> tuple[Scope, ...]:
     """The scopes that a person of this role may give to a token."""
-    return tuple(one for one in SCOPES if one == "read" or at_least(role, HIGHEST_ROLE[one]))
+    return tuple(scope for scope in SCOPES if scope == "read" or at_least(role, HIGHEST_ROLE[scope]))
 
 
 def checked_scope(value: object, role: Role) -> Scope:

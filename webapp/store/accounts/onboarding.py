@@ -1,4 +1,4 @@
-"""How people get an account: invited, by a link, or by a provider."""
+"""The ways in which people get an account: invited, by a link, or by a provider."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Onboarding(Base):
         refuse_taken(name, self._people.by_name())
         if self.erasures.find(name):
             raise erasing_error(name)
-        invited_names = [one.name for one in self.invitations() if one.name is not None]
+        invited_names = [invitation.name for invitation in self.invitations() if invitation.name is not None]
         if name in invited_names:
             raise Invalid("name", "invited_name", name=name)
         refuse_lookalike(name, invited_names)
@@ -162,7 +162,9 @@ class Onboarding(Base):
     def invitations(self) -> list[Invitation]:
         """The invitations that may be used, latest first."""
         people = self._people.by_name()
-        return [one for one in self._invitations.open() if may_grant_access(one.by, people)]
+        return [
+            invitation for invitation in self._invitations.open() if may_grant_access(invitation.by, people)
+        ]
 
     def revoke_invitation(self, id: str, *, by: str) -> Invitation:
         invitation = self._invitations.revoke(id)

@@ -45,7 +45,7 @@ class Erasures(Store):
         """The unfinished erasures, the oldest first."""
         with self._client.translating():
             records = self._redis.hvals(keys.ERASING)
-        return sorted(map(load_erasure, records), key=lambda one: one.began)
+        return sorted(map(load_erasure, records), key=lambda erasure: erasure.began)
 
     def finish(self, name: str) -> None:
         """Delete the erasure with its pseudonym, which frees the name."""
@@ -182,7 +182,7 @@ class People(Store):
 
         def transaction(pipe: Any) -> Erasure:
             raw = pipe.hget(keys.ERASING, name)
-            people = {one.name: one for one in map(Record.load, pipe.hvals(keys.PEOPLE))}
+            people = {record.name: record for record in map(Record.load, pipe.hvals(keys.PEOPLE))}
             record = people.pop(name, None)
             if record and _administers(record) and not has_admin(list(people.values())):
                 raise _only_admin_error("name", name)
@@ -228,7 +228,7 @@ class People(Store):
             if one_time_key is not None and check is not None:
                 check(pipe.get(one_time_key))
             records = map(Record.load, pipe.hvals(keys.PEOPLE))
-            people = {one.name: one for one in records}
+            people = {record.name: record for record in records}
             record = make(people)
             if record.name not in people and pipe.hexists(keys.ERASING, record.name):
                 raise erasing_error(record.name)

@@ -203,7 +203,7 @@ class SignIns(Store):
 
 def _shortened(name: str) -> str:
     """The beginning of an unknown name, so that a password typed as a name is not stored."""
-    beginning = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
+    beginning = "".join(character if character.isprintable() else "?" for character in name[:_SHOWN])
     return f"{beginning}… (no account)"
 
 

@@ -84,7 +84,7 @@ class Tokens(Store):
 
         def replace(pipe: Any) -> None:
             tokens = pipe.hgetall(keys.TOKENS)
-            old_hash = next((one for one in tokens if one.decode()[:ID_LENGTH] == old_token.id), None)
+            old_hash = next((token for token in tokens if token.decode()[:ID_LENGTH] == old_token.id), None)
             if old_hash is None:
                 raise _no_such_token(old_token.id)
             record = {**json.loads(tokens[old_hash]), "created": self._clock()}
@@ -110,8 +110,8 @@ class Tokens(Store):
             return []
         expired_hashes = [
             token_hash
-            for token_hash, one in own_records.items()
-            if one["expires"] is not None and one["expires"] <= now
+            for token_hash, record in own_records.items()
+            if record["expires"] is not None and record["expires"] <= now
         ]
         if len(own_records) - len(expired_hashes) >= MAX_TOKENS:
             raise Invalid("tokens", "tokens", maximum=MAX_TOKENS, name=person)
@@ -170,7 +170,11 @@ class Tokens(Store):
     def _forget(self, tokens: Sequence[ApiToken]) -> None:
         ids = {token.id for token in tokens}
         with self._client.translating():
-            hashes = [one for one in self._redis.hkeys(keys.TOKENS) if one.decode()[:ID_LENGTH] in ids]
+            hashes = [
+                token_hash
+                for token_hash in self._redis.hkeys(keys.TOKENS)
+                if token_hash.decode()[:ID_LENGTH] in ids
+            ]
             if hashes:
                 self._redis.hdel(keys.TOKENS, *hashes)
                 self._redis.hdel(keys.TOKENS_USED, *hashes)

@@ -1,4 +1,4 @@
-"""What an account leaves elsewhere: leases, sign-ins, actions."""
+"""The traces of an account elsewhere: leases, sign-ins, actions."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Traces(Store):
             self._delete_invitations(name)
 
     def of_person(self, name: str) -> dict[str, Any]:
-        """How often a person's sign-in failed since their last one, when each session was last used, and the
+        """The number of failed sign-ins since a person's last one, when each session was last used, and the
         notices for the next sign-in, the oldest first."""
         (failed_count, notices) = self._client.ask(
             ("HGET", keys.FAILED, name), ("LRANGE", keys.notices(name), 0, -1)
@@ -118,7 +118,7 @@ class Traces(Store):
         return {
             "failed": int(failed_count or 0),
             "sessions_seen_at": seen_times,
-            "notices": [AccountChange.load(one) for one in reversed(notices)],
+            "notices": [AccountChange.load(notice) for notice in reversed(notices)],
         }
 
     def rename_in_notices(self, name: str, to: str) -> None:
@@ -132,22 +132,22 @@ class Traces(Store):
     def delete_sign_ins(self, name: str) -> None:
         """Delete the entries about a person's sign-ins, which contain addresses."""
         for entries in self._entries(keys.SIGN_INS):
-            ids = [id for id, one in entries if name.encode() in (one[b"about"], one[b"by"])]
+            ids = [id for id, entry in entries if name.encode() in (entry[b"about"], entry[b"by"])]
             if ids:
                 self._client.ask(("XDEL", keys.SIGN_INS, *ids))
 
     def rename_in_log(self, name: str, to: str) -> None:
         """Replace a name in the managers' log. Entries can't be changed, so a copy with the same ids replaces
         the log; if another erasure replaced it in the meantime, a new copy is made."""
-        while any(_mentions(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
+        while any(_mentions(name, entry) for entries in self._entries(keys.LOG) for _, entry in entries):
             with self._client.translating():
                 copy_count = self._redis.get(keys.LOG_COPIES)
                 copy_key, minimum = keys.log_copy(to), b"-"
                 self._redis.unlink(copy_key)
                 for entries in self._entries(keys.LOG):
                     pipe = self._redis.pipeline(transaction=False)
-                    for id, one in entries:
-                        pipe.xadd(copy_key, _renamed(one, name, to), id=id)
+                    for id, entry in entries:
+                        pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
                     pipe.execute()
                     minimum = b"(" + entries[-1][0]
                 self._redis.transaction(
@@ -179,7 +179,7 @@ class Traces(Store):
     def _delete_invitations(self, name: str) -> None:
         with self._client.translating():
             invitations = self._redis.hgetall(keys.INVITATIONS)
-            for token_hash in (one for one, raw in invitations.items() if _concerns(name, raw)):
+            for token_hash in (key for key, raw in invitations.items() if _concerns(name, raw)):
                 self._redis.delete(keys.invitation(token_hash.decode()))
                 self._redis.hdel(keys.INVITATIONS, token_hash)
 
@@ -198,7 +198,7 @@ def _rename(pipe: Any, key: str, name: str, to: str) -> None:
     pipe.multi()
     if new_notices != notices:
         pipe.delete(key)
-        pipe.rpush(key, *(json.dumps(one, ensure_ascii=False) for one in new_notices))
+        pipe.rpush(key, *(json.dumps(notice, ensure_ascii=False) for notice in new_notices))
 
 
 def _mentions(name: str, entry: dict[bytes, bytes]) -> bool:
@@ -223,7 +223,7 @@ def _replace_log(
         return
     entries = pipe.xrange(keys.LOG, min=minimum)
     pipe.multi()
-    for id, one in entries:
-        pipe.xadd(copy_key, _renamed(one, name, to), id=id)
+    for id, entry in entries:
+        pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
     pipe.rename(copy_key, keys.LOG)
     pipe.incrby(keys.LOG_COPIES, 1)

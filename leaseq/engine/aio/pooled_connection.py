@@ -85,7 +85,7 @@ async def read_reply(
             pause = transport.CHECK_SECONDS
 
 
-class Link:
+class PooledConnection:
     """A connection for a call, with its own timeout: redis.asyncio's, which starts a task for each write, is
     off. ``is_replaced``: whether another server took the place of this one."""
 

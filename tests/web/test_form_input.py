@@ -12,9 +12,9 @@ from werkzeug.test import TestResponse
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.form_input import digest_of
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
-from leaseq.webapp.typed import digest_of
 from tests.web.conftest import PASSWORD, Browser
 
 WORDS = 'forty-two <b> & "more"\n\nsecond line'
@@ -34,7 +34,7 @@ def inaccessible_queue(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue
 def text_boxes(response: TestResponse) -> dict[str, str]:
     """The text of each box by its label."""
     matches = re.findall(
-        r'<label for="typed-\d+">([^<]*)</label>\s*<textarea id="typed-[^>]*readonly>\n(.*?)</textarea>',
+        r'<label for="input-\d+">([^<]*)</label>\s*<textarea id="input-[^>]*readonly>\n(.*?)</textarea>',
         response.text,
         re.DOTALL,
     )

@@ -34,7 +34,7 @@ DIGEST_PREFIX = "seen_"
 
 
 @dataclass(frozen=True, slots=True)
-class TypedField:
+class InputField:
     label: str  # the label on the form's page, else the field's name
     text: str
 
@@ -63,15 +63,15 @@ def resendable_fields() -> list[tuple[str, str]]:
     )
 
 
-def typed_fields() -> list[TypedField]:
-    """What was typed into a form of this app. Empty for a form with a password, and for one on another site's
-    page, which could otherwise show any text here."""
+def input_fields() -> list[InputField]:
+    """The texts typed into a form of this app. Empty for a form with a password, and for one on another
+    site's page, which could otherwise show any text here."""
     fields = _form_fields()
     if not fields or not (_is_same_origin() or _has_token()):
         return []
     labels = _labels()
     return [
-        TypedField(labels.get(name) or _DATA_PREFIX.sub("", name, count=1), value)
+        InputField(labels.get(name) or _DATA_PREFIX.sub("", name, count=1), value)
         for name, value in in_slices(fields)
         if value.strip() and not _is_hidden(name) and not _is_unchanged(name, value)
     ]
