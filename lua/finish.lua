@@ -12,7 +12,7 @@ REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to t
        the next lease as `reserve` returns it or {'nothing'} or {'more'}}
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
        {'no-queue'} ]]
-local call = redis.call
+local call, string = redis.call, string
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 

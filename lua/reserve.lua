@@ -11,7 +11,7 @@ REPLY  {'leased', id, grant, record, draft or nil}
        {'nothing', in how many microseconds a waiter must call again or '', the queue's last token}
        {'nothing'}: there is no queue
        {'more'}: there is more to look at than fits into one call; call again ]]
-local call = redis.call
+local call, string = redis.call, string
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 

@@ -95,7 +95,7 @@ end
 -- When the first entry after a score becomes old enough, and whether it is now.
 local function next_time(set, from, keep, cutoffs)
   local score = entries_after(set, from, '+inf', 1)[2]
-  local time = keep and (score or queue.now) + keep * 1000000 or retention.NEVER
+  local time = keep and (score or queue.now) + keep * 1000000 or NEVER
   return time, score ~= nil and score + 0 <= cutoffs[set]
 end
 

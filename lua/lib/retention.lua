@@ -10,7 +10,7 @@ dead      the score up to which the set `dead` was scanned
 
 With keep_finished_count, the ledger's field `full` has a number: when `finished` in the status reaches it, there may
 be more than that many finished items. ]]
-local retention = { START = '0 0 0', NEVER = 9007199254740991 } -- NEVER: 2^53 - 1
+local retention = { START = '0 0 0' }
 
 function retention.parse(text)
   local next_time, finished, dead = string.match(text, '^(%d+) (%d+) (%d+)$')

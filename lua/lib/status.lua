@@ -7,7 +7,8 @@ clock          the time of the queue's latest change
 token          the token of the latest grant; minus the ledger's `n:reserved`, if set, the number of grants
 finished       how many were finished
 skew           what is added to the server's time because its clock was set back
-next_sweep     no lease runs out and nothing scheduled comes due before this time
+next_sweep     no lease runs out and nothing scheduled comes due before this time; at most NEVER, 2^53 - 1,
+               the largest time that a score holds exactly
 mode           open; mixed: open, with skills, assigned items or several answers; paused
 lease_seconds  the policy's lease_seconds
 form_version   the version of the policy's form, against which answers are checked; - without a form
@@ -18,6 +19,7 @@ Times are in microseconds since 1970. In a newer schema it begins with another n
 local status = {}
 --- @constant STATUS_PATTERN '^v1 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+) (.*)$'
 --- @constant STATUS_FORMAT 'v1 %d %d %d %d %d %s %s %s %s'
+--- @constant NEVER 9007199254740991
 --- @constant NEW_STATUS 'v1 0 0 0 0 9007199254740991 open - - '
 
 -- For the ordinary cases of reserve, finish and clear, without a skew. `rest`: from the mode on. UNSKEWED_PATTERN:

@@ -1,7 +1,6 @@
 --- @include deaths
 -- Takes back leases that ran out, and releases items that are due.
 local sweep = {}
-local NEVER = 9007199254740991 -- 2^53 - 1, the largest time that a score holds exactly
 
 -- Each change has a time of its own, so that sets stay in order. Returns whether the item died.
 function sweep.expire(member)

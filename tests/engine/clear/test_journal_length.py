@@ -73,6 +73,22 @@ def test_single_clear_trims_limited_number_of_entries(
     assert count - 2_000 <= server.redis.xlen(journal) <= count - 500
 
 
+def test_clear_trims_before_its_last_write(timed_queue: leaseq.Queue, clock: Clock, server: Server) -> None:
+    """So that an error of the server while it trims comes before the queue's state is saved."""
+    timed_queue.configure(lease_seconds=1)
+    timed_queue.enqueue({})
+    timed_queue.reserve("ann")
+    clock.tick(2)
+    rewrite(timed_queue, "clear", "ENTRIES = 1000000, MAX_ENTRIES", "ENTRIES = 1, MAX_ENTRIES")
+    with server.redis.monitor() as monitor:
+        assert timed_queue.clear().returned == 1
+        commands: list[str] = []
+        while not commands or commands[-1] != "XADD":  # the journal entry
+            commands.append(monitor.next_command()["command"].split(" ")[0])
+    assert commands[-2] == "HSET"
+    assert "XTRIM" in commands
+
+
 def test_an_enqueue_keeps_the_journal_within_the_bound(timed_queue: leaseq.Queue, server: Server) -> None:
     """If no clear job runs."""
     short_journal(timed_queue, "enqueue")
