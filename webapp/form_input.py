@@ -14,6 +14,7 @@ from wtforms.validators import ValidationError
 
 from leaseq.policy import FIELDS
 from leaseq.webapp.origins import origin_of
+from leaseq.webapp.serving.bodies import lines_of
 from leaseq.webapp.serving.time_slices import in_slices
 
 _HIDDEN_NAMES = frozenset(
@@ -42,11 +43,6 @@ class InputField:
     def rows(self) -> int:
         """The height of its box in lines, if the browser doesn't fit it to the text."""
         return min(self.text.count("\n") + 1 + len(self.text) // 80, 12)
-
-
-def lines_of(text: str) -> str:
-    """A text that a browser sent, with the line breaks of the page."""
-    return text.replace("\r\n", "\n")
 
 
 def digest_of(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Unpack
 
@@ -86,7 +86,8 @@ class Base:
             raise Invalid("create_only", "not_together", other="expected")
         old_policy = Policy() if create_only else self.policy
         policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
-        form.check_form(policy.form)
+        if "form" in changes:
+            form.check_form(policy.form)
         if policy.durable != old_policy.durable:
             check(policy.durable, self._connection, self._keys.ledger)
         manager = arguments.author(by)
@@ -227,5 +228,5 @@ def _is_expected(expected_form: Json, queue_form: Json) -> bool:
     return form.version(expected_form) == form.version(queue_form)
 
 
-def _stored_fields(policy: Policy, names: Iterable[str]) -> list[str]:
-    return to_server(policy, names, form.version(policy.form))
+def _stored_fields(policy: Policy, names: Collection[str]) -> list[str]:
+    return to_server(policy, names, form.version(policy.form) if "form" in names else "")

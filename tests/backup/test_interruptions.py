@@ -17,7 +17,7 @@ from leaseq import NewItem, backup
 from leaseq.backup import stored_keys
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import RESTORING, Keys, of_queue
-from leaseq.webapp.store.accounts import keys as keys_of_accounts
+from leaseq.webapp.store.accounts import model as keys_of_accounts
 from tests.backup.conftest import MakeBackup
 from tests.backup.test_round_trip import queue_view, stored_contents, work_at_random
 from tests.conftest import Clock, Server
@@ -258,7 +258,7 @@ def test_backup_of_unreadable_queue_fails(server: Server, unreadable_queue: leas
 
 def test_backup_without_permission_for_accounts_fails(server: Server, make_backup: MakeBackup) -> None:
     """The tests use the library's user of the server, which may not read the web app's keys."""
-    server.redis.lpush(keys_of_accounts.notices("ann"), "{}")
+    server.redis.lpush(keys_of_accounts.notices_key("ann"), "{}")
     with pytest.raises(leaseq.ServerRefused, match="no permissions"):
         make_backup()
 

@@ -217,5 +217,5 @@ def test_each_key_tag_of_webapp_is_spelled_in_one_module() -> None:
     for path in PYTHON_FILES:
         for tag in re.findall(r"leaseq:\{(@\w+)", path.read_text()):
             places.setdefault(tag, set()).add(relative_path(path))
-    assert places.pop("@accounts") == {"webapp/store/accounts/keys.py"}
+    assert places.pop("@accounts") == {"webapp/store/accounts/model.py"}
     assert {tag: paths for tag, paths in places.items() if len(paths) > 1} == {}

@@ -20,7 +20,7 @@ from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
 from leaseq.server.supervisor import ChildFailed
 from leaseq.webapp.commands.serve import PortTaken
-from leaseq.webapp.numbers import Ambiguous
+from leaseq.webapp.i18n import Ambiguous
 from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson

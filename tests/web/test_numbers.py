@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from leaseq import Invalid
-from leaseq.webapp.numbers import number_text, read_number, shown_number
+from leaseq.webapp.i18n import number_text, read_number, shown_number
 
 
 @pytest.fixture(params=["en", "de"])

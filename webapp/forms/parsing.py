@@ -15,7 +15,7 @@ from leaseq.form import is_asked
 from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.schema import problem
-from leaseq.webapp.numbers import number_text, read_number
+from leaseq.webapp.i18n import number_text, read_number
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.site_time import clock_text, read_moment, site_zone, time_text, with_site_offset
 

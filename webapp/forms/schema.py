@@ -13,7 +13,7 @@ from flask_babel import ngettext
 
 from leaseq import Invalid, Json
 from leaseq.form import check_result
-from leaseq.webapp.numbers import shown_number
+from leaseq.webapp.i18n import shown_number
 
 SCALE = 11  # values, at most, of a range shown as buttons, such as 0 to 10
 _DEEPEST = 16

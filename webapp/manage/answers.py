@@ -22,9 +22,9 @@ from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms import Field, errors_at, fields_of, inputs_of
 from leaseq.webapp.forms.changes import gone_in_draft
+from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
-from leaseq.webapp.numbers import number_text
 from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.matching import at_path, condition, words_of

@@ -14,15 +14,15 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.form import prefilled
-from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of, lines_of
+from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of
 from leaseq.webapp.forms import fields_of, inputs_of
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.forms.templates import missing_fields
-from leaseq.webapp.numbers import whole_number_in
+from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.serving.bodies import lines_of, whole_number
 from leaseq.webapp.site_time import clock_text, read_moment
 
 SAMPLE_SIZE = 50  # payloads to guess a form from and to preview it with

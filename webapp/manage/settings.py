@@ -32,22 +32,21 @@ from leaseq.policy_fields import (
     Text,
 )
 from leaseq.webapp.context import existing_queue, state, wants_fragment
-from leaseq.webapp.form_input import lines_of
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
+from leaseq.webapp.i18n import number_text, read_number
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.dashboard import suggestion_of
 from leaseq.webapp.manage.item_forms import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.items import warn_of_lookalike
-from leaseq.webapp.numbers import number_text, read_number
 from leaseq.webapp.paths import current_path
 from leaseq.webapp.realtime.attention import some_need_more_answers
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
-from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.serving.bodies import lines_of, whole_number
 
 UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
 _SPAN = re.compile(r"([^\sa-zA-Z]+)\s*(d|h|min|m|s)?\s*")
@@ -306,8 +305,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
             conflicts=conflicts,
         ), 409
     values, errors = read_all(changes)
-    checked_form = check_text(changes.get("form", ""))
-    if not checked_form.is_valid:
+    if "form" in changes and not (checked_form := check_text(changes["form"])).is_valid:
         errors["form"] = _finding_text(checked_form.findings[0])
     if not errors and values:
         try:

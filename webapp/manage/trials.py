@@ -13,10 +13,10 @@ import leaseq
 from leaseq import Invalid
 from leaseq.simulation import Plan
 from leaseq.webapp.context import existing_queue, state, wants_fragment
+from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import item_forms
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.numbers import whole_number_in
 from leaseq.webapp.rendering.filters import seconds_until, time_until
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues

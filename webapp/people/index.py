@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.numbers import whole_number_in
+from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.live import Listing, as_json, as_stream
 from leaseq.webapp.people.roster import Roster, is_downward, sort_of

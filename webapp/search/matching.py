@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from leaseq import Invalid, Item, Json, validation
 from leaseq.webapp.forms import Choice, Field
 from leaseq.webapp.forms.choices import find_named, folded, json_text, plain_text
-from leaseq.webapp.numbers import Ambiguous, read_number
+from leaseq.webapp.i18n import Ambiguous, read_number
 
 LONGEST = 500  # characters
 _COMPARE: dict[str, Callable[[float, float], bool]] = {

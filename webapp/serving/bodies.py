@@ -32,6 +32,11 @@ def whole_number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
 
 
+def lines_of(text: str) -> str:
+    """A text that a browser sent, with the line breaks of the page."""
+    return text.replace("\r\n", "\n")
+
+
 JSON = "application/json"
 _ARRAY = re.compile(rb"[ \t\r\n]*\[")
 _PIECES = re.compile(rb"(?:%[0-9A-Fa-f]{2}|.){1,4096}", re.DOTALL)  # that end after an escape, not inside

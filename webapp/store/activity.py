@@ -15,7 +15,7 @@ from typing import Generic, Literal, TypeVar, cast
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import StoredKeys
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.base import Command, Store
 
 How = Literal["finished", "abandoned", "failed"]
@@ -215,7 +215,7 @@ class Activity(Store):
 
     def today_command(self, person: str, queue: str) -> Command:
         """The command that reads a person's figures of today, to send with others; see `today_from`."""
-        return "HMGET", keys.day_of(self._today().isoformat(), person), *fields_of(queue)
+        return "HMGET", model.day_key(self._today().isoformat(), person), *fields_of(queue)
 
     def today_from(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
         """A person's figures of today: the reply to the command of `today_command`, and what this process has
@@ -231,7 +231,7 @@ class Activity(Store):
         """A person's activity of the last days, today first, days without work included, by queue."""
         self.flush()
         dates = [self._today() - timedelta(days=back) for back in range(days)]
-        hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
+        hashes = self._hashes([model.day_key(day.isoformat(), person) for day in dates])
         return dict(zip(dates, map(by_queue, hashes), strict=True))
 
     def of_all_people(self) -> dict[str, ByQueue]:
@@ -239,8 +239,8 @@ class Activity(Store):
         self.flush()
         text = self._today().isoformat()
         with self._client.translating():
-            names = sorted(name.decode() for name in self._redis.smembers(keys.workers_of(text)))
-        hashes = self._hashes([keys.day_of(text, name) for name in names])
+            names = sorted(name.decode() for name in self._redis.smembers(model.workers_key(text)))
+        hashes = self._hashes([model.day_key(text, name) for name in names])
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
     def last_hour(self) -> dict[str, dict[str, int]]:
@@ -249,7 +249,7 @@ class Activity(Store):
         self.flush()
         last = self._part(self._clock())
         totals: dict[str, dict[str, int]] = {}
-        for counts in self._hashes([keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]):
+        for counts in self._hashes([model.finished_key(last - back) for back in range(_HOUR_PARTS + 1)]):
             for field, count in counts.items():
                 queue, _, person = field.decode().partition(" ")
                 person_totals = totals.setdefault(person, {})
@@ -262,7 +262,7 @@ class Activity(Store):
         since = self._clock() - _DAY_SECONDS
         with self._client.translating():
             entries = self._redis.zrevrangebyscore(
-                keys.recent(person), "+inf", since, start=0, num=limit, withscores=True
+                model.recent_key(person), "+inf", since, start=0, num=limit, withscores=True
             )
         return [recent_item(member.decode(), score) for member, score in entries]
 
@@ -288,7 +288,7 @@ class Activity(Store):
         with self._log_errors():
             replies = self._client.ask(
                 *(
-                    ("ZADD", keys.recent(outcome.person), "NX", outcome.at, outcome.member)
+                    ("ZADD", model.recent_key(outcome.person), "NX", outcome.at, outcome.member)
                     for outcome in outcomes
                 )
             )
@@ -304,15 +304,18 @@ class Activity(Store):
             day = self._date(outcome.at).isoformat()
             people[day, outcome.person] = None
             for name, count in outcome.counts.items():
-                counts[keys.day_of(day, outcome.person), field_of(outcome.queue, name)] += count
+                counts[model.day_key(day, outcome.person), field_of(outcome.queue, name)] += count
             if "finished" in outcome.counts:
                 parts[self._part(outcome.at), field_of(outcome.queue, outcome.person)] += 1
         replies = self._client.ask(
-            *(("SADD", keys.workers_of(day), person) for day, person in people),
-            *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in people),
+            *(("SADD", model.workers_key(day), person) for day, person in people),
+            *(("ZREMRANGEBYRANK", model.recent_key(person), 0, -RECENT - 1) for _, person in people),
             *(("HINCRBY", key, field, count) for (key, field), count in counts.items()),
-            *(("HINCRBY", keys.finished_in(part), field, count) for (part, field), count in parts.items()),
-            *(("EXPIRE", keys.finished_in(part), _HOUR_KEPT_SECONDS) for part in {part for part, _ in parts}),
+            *(("HINCRBY", model.finished_key(part), field, count) for (part, field), count in parts.items()),
+            *(
+                ("EXPIRE", model.finished_key(part), _HOUR_KEPT_SECONDS)
+                for part in {part for part, _ in parts}
+            ),
         )
         for (day, person), is_first in zip(people, replies, strict=False):
             if is_first:
@@ -321,14 +324,14 @@ class Activity(Store):
     def subtract(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
         """Subtract what was undone. Its time still counts, since it was spent."""
         self.flush()
-        recent, member = keys.recent(person), member_of(how, queue, token, id)
+        recent, member = model.recent_key(person), member_of(how, queue, token, id)
         with self._log_errors():
             at, is_removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if is_removed:
-                self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
+                self._add(model.day_key(self._date(float(at)).isoformat(), person), queue, {how: -1})
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
-                    self._client.ask(("HINCRBY", keys.finished_in(part), field_of(queue, person), -1))
+                    self._client.ask(("HINCRBY", model.finished_key(part), field_of(queue, person), -1))
 
     def forget_person(self, person: str) -> None:
         """Delete a person's figures and latest items."""
@@ -337,28 +340,28 @@ class Activity(Store):
         dates = [(tomorrow - timedelta(days=back)).isoformat() for back in range(KEPT_DAYS + 2)]
         for start in range(0, len(dates), _DATES):
             batch = dates[start : start + _DATES]
-            self._client.ask(*(("UNLINK", keys.day_of(date, person)) for date in batch))
-            self._client.ask(*(("SREM", keys.workers_of(date), person) for date in batch))
-        self._client.ask(("UNLINK", keys.recent(person)))
+            self._client.ask(*(("UNLINK", model.day_key(date, person)) for date in batch))
+            self._client.ask(*(("SREM", model.workers_key(date), person) for date in batch))
+        self._client.ask(("UNLINK", model.recent_key(person)))
         last = self._part(self._clock())
         for part in range(last - _HOUR_KEPT_SECONDS // _PART_SECONDS, last + 1):
-            (fields,) = self._client.ask(("HKEYS", keys.finished_in(part)))
+            (fields,) = self._client.ask(("HKEYS", model.finished_key(part)))
             if stale_fields := [field for field in fields if field.decode().partition(" ")[2] == person]:
-                self._client.ask(("HDEL", keys.finished_in(part), *stale_fields))
+                self._client.ask(("HDEL", model.finished_key(part), *stale_fields))
 
     def forget_queue(self, queue: str) -> None:
         """Delete a deleted queue from people's days and latest items."""
         self.flush()
         last = self._part(self._clock())
-        hour_keys = [keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]
-        for days in (*self._keys_like(keys.day_of("*", "*")), hour_keys):
+        hour_keys = [model.finished_key(last - back) for back in range(_HOUR_PARTS + 1)]
+        for days in (*self._keys_like(model.day_key("*", "*")), hour_keys):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
             for key, stored_counts in zip(days, counts, strict=True):
                 if stale_names := [
                     field for field in stored_counts if field.startswith(f"{queue} ".encode())
                 ]:
                     self._client.ask(("HDEL", key, *stale_names))
-        for people in self._keys_like(keys.recent("*")):
+        for people in self._keys_like(model.recent_key("*")):
             replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
             for key, members in zip(people, replies, strict=True):
                 if stale_names := [member for member in members if member.split(b" ")[1] == queue.encode()]:
@@ -367,9 +370,9 @@ class Activity(Store):
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
         pipe = self._redis.pipeline(transaction=False)
-        pipe.expire(keys.recent(person), 2 * _DAY_SECONDS)
-        pipe.expire(keys.day_of(day, person), _KEPT_SECONDS)
-        pipe.expire(keys.workers_of(day), _KEPT_SECONDS)
+        pipe.expire(model.recent_key(person), 2 * _DAY_SECONDS)
+        pipe.expire(model.day_key(day, person), _KEPT_SECONDS)
+        pipe.expire(model.workers_key(day), _KEPT_SECONDS)
         pipe.execute()
 
     def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:

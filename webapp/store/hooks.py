@@ -15,7 +15,7 @@ from leaseq.webapp.store import (
     simulations,
     threads,
 )
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.imports import ImportJobs
@@ -41,7 +41,7 @@ def forget_queue(client: Client, queue: str) -> None:
 
 
 _STORES = (
-    keys,
+    model,
     activity,
     idempotency,
     imports,

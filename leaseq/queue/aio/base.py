@@ -91,7 +91,8 @@ class Base:
             raise Invalid("create_only", "not_together", other="expected")
         old_policy = Policy() if create_only else await self.policy
         policy = old_policy.updated(changes, other_names=("by", "expected", "create_only"))
-        form.check_form(policy.form)
+        if "form" in changes:
+            form.check_form(policy.form)
         if policy.durable != old_policy.durable:
             await check(policy.durable, self._connection, self._keys.ledger)
         manager = arguments.author(by)

@@ -8,8 +8,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "invitation-spent",
             "webapp/store/accounts/people.py",
-            "pipe.hset(keys.PEOPLE, record.name, record.dump())",
-            instead="return pipe.hset(keys.PEOPLE, record.name, record.dump()) and record",
+            "pipe.hset(model.PEOPLE, record.name, record.dump())",
+            instead="return pipe.hset(model.PEOPLE, record.name, record.dump()) and record",
         ),
         guard(
             "invitation-second",
@@ -168,15 +168,15 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "code-once",
             "webapp/store/accounts/factors.py",
-            "return bool(self._redis.set(keys.code_used(name, step), 1, ex=_USED_SECONDS, nx=True))",
-            instead="return bool(self._redis.set(keys.code_used(name, step), 1, ex=_USED_SECONDS))",
+            "return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS, nx=True))",
+            instead="return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS))",
         ),
         guard("code-drift", "webapp/store/accounts/factors.py", "_DRIFT = 1", instead="_DRIFT = 2"),
         guard(
             "recovery-once",
             "webapp/store/accounts/factors.py",
-            "return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))",
-            instead="return bool(self._redis.hexists(keys.recovery(name), _hashed(code)))",
+            "return bool(self._redis.hdel(model.recovery_key(name), _hashed(code)))",
+            instead="return bool(self._redis.hexists(model.recovery_key(name), _hashed(code)))",
         ),
         guard(
             "recovery-hashed",
@@ -268,7 +268,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "linked-by-admin",
             "webapp/store/accounts/provider.py",
-            "text is None or not self._redis.delete(keys.link_permission(name))",
+            "text is None or not self._redis.delete(model.link_permission_key(name))",
             instead="text is None",
         ),
         guard(

@@ -95,8 +95,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "setup-token",
             "webapp/store/accounts/onboarding.py",
-            "            value = self._redis.get(keys.SETUP)\n        if value is None or not hmac.compare_digest(value, digest(token).encode())",
-            instead="            value = self._redis.get(keys.SETUP)\n        if value is None",
+            "            value = self._redis.get(model.SETUP)\n        if value is None or not hmac.compare_digest(value, digest(token).encode())",
+            instead="            value = self._redis.get(model.SETUP)\n        if value is None",
         ),
         guard(
             "first-admin-once",
@@ -128,8 +128,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "sign-ins-apart",
             "webapp/store/accounts/log.py",
-            "stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG",
-            instead="stream = keys.LOG",
+            "stream = model.SIGN_INS if what in _SIGN_INS else model.LOG",
+            instead="stream = model.LOG",
         ),
         guard(
             "failed-in-log",

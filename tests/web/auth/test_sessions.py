@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.accounts.model import digest
 from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS
 from tests.web.conftest import PASSWORD, Browser
@@ -115,7 +115,7 @@ def test_session_expires_two_weeks_after_last_use(
 ) -> None:
     """The last use is recorded once an hour."""
     with worker_browser.client.session_transaction() as session:
-        key = keys.session(digest(session["_user_id"].partition(":")[0]))
+        key = model.session_key(digest(session["_user_id"].partition(":")[0]))
     server.redis.expire(key, 100)
     assert is_signed_in(worker_browser)
     assert server.redis.ttl(key) <= 100

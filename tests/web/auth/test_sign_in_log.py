@@ -13,7 +13,7 @@ import pyotp
 import pytest
 from flask import Flask
 
-from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sessions
+from leaseq.webapp.store.accounts import Accounts, LogEntry, log, model, sessions
 from leaseq.webapp.store.accounts.sessions import PER_ADDRESS, PER_NAME
 from tests.web.auth.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
@@ -24,9 +24,9 @@ from tests.web.item_lists import table_text
 def own_log(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """The test's own streams, because other tests write into the log of the shared server."""
     mark = secrets.token_hex(4)
-    streams = {one: f"{getattr(keys, one)}:{mark}" for one in ("LOG", "SIGN_INS")}
+    streams = {one: f"{getattr(model, one)}:{mark}" for one in ("LOG", "SIGN_INS")}
     for one, stream in streams.items():
-        monkeypatch.setattr(keys, one, stream)
+        monkeypatch.setattr(model, one, stream)
     yield streams
     server.redis.delete(*streams.values())
 

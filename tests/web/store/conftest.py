@@ -12,7 +12,7 @@ from leaseq import webhooks
 from leaseq.simulation import Plan
 from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.services.people import ErasedPerson, erase_person
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
 from leaseq.webapp.store.imports import ImportJobs
@@ -75,8 +75,8 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         IdempotencyStore(client).keep(name, "scope", StoredResponse("h", 200, {}, b"body"))
         webhooks.Endpoints(client).add(f"https://example.org/{len(name)}", by=name)
     QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER_NAME))))
-    accounts._redis.hset(keys.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
-    accounts._redis.hset(keys.recovery(NAME), "hash", 1)
+    accounts._redis.hset(model.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
+    accounts._redis.hset(model.recovery_key(NAME), "hash", 1)
 
 
 def erase(server: Server, accounts: Accounts, name: str = NAME, by: str = "root") -> ErasedPerson:

@@ -14,7 +14,7 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from leaseq.cli import main
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.accounts.people import Record
 from tests.support.refused import refused
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, Browser, Caller
@@ -127,7 +127,7 @@ def test_existing_account_with_invalid_name_signs_in(
     accounts.add(new_name("other"), by="test")
     own_record = Record(name=name, role="worker", created=1.0, password=CHEAP_PASSWORDS.hash(PASSWORD, name))
     for record in (Record(name.lower(), "worker", 1.0), own_record):
-        server.client.redis.hset(keys.PEOPLE, record.name, record.dump())
+        server.client.redis.hset(model.PEOPLE, record.name, record.dump())
     browser = Browser(app, name)
     assert browser.sign_in().status_code == 303
     assert browser.get("/account").status_code == 200

@@ -17,7 +17,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts import keys as accounts_keys
+from leaseq.webapp.store.accounts import model as accounts_keys
 from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM
 from leaseq.webapp.store.accounts.sessions import password_counters

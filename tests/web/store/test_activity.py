@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.activity import KEPT_DAYS, Activity, DayFigures, How
 from tests.web.conftest import Browser, Caller
 
@@ -296,5 +296,5 @@ def test_keys_of_first_record_of_day_expire(
     activity.record(ann, "reviews", "finished", id="a", token=1)
     assert activity.today(ann, "reviews").finished == 1
     day = adjustable_clock.now.date().isoformat()
-    assert 0 < server.redis.ttl(keys.day_of(day, ann)) <= KEPT_DAYS * 86_400
-    assert 0 < server.redis.ttl(keys.recent(ann)) <= 2 * 86_400
+    assert 0 < server.redis.ttl(model.day_key(day, ann)) <= KEPT_DAYS * 86_400
+    assert 0 < server.redis.ttl(model.recent_key(ann)) <= 2 * 86_400

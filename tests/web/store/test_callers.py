@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS, Callers, Tokens
 from tests.support.leases import not_none
@@ -112,6 +112,6 @@ def test_unknown_token_is_not_cached(
     assert not process.accepts("")
     token = other_accounts.create_token(name, "another", by="test")
     assert process.accepts(token)
-    server.client.redis.hdel(keys.PEOPLE, name)  # no code does this, but a restored server may be so
+    server.client.redis.hdel(model.PEOPLE, name)  # no code does this, but a restored server may be so
     process.seconds += FRESH_SECONDS
     assert not process.accepts(token)

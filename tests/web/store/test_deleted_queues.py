@@ -12,7 +12,7 @@ from leaseq.engine.keys import Keys
 from leaseq.simulation import Plan
 from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts import keys as account_keys
+from leaseq.webapp.store.accounts import model as account_keys
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -86,7 +86,7 @@ def test_deleted_queue_is_named_only_in_expected_keys(
     leaseq.Queue(server.client, "one-to-delete").delete()
     # The number of its last token, the audit log, a person's notice of a new token, and the webhook for
     # this queue only.
-    remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.notices("ann")}
+    remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.notices_key("ann")}
     remaining_keys.add("leaseq:{@webhooks}:endpoints")
     assert keys_that_name(server, "one-to-delete") == remaining_keys
     assert keys_that_name(server, "another-one") == other_keys

@@ -14,7 +14,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_EVENTS
 from leaseq.webapp.services import people
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -88,7 +88,7 @@ def test_work_of_erased_person_is_kept_under_pseudonym(
     filled_queue: leaseq.Queue, server: Server, accounts: Accounts
 ) -> None:
     before = [replace(entry, cursor="") for entry in accounts.log.page(limit=500, kind="item").entries]
-    raw_entries = server.redis.xrange(keys.LOG)
+    raw_entries = server.redis.xrange(model.LOG)
     erased_person = erase(server, accounts)
     pseudonym = erased_person.pseudonym
     assert [message.person for message in Threads(server.client).of_item("work", "0")] == [
@@ -105,7 +105,7 @@ def test_work_of_erased_person_is_kept_under_pseudonym(
     assert [entry.detail for entry in after if entry.by == pseudonym] == [
         f"person: {pseudonym}, reason: ask Ännchen"
     ]
-    assert [id for id, _ in server.redis.xrange(keys.LOG)][: len(raw_entries)] == [
+    assert [id for id, _ in server.redis.xrange(model.LOG)][: len(raw_entries)] == [
         id for id, _ in raw_entries
     ]
     last_entry = accounts.log.page(limit=1, kind="person").entries[0]
@@ -209,7 +209,7 @@ def test_log_entries_written_during_erasure_are_kept(
     def write_meanwhile(stream: str) -> Any:
         nonlocal calls
         yield from read_entries(stream)
-        calls += stream == keys.LOG
+        calls += stream == model.LOG
         if calls == 1:  # the log is being copied
             accounts.log.write("root", "queue.set", "work", f"by {NAME}")
             monkeypatch.setattr(accounts.traces, "_entries", read_entries)
@@ -217,15 +217,15 @@ def test_log_entries_written_during_erasure_are_kept(
                 accounts.traces.rename_in_log(OTHER_NAME, "erased-other")
 
     monkeypatch.setattr(accounts.traces, "_entries", write_meanwhile)
-    count = len(server.redis.xrange(keys.LOG))
+    count = len(server.redis.xrange(model.LOG))
     erased_person = erase(server, accounts)
     entries = accounts.log.page(limit=1_000, kind="queue").entries
     assert [entry.detail for entry in entries if entry.what == "queue.set"] == [
         f"by {erased_person.pseudonym}"
     ]
-    assert len(server.redis.xrange(keys.LOG)) == count + 2
+    assert len(server.redis.xrange(model.LOG)) == count + 2
     assert not [key for key in server.redis.scan_iter() if b"log-copy" in key]
-    authors = {fields[b"by"].decode() for _, fields in server.redis.xrange(keys.LOG)}
+    authors = {fields[b"by"].decode() for _, fields in server.redis.xrange(model.LOG)}
     assert {OTHER_NAME, NAME} & authors == (set() if erases_another else {OTHER_NAME})
 
 

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.person_data import person_document
 from tests.conftest import Server
 from tests.web.store.conftest import NAME, erase
@@ -36,7 +36,7 @@ def test_export_contains_all_data_of_person(
     (held_item,) = [item for item in items.values() if item["has_draft"]]
     assert (held_item["draft"], held_item["grants"][0]["how"]) == ({"half": 1}, "held")
     assert [queue["queue"] for queue in document["queues"]] == ["work"]
-    secrets = [raw.decode() for raw in server.redis.hkeys(keys.TOKENS)]
+    secrets = [raw.decode() for raw in server.redis.hkeys(model.TOKENS)]
     text = json.dumps(document)
     assert not [secret for secret in (*secrets, "argon2") if secret in text]
     erase(server, accounts)

@@ -19,7 +19,7 @@ from leaseq.backup.stored_keys import registry
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.activity import Breaks
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
@@ -30,8 +30,8 @@ NAME = "kept-queue"
 
 
 def account_keys() -> Iterator[str]:
-    for name, value in vars(keys).items():
-        if inspect.isfunction(value):
+    for name, value in vars(model).items():
+        if inspect.isfunction(value) and name.endswith("_key"):
             yield value(*(["x"] * len(inspect.signature(value).parameters)))
         elif isinstance(value, str) and value.startswith("leaseq:") and not name.startswith("_"):
             yield value
@@ -81,7 +81,7 @@ def test_people_sign_in_on_server_restored_from_backup(
     accounts.sign_ins.log_failure("bob", "password", "192.0.2.1")
     entries = server.redis.pipeline(transaction=False)
     for n in range(600):  # more than fit into one line
-        entries.xadd(keys.LOG, {"by": "ann", "what": "queue.changed", "about": f"q{n}", "detail": ""})
+        entries.xadd(model.LOG, {"by": "ann", "what": "queue.changed", "about": f"q{n}", "detail": ""})
     entries.execute()
     assert Browser(app, "ann").sign_in().status_code == 303
 
@@ -93,7 +93,7 @@ def test_people_sign_in_on_server_restored_from_backup(
     assert restored_contents.entries == backup_contents.entries == {"people": 2, "webhook endpoints": 1}
     assert stored_values(target.redis) == stored_values(server.redis)
     assert len(stored_values(target.redis)) > 15
-    assert list(target.redis.scan_iter(keys.session("*"))) == []
+    assert list(target.redis.scan_iter(model.session_key("*"))) == []
 
     other_app = create_app(Settings(redis_url=other_url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     other_accounts: Accounts = other_app.extensions["leaseq"].accounts

@@ -1,4 +1,4 @@
-// Numbers as people type them in the page's language, by the same rules as leaseq/webapp/numbers.py.
+// Numbers as people type them in the page's language, by the same rules as leaseq/webapp/i18n.py.
 const DECIMAL = new Intl.NumberFormat(document.documentElement.lang || "en").formatToParts(1.5).find(({ type }) => type === "decimal").value;
 const GROUPED = /^(?:[1-9]\d{0,2}([.,' ])\d{3}(?:\1\d{3})*|[1-9]\d?(?:,\d\d)+,\d{3})$/;
 const NUMBER = /^([+-]?) ?([\d.,' ]+)(?:e([+-]?\d+))?$/i;

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, Lease, validation
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
     ApiToken,
@@ -133,7 +133,7 @@ class Accounts(ProviderSignIn):
     def last_sign_ins(self) -> dict[str, datetime]:
         """The time of each person's last sign-in."""
         with self._client.translating():
-            times = self._redis.hgetall(keys.SIGNED_IN)
+            times = self._redis.hgetall(model.SIGNED_IN)
         return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in times.items()}
 
     # Signing in

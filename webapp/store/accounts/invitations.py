@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, validation
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import ID_LENGTH, Invitation, Role, digest, new_secret
 from leaseq.webapp.store.accounts.people import Record, may_grant_access
 from leaseq.webapp.store.base import Store
@@ -38,13 +38,13 @@ class Links(Store):
         """Create a link; returns its token in plain text, this once."""
         token = new_secret()
         with self._client.translating():
-            self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
+            self._redis.set(model.link_key(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
         return token
 
     def find(self, token: str) -> PasswordLink | None:
         """The record of this token, unless it was used or has expired."""
         with self._client.translating():
-            raw = self._redis.get(keys.link(digest(token)))
+            raw = self._redis.get(model.link_key(digest(token)))
         return PasswordLink(**json.loads(raw)) if raw else None
 
 
@@ -72,8 +72,8 @@ class Invitations(Store):
         token_hash = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(keys.INVITATIONS, token_hash, json.dumps(record, ensure_ascii=False))
-            pipe.set(keys.invitation(token_hash), 1, ex=seconds)
+            pipe.hset(model.INVITATIONS, token_hash, json.dumps(record, ensure_ascii=False))
+            pipe.set(model.invitation_key(token_hash), 1, ex=seconds)
             pipe.execute()
         return token
 
@@ -82,8 +82,8 @@ class Invitations(Store):
         token_hash = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hget(keys.INVITATIONS, token_hash)
-            pipe.get(keys.invitation(token_hash))
+            pipe.hget(model.INVITATIONS, token_hash)
+            pipe.get(model.invitation_key(token_hash))
             raw, is_open = pipe.execute()
         return _invitation(token_hash, raw) if raw and is_open else None
 
@@ -91,14 +91,14 @@ class Invitations(Store):
         """The invitations that may be used, latest first. Expired ones are deleted."""
         with self._client.translating():
             records = {
-                token_hash.decode(): raw for token_hash, raw in self._redis.hgetall(keys.INVITATIONS).items()
+                token_hash.decode(): raw for token_hash, raw in self._redis.hgetall(model.INVITATIONS).items()
             }
             invitations = [_invitation(token_hash, raw) for token_hash, raw in records.items()]
             now = datetime.now(UTC)
             expired_ids = {invitation.id for invitation in invitations if invitation.expires_at <= now}
             for token_hash in records:
                 if token_hash[:ID_LENGTH] in expired_ids:
-                    self._redis.hdel(keys.INVITATIONS, token_hash)
+                    self._redis.hdel(model.INVITATIONS, token_hash)
         open_invitations = [invitation for invitation in invitations if invitation.id not in expired_ids]
         return sorted(open_invitations, key=lambda invitation: invitation.created_at, reverse=True)
 
@@ -107,10 +107,10 @@ class Invitations(Store):
         if invitation is None:
             raise Invalid("id", "no_invitation")
         with self._client.translating():
-            for token_hash in self._redis.hkeys(keys.INVITATIONS):
+            for token_hash in self._redis.hkeys(model.INVITATIONS):
                 if token_hash.decode().startswith(id):
-                    self._redis.delete(keys.invitation(token_hash.decode()))
-                    self._redis.hdel(keys.INVITATIONS, token_hash)
+                    self._redis.delete(model.invitation_key(token_hash.decode()))
+                    self._redis.hdel(model.INVITATIONS, token_hash)
         return invitation
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from leaseq import Invalid, LeaseqError, webhooks
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.base import Store
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class Log(Store):
         short_detail = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": short_detail}
         with self._client.translating():
-            stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG
+            stream = model.SIGN_INS if what in _SIGN_INS else model.LOG
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
         return short_detail
 
@@ -105,8 +105,8 @@ class Log(Store):
         maximum = f"({id}" if id else "+"
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            pipe.xrevrange(keys.LOG, max=id if is_sign_in else maximum, count=_BATCH)
-            pipe.xrevrange(keys.SIGN_INS, max=maximum, count=_BATCH)
+            pipe.xrevrange(model.LOG, max=id if is_sign_in else maximum, count=_BATCH)
+            pipe.xrevrange(model.SIGN_INS, max=maximum, count=_BATCH)
             changes, sign_ins = pipe.execute()
         entries = [_entry(name.decode(), fields) for name, fields in changes]
         entries += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from leaseq import Client, Invalid, validation
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.factors import Factors
 from leaseq.webapp.store.accounts.invitations import DAYS, Invitations, Links, PasswordLink
 from leaseq.webapp.store.accounts.log import Log
@@ -67,7 +67,7 @@ class Base(Store):
         """Raise ServerUnavailable or ServerRefused unless the server accepts a write. A server that is full,
         read-only or without its replicas still answers reads."""
         with self._client.translating():
-            self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
+            self._redis.set(model.PROBE, 1, ex=PROBE_SECONDS)
 
     def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Log a change of a person's sign-in, and add it to the notices of their next sign-in."""
@@ -90,17 +90,17 @@ class Onboarding(Base):
             return None
         token = new_secret()
         with self._client.translating():
-            self._redis.set(keys.SETUP, digest(token), ex=SETUP_SECONDS)
+            self._redis.set(model.SETUP, digest(token), ex=SETUP_SECONDS)
         return token
 
     def setup_is_open(self, token: str) -> bool:
         with self._client.translating():
-            value = self._redis.get(keys.SETUP)
+            value = self._redis.get(model.SETUP)
         if value is None or not hmac.compare_digest(value, digest(token).encode()):
             return False
         if has_admin(self._people.all()):  # created on the command line since then
             with self._client.translating():
-                self._redis.delete(keys.SETUP)
+                self._redis.delete(model.SETUP)
             return False
         return True
 
@@ -118,7 +118,7 @@ class Onboarding(Base):
             refuse_lookalike(admin.name, people)
             return admin
 
-        record = self._people.write(first_admin, one_time_key=keys.SETUP, check=check)
+        record = self._people.write(first_admin, one_time_key=model.SETUP, check=check)
         self.log.write(record.name, "person.set-up", record.name)
         return record.person()
 
@@ -189,9 +189,9 @@ class Onboarding(Base):
         token_hash = digest(token)
         self._people.write(
             invited_record,
-            one_time_key=keys.invitation(token_hash),
+            one_time_key=model.invitation_key(token_hash),
             check=_check_unused,
-            deleted_field=(keys.INVITATIONS, token_hash),
+            deleted_field=(model.INVITATIONS, token_hash),
         )
         self.log.write(
             record.name, "invitation.used", record.name, f"{invitation.role}, invited by {invitation.by}"
@@ -224,7 +224,9 @@ class Onboarding(Base):
                 raise _used_up()
             return replace(people[link.name], password=password_hash, version=link.version + 1)
 
-        record = self._people.write(with_password, one_time_key=keys.link(digest(token)), check=_check_unused)
+        record = self._people.write(
+            with_password, one_time_key=model.link_key(digest(token)), check=_check_unused
+        )
         self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from leaseq import Invalid, LeaseqError, ServerRefused
 from leaseq.names import find_lookalike
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import Person, Role
 from leaseq.webapp.store.base import Store
 
@@ -38,19 +38,19 @@ class Erasures(Store):
     def find(self, name: str) -> Erasure | None:
         """The unfinished erasure of this name."""
         with self._client.translating():
-            raw = self._redis.hget(keys.ERASING, name)
+            raw = self._redis.hget(model.ERASING, name)
         return load_erasure(raw) if raw else None
 
     def all(self) -> list[Erasure]:
         """The unfinished erasures, the oldest first."""
         with self._client.translating():
-            records = self._redis.hvals(keys.ERASING)
+            records = self._redis.hvals(model.ERASING)
         return sorted(map(load_erasure, records), key=lambda erasure: erasure.began)
 
     def finish(self, name: str) -> None:
         """Delete the erasure with its pseudonym, which frees the name."""
         with self._client.translating():
-            self._redis.hdel(keys.ERASING, name)
+            self._redis.hdel(model.ERASING, name)
 
 
 def load_erasure(raw: bytes) -> Erasure:
@@ -84,14 +84,14 @@ class Record:
         )
 
     def dump(self) -> str:
-        fields = {"schema": keys.SCHEMA, **asdict(self)}
+        fields = {"schema": model.SCHEMA, **asdict(self)}
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def load(cls, raw: bytes) -> Record:
         fields: dict[str, Any] = json.loads(raw)
         schema = fields.pop("schema")
-        if schema > keys.SCHEMA:
+        if schema > model.SCHEMA:
             raise ServerRefused(
                 f"the accounts have schema {schema}, which this version of leaseq does not support: "
                 "use a newer one"
@@ -135,7 +135,7 @@ class People(Store):
         """The person of this name, in any Unicode form: é is one character or two."""
         for spelling in _spellings(name):
             with self._client.translating():
-                raw = self._redis.hget(keys.PEOPLE, spelling)
+                raw = self._redis.hget(model.PEOPLE, spelling)
             if raw:
                 return Record.load(raw)
         return None
@@ -148,7 +148,7 @@ class People(Store):
 
     def all(self) -> list[Record]:
         with self._client.translating():
-            records = self._redis.hvals(keys.PEOPLE)
+            records = self._redis.hvals(model.PEOPLE)
         return sorted(map(Record.load, records), key=lambda record: record.name.casefold())
 
     def by_name(self) -> dict[str, Record]:
@@ -181,20 +181,20 @@ class People(Store):
         Invalid if no admin would be left."""
 
         def transaction(pipe: Any) -> Erasure:
-            raw = pipe.hget(keys.ERASING, name)
-            people = {record.name: record for record in map(Record.load, pipe.hvals(keys.PEOPLE))}
+            raw = pipe.hget(model.ERASING, name)
+            people = {record.name: record for record in map(Record.load, pipe.hvals(model.PEOPLE))}
             record = people.pop(name, None)
             if record and _administers(record) and not has_admin(list(people.values())):
                 raise _only_admin_error("name", name)
             erasure = load_erasure(raw) if raw else new_erasure
             pipe.multi()
-            pipe.hset(keys.ERASING, name, erasure.dump())
-            pipe.hdel(keys.PEOPLE, name)
+            pipe.hset(model.ERASING, name, erasure.dump())
+            pipe.hdel(model.PEOPLE, name)
             return erasure
 
         with self._client.translating():
             erasure: Erasure = self._redis.transaction(
-                transaction, keys.PEOPLE, keys.ERASING, value_from_callable=True
+                transaction, model.PEOPLE, model.ERASING, value_from_callable=True
             )
         self.changes += 1
         return erasure
@@ -227,20 +227,20 @@ class People(Store):
         def transaction(pipe: Any) -> Record:
             if one_time_key is not None and check is not None:
                 check(pipe.get(one_time_key))
-            records = map(Record.load, pipe.hvals(keys.PEOPLE))
+            records = map(Record.load, pipe.hvals(model.PEOPLE))
             people = {record.name: record for record in records}
             record = make(people)
-            if record.name not in people and pipe.hexists(keys.ERASING, record.name):
+            if record.name not in people and pipe.hexists(model.ERASING, record.name):
                 raise erasing_error(record.name)
             pipe.multi()
-            pipe.hset(keys.PEOPLE, record.name, record.dump())
+            pipe.hset(model.PEOPLE, record.name, record.dump())
             if one_time_key is not None:
                 pipe.delete(one_time_key)
             if deleted_field is not None:
                 pipe.hdel(*deleted_field)
             return record
 
-        watched_keys = [keys.PEOPLE] if one_time_key is None else [keys.PEOPLE, one_time_key]
+        watched_keys = [model.PEOPLE] if one_time_key is None else [model.PEOPLE, one_time_key]
         with self._client.translating():
             stored_record: Record = self._redis.transaction(
                 transaction, *watched_keys, value_from_callable=True

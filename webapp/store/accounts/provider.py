@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from leaseq import Invalid, validation
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.invitations import LINK_SECONDS, PasswordLink
 from leaseq.webapp.store.accounts.model import Person, digest
 from leaseq.webapp.store.accounts.onboarding import Onboarding
@@ -70,8 +70,8 @@ class ProviderSignIn(Onboarding):
 
     def _link_provider(self, name: str, subject_hash: str) -> None:
         with self._client.translating():
-            self._redis.hsetnx(keys.SUBJECTS, name, subject_hash)
-            stored_hash = self._redis.hget(keys.SUBJECTS, name).decode()
+            self._redis.hsetnx(model.SUBJECTS, name, subject_hash)
+            stored_hash = self._redis.hget(model.SUBJECTS, name).decode()
         if not hmac.compare_digest(stored_hash, subject_hash):
             raise _other_owner_error(name)
         self._notify(name, "sign-in.provider-tied", by=name)
@@ -79,7 +79,7 @@ class ProviderSignIn(Onboarding):
     def _linked_name(self, subject_hash: str) -> str | None:
         """The name of the account that is linked to a subject."""
         with self._client.translating():
-            subjects = self._redis.hgetall(keys.SUBJECTS)
+            subjects = self._redis.hgetall(model.SUBJECTS)
         return next(
             (name.decode() for name, stored_hash in subjects.items() if stored_hash.decode() == subject_hash),
             None,
@@ -88,12 +88,12 @@ class ProviderSignIn(Onboarding):
     def has_provider_link(self, name: str) -> bool:
         """Whether the account is linked to somebody at the provider."""
         with self._client.translating():
-            return bool(self._redis.hexists(keys.SUBJECTS, name))
+            return bool(self._redis.hexists(model.SUBJECTS, name))
 
     def unlink_provider(self, name: str, *, by: str) -> None:
         """Remove the link; the account can be linked again."""
         with self._client.translating():
-            self._redis.hdel(keys.SUBJECTS, name)
+            self._redis.hdel(model.SUBJECTS, name)
         self.log.write(by, "sign-in.provider-untied", name)
 
     def allow_provider_link(self, name: str, *, by: str) -> None:
@@ -102,14 +102,14 @@ class ProviderSignIn(Onboarding):
         record = self._people.get(name)
         text = json.dumps(asdict(PasswordLink(name, record.version, by)))
         with self._client.translating():
-            self._redis.set(keys.link_permission(name), text, ex=LINK_SECONDS)
+            self._redis.set(model.link_permission_key(name), text, ex=LINK_SECONDS)
         self.log.write(by, "sign-in.provider-allowed", name)
 
     def _use_permission(self, name: str) -> bool:
         """Use up an admin's permission, if it is still valid. Only one of two concurrent calls gets it."""
         with self._client.translating():
-            text = self._redis.get(keys.link_permission(name))
-            if text is None or not self._redis.delete(keys.link_permission(name)):
+            text = self._redis.get(model.link_permission_key(name))
+            if text is None or not self._redis.delete(model.link_permission_key(name)):
                 return False
         return PasswordLink(**json.loads(text)).is_valid(self._people.by_name())
 

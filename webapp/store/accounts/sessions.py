@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from leaseq import Client
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.log import Log
 from leaseq.webapp.store.accounts.model import Person, digest, new_secret
 from leaseq.webapp.store.accounts.people import People, Record
@@ -81,7 +81,7 @@ class Attempts(Store):
             return None
         self._add(counters, -1)
         with self._client.translating():
-            waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in exceeded_counters]
+            waits = [int(self._redis.ttl(model.failures_key(name))) for name, _ in exceeded_counters]
         return self._refusal(max(1, *waits), exceeded_counters)
 
     def uncount(self, counters: list[Counter]) -> None:
@@ -93,17 +93,17 @@ class Attempts(Store):
         counters, now = _code_counters(name, address), self._clock()
 
         def count(pipe: Any) -> float:
-            entries = [(pipe.get(keys.code_wait(key)) or b"0 0").split() for key, _ in counters]
+            entries = [(pipe.get(model.code_wait_key(key)) or b"0 0").split() for key, _ in counters]
             wait = max(float(until) for _, until in entries) - now
             pipe.multi()
             if wait <= 0:
                 for (key, free_tries), (count_before, _) in zip(counters, entries, strict=True):
                     tries = int(count_before) + 1
                     until = now + _wait_after(tries, free_tries)
-                    pipe.set(keys.code_wait(key), f"{tries} {until}", ex=_SLOW_SECONDS)
+                    pipe.set(model.code_wait_key(key), f"{tries} {until}", ex=_SLOW_SECONDS)
             return wait
 
-        watched_keys = [keys.code_wait(key) for key, _ in counters]
+        watched_keys = [model.code_wait_key(key) for key, _ in counters]
         with self._client.translating():
             wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
         return self._refusal(math.ceil(wait), counters[:1]) if wait > 0 else None
@@ -111,19 +111,21 @@ class Attempts(Store):
     def reset_code_counts(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
         with self._client.translating():
-            self._redis.delete(*(keys.code_wait(key) for key, _ in _code_counters(name, address)))
+            self._redis.delete(*(model.code_wait_key(key) for key, _ in _code_counters(name, address)))
 
     def _refusal(self, seconds: int, counters: list[Counter]) -> TooManyTries:
         with self._client.translating():
-            is_first = self._redis.set(keys.refusal_logged(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
+            is_first = self._redis.set(
+                model.refusal_logged_key(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True
+            )
         return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             for name, _ in counters:
-                pipe.set(keys.failures(name), 0, ex=WINDOW_SECONDS, nx=True)
-                pipe.incr(keys.failures(name), amount)
+                pipe.set(model.failures_key(name), 0, ex=WINDOW_SECONDS, nx=True)
+                pipe.incr(model.failures_key(name), amount)
             return [int(count) for count in pipe.execute()[1::2]]
 
 
@@ -167,10 +169,10 @@ class SignIns(Store):
         self._log.write(name, "sign-in.done", name, f"{method}, {address}")
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hget(keys.FAILED, name)
-            pipe.hdel(keys.FAILED, name)
-            pipe.lrange(keys.notices(name), 0, -1)
-            pipe.delete(keys.notices(name))
+            pipe.hget(model.FAILED, name)
+            pipe.hdel(model.FAILED, name)
+            pipe.lrange(model.notices_key(name), 0, -1)
+            pipe.delete(model.notices_key(name))
             failed_count, _, records, _ = pipe.execute()
         return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.load, reversed(records))))
 
@@ -182,7 +184,7 @@ class SignIns(Store):
         )
         if record:
             with self._client.translating():
-                self._redis.hincrby(keys.FAILED, record.name, 1)
+                self._redis.hincrby(model.FAILED, record.name, 1)
 
     def log_limited(self, name: str, method: str, address: str) -> None:
         """Log a try that was refused after too many failures."""
@@ -196,8 +198,8 @@ class SignIns(Store):
         change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.lpush(keys.notices(name), change)
-            pipe.ltrim(keys.notices(name), 0, MAX_NOTICES - 1)
+            pipe.lpush(model.notices_key(name), change)
+            pipe.ltrim(model.notices_key(name), 0, MAX_NOTICES - 1)
             pipe.execute()
 
 
@@ -237,8 +239,8 @@ class Sessions(Store):
         secret, now = new_secret(), int(time.time())
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            pipe.set(keys.session(digest(secret)), f"{now} {person.name}", ex=self._seconds)
-            pipe.hset(keys.SIGNED_IN, person.name, now)
+            pipe.set(model.session_key(digest(secret)), f"{now} {person.name}", ex=self._seconds)
+            pipe.hset(model.SIGNED_IN, person.name, now)
             pipe.execute()
         return f"{secret}:{person.version}:{person.name}"
 
@@ -255,7 +257,7 @@ class Sessions(Store):
         claim = _SessionCookie.read(cookie)
         if claim is None:
             return None
-        key = keys.session(digest(claim.secret))
+        key = model.session_key(digest(claim.secret))
         raw, session, *replies = self._client.ask(*_reads(claim), *commands(claim.name))
         seen_at, _, owner = (session or b"").decode().partition(" ")
         if raw is None or owner != claim.name:
@@ -287,8 +289,8 @@ class Sessions(Store):
         claim = _SessionCookie.read(cookie)
         if claim is not None:
             with self._client.translating():
-                self._redis.delete(keys.session(digest(claim.secret)))
+                self._redis.delete(model.session_key(digest(claim.secret)))
 
 
 def _reads(claim: _SessionCookie) -> Sequence[Command]:
-    return (("HGET", keys.PEOPLE, claim.name), ("GET", keys.session(digest(claim.secret))))
+    return (("HGET", model.PEOPLE, claim.name), ("GET", model.session_key(digest(claim.secret))))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Client, Invalid
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import (
     ID_LENGTH,
     MAX_TOKENS,
@@ -59,22 +59,22 @@ class Tokens(Store):
         text = json.dumps(record, ensure_ascii=False)
 
         def add(pipe: Any) -> None:
-            expired_hashes = self._expired_hashes(pipe.hgetall(keys.TOKENS), person, now)
+            expired_hashes = self._expired_hashes(pipe.hgetall(model.TOKENS), person, now)
             pipe.multi()
             if expired_hashes:
-                pipe.hdel(keys.TOKENS, *expired_hashes)
-                pipe.hdel(keys.TOKENS_USED, *expired_hashes)
-            pipe.hset(keys.TOKENS, digest(token), text)
+                pipe.hdel(model.TOKENS, *expired_hashes)
+                pipe.hdel(model.TOKENS_USED, *expired_hashes)
+            pipe.hset(model.TOKENS, digest(token), text)
 
         with self._client.translating():
-            self._redis.transaction(add, keys.TOKENS)
+            self._redis.transaction(add, model.TOKENS)
         return token
 
     def find(self, token: str) -> ApiToken | None:
         """The record of a token in plain text."""
         token_hash = digest(token)
         with self._client.translating():
-            raw = self._redis.hget(keys.TOKENS, token_hash)
+            raw = self._redis.hget(model.TOKENS, token_hash)
         return _token(token_hash, json.loads(raw), None) if raw else None
 
     def rotate(self, old_token: ApiToken) -> str:
@@ -83,18 +83,18 @@ class Tokens(Store):
         token = new_secret(PREFIX)
 
         def replace(pipe: Any) -> None:
-            tokens = pipe.hgetall(keys.TOKENS)
+            tokens = pipe.hgetall(model.TOKENS)
             old_hash = next((token for token in tokens if token.decode()[:ID_LENGTH] == old_token.id), None)
             if old_hash is None:
                 raise _no_such_token(old_token.id)
             record = {**json.loads(tokens[old_hash]), "created": self._clock()}
             pipe.multi()
-            pipe.hdel(keys.TOKENS, old_hash)
-            pipe.hdel(keys.TOKENS_USED, old_hash)
-            pipe.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
+            pipe.hdel(model.TOKENS, old_hash)
+            pipe.hdel(model.TOKENS_USED, old_hash)
+            pipe.hset(model.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
 
         with self._client.translating():
-            self._redis.transaction(replace, keys.TOKENS)
+            self._redis.transaction(replace, model.TOKENS)
         self.changes += 1
         return token
 
@@ -119,7 +119,7 @@ class Tokens(Store):
 
     def commands(self, token_hash: str) -> list[tuple[str, ...]]:
         """The commands whose replies ``record_use`` reads."""
-        return [("HGET", keys.TOKENS, token_hash), ("HGET", keys.TOKENS_USED, token_hash)]
+        return [("HGET", model.TOKENS, token_hash), ("HGET", model.TOKENS_USED, token_hash)]
 
     def record_use(self, token_hash: str, raw: bytes | None, last_use: bytes | None) -> ApiToken | None:
         """The token of this digest, from the replies to ``commands``; also records its use."""
@@ -127,14 +127,14 @@ class Tokens(Store):
             return None
         if (now := self._clock()) - int(last_use or 0) >= _MINUTE:
             with self._client.translating():
-                self._redis.hset(keys.TOKENS_USED, token_hash, int(now))
+                self._redis.hset(model.TOKENS_USED, token_hash, int(now))
         return _token(token_hash, json.loads(raw), last_use)
 
     def of_person(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
         with self._client.translating():
-            records = self._redis.hgetall(keys.TOKENS)
-            last_uses = self._redis.hgetall(keys.TOKENS_USED)
+            records = self._redis.hgetall(model.TOKENS)
+            last_uses = self._redis.hgetall(model.TOKENS_USED)
         tokens = [
             _token(token_hash.decode(), json.loads(raw), last_uses.get(token_hash))
             for token_hash, raw in records.items()
@@ -160,11 +160,11 @@ class Tokens(Store):
     def forget_queue(self, queue: str) -> None:
         """Revoke the tokens for a queue that is deleted: they must not be valid for a new one of its name."""
         with self._client.translating():
-            records = self._redis.hgetall(keys.TOKENS)
+            records = self._redis.hgetall(model.TOKENS)
             hashes = [token_hash for token_hash, raw in records.items() if json.loads(raw)["queue"] == queue]
             if hashes:
-                self._redis.hdel(keys.TOKENS, *hashes)
-                self._redis.hdel(keys.TOKENS_USED, *hashes)
+                self._redis.hdel(model.TOKENS, *hashes)
+                self._redis.hdel(model.TOKENS_USED, *hashes)
                 self.changes += 1
 
     def _forget(self, tokens: Sequence[ApiToken]) -> None:
@@ -172,12 +172,12 @@ class Tokens(Store):
         with self._client.translating():
             hashes = [
                 token_hash
-                for token_hash in self._redis.hkeys(keys.TOKENS)
+                for token_hash in self._redis.hkeys(model.TOKENS)
                 if token_hash.decode()[:ID_LENGTH] in ids
             ]
             if hashes:
-                self._redis.hdel(keys.TOKENS, *hashes)
-                self._redis.hdel(keys.TOKENS_USED, *hashes)
+                self._redis.hdel(model.TOKENS, *hashes)
+                self._redis.hdel(model.TOKENS_USED, *hashes)
                 self.changes += 1
 
 
@@ -254,7 +254,7 @@ class Callers(Store):
 
     def reads(self, token: str, person: str) -> Sequence[Command]:
         """Commands that read all on which `find` depends, but for the time."""
-        return (("HGET", keys.TOKENS, digest(token)), ("HGET", keys.PEOPLE, person))
+        return (("HGET", model.TOKENS, digest(token)), ("HGET", model.PEOPLE, person))
 
     def find_now(self, token: str) -> Caller | None:
         """The same as it is stored now, not as it was read within the last second."""
@@ -265,7 +265,7 @@ class Callers(Store):
         """``name``: the token's person, if known from before, to read both in one round trip."""
         commands = self._tokens.commands(token_hash)
         if name is not None:
-            commands.append(("HGET", keys.PEOPLE, name))
+            commands.append(("HGET", model.PEOPLE, name))
         raw, last_use, *person = self._client.ask(*commands)
         token = self._tokens.record_use(token_hash, raw, last_use)
         if token is None:

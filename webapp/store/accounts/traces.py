@@ -13,7 +13,7 @@ from typing import Any
 
 import leaseq
 from leaseq import Client, Lease, Queue
-from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.sessions import AccountChange
 from leaseq.webapp.store.base import Store
 
@@ -93,14 +93,19 @@ class Traces(Store):
         """Delete what let a person sign in whose record is deleted: sessions, factor, links and invitations,
         including those that they created for others."""
         now = int(time.time()) // 30
-        codes = [keys.code_used(name, step) for step in range(now - _CODES, now + _CODES)]
-        own = [keys.recovery(name), keys.factor_offered(name), keys.link_permission(name), *codes]
-        hashes = (keys.FACTORS, keys.SUBJECTS, keys.FAILED, keys.SIGNED_IN)
+        codes = [model.code_used_key(name, step) for step in range(now - _CODES, now + _CODES)]
+        own = [
+            model.recovery_key(name),
+            model.factor_offered_key(name),
+            model.link_permission_key(name),
+            *codes,
+        ]
+        hashes = (model.FACTORS, model.SUBJECTS, model.FAILED, model.SIGNED_IN)
         self._client.ask(*(("HDEL", key, name) for key in hashes), *(("UNLINK", key) for key in own))
-        self._delete_strings(keys.session("*"), lambda raw: raw.decode().partition(" ")[2] == name)
-        for pattern in (keys.link("*"), keys.link_permission("*")):
+        self._delete_strings(model.session_key("*"), lambda raw: raw.decode().partition(" ")[2] == name)
+        for pattern in (model.link_key("*"), model.link_permission_key("*")):
             self._delete_strings(pattern, lambda raw: _concerns(name, raw))
-        (invitations,) = self._client.ask(("HVALS", keys.INVITATIONS))
+        (invitations,) = self._client.ask(("HVALS", model.INVITATIONS))
         if any(_concerns(name, raw) for raw in invitations):
             self._delete_invitations(name)
 
@@ -108,10 +113,10 @@ class Traces(Store):
         """The number of failed sign-ins since a person's last one, when each session was last used, and the
         notices for the next sign-in, the oldest first."""
         (failed_count, notices) = self._client.ask(
-            ("HGET", keys.FAILED, name), ("LRANGE", keys.notices(name), 0, -1)
+            ("HGET", model.FAILED, name), ("LRANGE", model.notices_key(name), 0, -1)
         )
         seen_times: list[datetime] = []
-        for names in self._keys_like(keys.session("*")):
+        for names in self._keys_like(model.session_key("*")):
             for raw in self._client.ask(*(("GET", key) for key in names)):
                 at, _, owner = (raw or b"").decode().partition(" ")
                 seen_times += [datetime.fromtimestamp(int(at), UTC)] if owner == name else []
@@ -123,28 +128,28 @@ class Traces(Store):
 
     def rename_in_notices(self, name: str, to: str) -> None:
         """Delete a person's notices, and replace their name in other people's notices."""
-        self._client.ask(("UNLINK", keys.notices(name)))
-        for lists in self._keys_like(keys.notices("*")):
+        self._client.ask(("UNLINK", model.notices_key(name)))
+        for lists in self._keys_like(model.notices_key("*")):
             for key in lists:
                 with self._client.translating():
                     self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
 
     def delete_sign_ins(self, name: str) -> None:
         """Delete the entries about a person's sign-ins, which contain addresses."""
-        for entries in self._entries(keys.SIGN_INS):
+        for entries in self._entries(model.SIGN_INS):
             ids = [id for id, entry in entries if name.encode() in (entry[b"about"], entry[b"by"])]
             if ids:
-                self._client.ask(("XDEL", keys.SIGN_INS, *ids))
+                self._client.ask(("XDEL", model.SIGN_INS, *ids))
 
     def rename_in_log(self, name: str, to: str) -> None:
         """Replace a name in the managers' log. Entries can't be changed, so a copy with the same ids replaces
         the log; if another erasure replaced it in the meantime, a new copy is made."""
-        while any(_mentions(name, entry) for entries in self._entries(keys.LOG) for _, entry in entries):
+        while any(_mentions(name, entry) for entries in self._entries(model.LOG) for _, entry in entries):
             with self._client.translating():
-                copy_count = self._redis.get(keys.LOG_COPIES)
-                copy_key, minimum = keys.log_copy(to), b"-"
+                copy_count = self._redis.get(model.LOG_COPIES)
+                copy_key, minimum = model.log_copy_key(to), b"-"
                 self._redis.unlink(copy_key)
-                for entries in self._entries(keys.LOG):
+                for entries in self._entries(model.LOG):
                     pipe = self._redis.pipeline(transaction=False)
                     for id, entry in entries:
                         pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
@@ -154,8 +159,8 @@ class Traces(Store):
                     lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _replace_log(
                         pipe, copy_count, copy_key, minimum, name, to
                     ),
-                    keys.LOG,
-                    keys.LOG_COPIES,
+                    model.LOG,
+                    model.LOG_COPIES,
                 )
 
     def _entries(self, stream: str) -> Iterator[list[tuple[bytes, dict[bytes, bytes]]]]:
@@ -178,10 +183,10 @@ class Traces(Store):
 
     def _delete_invitations(self, name: str) -> None:
         with self._client.translating():
-            invitations = self._redis.hgetall(keys.INVITATIONS)
+            invitations = self._redis.hgetall(model.INVITATIONS)
             for token_hash in (key for key, raw in invitations.items() if _concerns(name, raw)):
-                self._redis.delete(keys.invitation(token_hash.decode()))
-                self._redis.hdel(keys.INVITATIONS, token_hash)
+                self._redis.delete(model.invitation_key(token_hash.decode()))
+                self._redis.hdel(model.INVITATIONS, token_hash)
 
 
 def _concerns(name: str, raw: bytes) -> bool:
@@ -217,13 +222,13 @@ def _replace_log(
     pipe: Any, copy_count: bytes | None, copy_key: str, minimum: bytes, name: str, to: str
 ) -> None:
     """Replace the log with the copy, after adding the entries written in the meantime."""
-    if pipe.get(keys.LOG_COPIES) != copy_count:
+    if pipe.get(model.LOG_COPIES) != copy_count:
         pipe.multi()
         pipe.unlink(copy_key)
         return
-    entries = pipe.xrange(keys.LOG, min=minimum)
+    entries = pipe.xrange(model.LOG, min=minimum)
     pipe.multi()
     for id, entry in entries:
         pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
-    pipe.rename(copy_key, keys.LOG)
-    pipe.incrby(keys.LOG_COPIES, 1)
+    pipe.rename(copy_key, model.LOG)
+    pipe.incrby(model.LOG_COPIES, 1)
