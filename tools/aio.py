@@ -38,7 +38,7 @@ NO_LIMIT = "# ruff: noqa: E501\n"  # to a line's length, for joined strings
 # By module: the names written by hand in leaseq/engine/aio, which are imported from there.
 HANDWRITTEN_NAMES = {
     "leaseq.engine.client": {"Client", "check_client", "connection_of"},
-    "leaseq.engine.iterables": {"each"},
+    "leaseq.engine.arguments": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
     "leaseq.queue.related_data": {"delete_related_data"},
@@ -263,7 +263,7 @@ def _import_line(module: str, alias: ast.alias, async_names: dict[str, set[str]]
     """Import from the folder ``aio`` if the name awaits something."""
     if alias.name in async_names.get(module, ()):
         module = _aio_module(module)
-    if f"{module}.{alias.name}" in async_names:  # a whole module
+    if f"{module}.{alias.name}" in async_names.keys() - HANDWRITTEN_NAMES.keys():  # a whole module
         module = _aio_module(f"{module}.x").removesuffix(".x")
     return f"from {module} import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
 

@@ -35,6 +35,7 @@ from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess, UnreachableRow, unreachable_rows
@@ -80,6 +81,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         OpenCalls(client),
         threads,
         Simulations(client),
+        ImportJobs(client),
         ListSettingsStore(client),
         Samples(client),
         access,

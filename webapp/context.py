@@ -19,6 +19,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
@@ -47,6 +48,7 @@ class State:
     open_calls: OpenCalls
     threads: Threads
     simulations: Simulations
+    imports: ImportJobs
     lists: ListSettingsStore
     samples: Samples
     access: QueueAccess

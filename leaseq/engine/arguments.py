@@ -9,16 +9,26 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import TypedDict, get_args
+from typing import TypedDict, TypeVar, get_args
 from urllib.parse import unquote
 
 from leaseq import validation
 from leaseq.engine import codec
 from leaseq.errors import Invalid
 from leaseq.models import Filter, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
+
+T = TypeVar("T")
+
+
+def each(items: Iterable[T]) -> Iterable[T]:
+    """Return the items. Raises Invalid if they are not an iterable, or are text, bytes or a mapping."""
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        type_name = "a list or another iterable of payloads or NewItems"
+        raise Invalid("items", "type", type=type_name, kind=type(items).__name__)
+    return items
 
 
 def with_digests(rows: Sequence[str]) -> list[str]:

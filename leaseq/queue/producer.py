@@ -9,7 +9,7 @@ from typing import NamedTuple
 from leaseq import validation
 from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.engine import arguments, replies
-from leaseq.engine.iterables import each
+from leaseq.engine.arguments import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
 from leaseq.policy import Policy

@@ -16,37 +16,52 @@ Everything streams: memory does not grow with the number of rows.
 from leaseq.models import NewItem
 from leaseq.transfer.delimited import DELIMITERS, QUOTES, Quotes, splits
 from leaseq.transfer.encodings import decoded, gzipped, unpacked, without_gz
-from leaseq.transfer.formats import (
+from leaseq.transfer.importing import (
+    CheckResult,
+    ImportResult,
+    Rejects,
+    Rows,
+    array_values,
+    check,
+    import_items,
+    read,
+)
+from leaseq.transfer.rows import (
     CONTENT_TYPES,
+    DATES,
     FORMATS,
     TABLES,
     TEXT_TABLES,
-    Format,
-    answer_shape,
-    foreign,
-    format_of,
-    in_zone,
-    item_shape,
-    period_of,
-    time_of,
-)
-from leaseq.transfer.importing import CheckResult, ImportResult, Rejects, check, import_items
-from leaseq.transfer.reading import Rows, array_values, read
-from leaseq.transfer.rows import (
-    DATES,
     BadRow,
     ColumnMapping,
     Dates,
     FileItem,
+    Format,
     Remedy,
+    answer_shape,
+    column_letter,
     date_orders,
+    foreign,
+    format_of,
     from_envelope,
+    in_zone,
+    item_shape,
+    period_of,
+    time_of,
     utc_time,
 )
-from leaseq.transfer.tables import TableSummary, column_letter
-from leaseq.transfer.values import CellChoice, cell, is_id, kind_of, unguarded
+from leaseq.transfer.tables import CellChoice, TableSummary, is_id, kind_of
 from leaseq.transfer.workbooks import SheetRows, first_rows
-from leaseq.transfer.writing import BEGINNING, AnswersSince, encode, encode_items, whole_file, write
+from leaseq.transfer.writing import (
+    BEGINNING,
+    AnswersSince,
+    cell,
+    encode,
+    encode_items,
+    unguarded,
+    whole_file,
+    write,
+)
 from leaseq.validation import rfc3339
 
 __all__ = [

@@ -13,8 +13,7 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid, TooLarge
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG, Line, lines
-from leaseq.transfer.formats import MAX_COLUMNS, too_many_columns
-from leaseq.transfer.rows import BadRow, Remedy, Row
+from leaseq.transfer.rows import MAX_COLUMNS, BadRow, Remedy, Row, too_many_columns
 
 
 class RecordTooLong(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import re
 import tempfile
@@ -23,8 +22,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.transfer.delimited import QuoteMode
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG
-from leaseq.transfer.formats import MAX_COLUMNS, too_many_columns
-from leaseq.transfer.rows import BadRow, Row
+from leaseq.transfer.rows import MAX_COLUMNS, BadRow, Row, column_letter, compact_json, too_many_columns
 
 MAX_BYTES = 104_857_600
 MAX_UNPACKED = 1_073_741_824
@@ -280,7 +278,7 @@ _SHEET_HEAD = (
 def workbook(names: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> Iterator[bytes]:
     """Yield the file in pieces. ``names`` are the columns, in order; a row may lack some."""
     output = _Pieces()
-    columns = [(name, _column_letters(number)) for number, name in enumerate(names, 1)]
+    columns = [(name, column_letter(number)) for number, name in enumerate(names, 1)]
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, text in _PARTS.items():
             archive.writestr(zipfile.ZipInfo(path), (_HEAD + text).encode(), zipfile.ZIP_DEFLATED)
@@ -338,18 +336,10 @@ def _cell(place: str, name: str, row: Mapping[str, Json]) -> str:
         return f'<c r="{place}" t="b"><v>{value:d}</v></c>'
     if isinstance(value, int | float) and abs(value) < _EXACT:
         return f'<c r="{place}"><v>{value!r}</v></c>'
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = value if isinstance(value, str) else compact_json(value)
     if len(text) > MAX_TEXT // 2 and len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
         raise Invalid(
             "format", "xlsx_cell", maximum=MAX_TEXT, count=len(text), name=name, id=str(row.get("id"))
         )
     escaped = escape(_SPECIAL.sub(lambda match: f"_x{ord(match[0]):04X}_", text))
     return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is></c>'
-
-
-def _column_letters(number: int) -> str:
-    letters = ""
-    while number:
-        number, place = divmod(number - 1, 26)
-        letters = chr(ord("A") + place) + letters
-    return letters

@@ -8,7 +8,7 @@ import pytest
 
 from leaseq import transfer
 from leaseq.errors import Invalid
-from leaseq.transfer import BadRow, CellChoice, NewItem, values
+from leaseq.transfer import BadRow, CellChoice, NewItem, tables
 from tests.transfer.reads import TEXT, next_item, payloads, read, summary
 
 SITES = [{"city": "A", "site": "x"}, {"city": "B", "site": "y"}]
@@ -253,7 +253,7 @@ def test_last_cell_of_a_long_column_decides() -> None:
 
 def test_rows_that_are_read_ahead_take_limited_space(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column that had only values until then has values, and a later cell of another kind is a bad row."""
-    monkeypatch.setattr(values, "SPOOL_BYTES", 20_000)
+    monkeypatch.setattr(tables, "SPOOL_BYTES", 20_000)
     data = io.BytesIO(b"n,m,x\n" + b"1,true,\n" * 50_000 + b"7,n/a,t\ntrue,false,3\n,,4\n")
     rows = transfer.read(data, "csv", cells=AUTO)
     assert next_item(rows).payload == {"n": 1, "m": True, "x": ""}

@@ -14,8 +14,7 @@ from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.models import Answer
 from leaseq.transfer import writing
-from leaseq.transfer.formats import MAX_COLUMNS
-from leaseq.transfer.values import compact_json
+from leaseq.transfer.rows import MAX_COLUMNS, compact_json
 from tests.support.refused import refused
 
 AT = datetime(2026, 11, 21, 10, 5, 0, 123_456, tzinfo=UTC)

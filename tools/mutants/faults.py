@@ -242,7 +242,7 @@ def digest(text: str) -> str:
     ),
     Fault(
         "a number followed by a formula is a number",
-        "leaseq/transfer/values.py",
+        "leaseq/transfer/tables.py",
         """
 class _Begins:
     fullmatch = _NUMBER.match
@@ -254,7 +254,7 @@ _NUMBER = _Begins()
     ),
     Fault(
         "a sign after a pipe is no formula",
-        "leaseq/transfer/values.py",
+        "leaseq/transfer/tables.py",
         '_SPLIT = re.compile(_SPLIT.pattern.replace("|", "", 1))\n',
         ("test_spreadsheet_formula_in_a_cell_gets_an_apostrophe",),
     ),

@@ -11,15 +11,11 @@ from werkzeug.exceptions import ClientDisconnected, NotFound
 
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.store.imports import BadRows, ImportJob, ImportJobs
-
-
-def jobs() -> ImportJobs:
-    return ImportJobs(state().client)
+from leaseq.webapp.store.imports import BadRows, ImportJob
 
 
 def find(queue: str, id: str) -> ImportJob:
-    job = jobs().find(queue, id)
+    job = state().imports.find(queue, id)
     if job is None:
         raise NotFound(_("There is no such import, or it is more than a week old."))
     return job
@@ -27,7 +23,7 @@ def find(queue: str, id: str) -> ImportJob:
 
 def plan(queue: str, mapping: Mapping[str, Any]) -> str:
     """Store how a file is to be read, and return the id of its job."""
-    return jobs().create(queue, person().name, mapping)
+    return state().imports.create(queue, person().name, mapping)
 
 
 def add_rows(
@@ -60,7 +56,7 @@ def add_rows(
 def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfer.BadRow], str]) -> None:
     """Import the rows of a job's file, once. The job has the outcome: if this fails, the number of rows that
     were added. ``reason_of``: what is wrong with a row."""
-    store = jobs()
+    store = state().imports
     if not store.begin(id):
         raise Invalid("import", "import_done")
     bad_rows = BadRows(store, id, reason_of)

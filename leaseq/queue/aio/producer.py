@@ -9,7 +9,7 @@ from datetime import datetime
 from leaseq import validation
 from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.engine import arguments, replies
-from leaseq.engine.aio.iterables import each
+from leaseq.engine.aio.arguments import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
 from leaseq.policy import Policy

@@ -66,7 +66,7 @@ GUARDS: tuple[Guard, ...] = (
         "CSV cells neutralised",
         guard(
             "cell-formula",
-            "leaseq/transfer/values.py",
+            "leaseq/transfer/writing.py",
             "_FORMULA.match(text) and not _JSON_NUMBER.fullmatch(text)",
             instead="False",
         ),

@@ -17,8 +17,7 @@ from werkzeug.exceptions import ClientDisconnected
 import leaseq
 from leaseq import Invalid, checkpoints
 from leaseq.transfer import BadRow, ImportResult
-from leaseq.webapp.manage.importing.mapping import ImportMapping
-from leaseq.webapp.manage.importing.remarks import bad_row_message
+from leaseq.webapp.manage.importing.mapping import ImportMapping, bad_row_message
 from leaseq.webapp.serving.bodies import StrictRequest
 from leaseq.webapp.store import imports as jobs_module
 from leaseq.webapp.store.accounts import Accounts

@@ -8,7 +8,7 @@ import pytest
 
 from leaseq import Invalid
 from leaseq.transfer import BadRow
-from leaseq.webapp.manage.importing.remarks import bad_row_message
+from leaseq.webapp.manage.importing.mapping import bad_row_message
 
 SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for double quotes."
 

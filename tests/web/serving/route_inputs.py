@@ -18,9 +18,8 @@ from werkzeug.datastructures import MultiDict
 import leaseq
 from leaseq import transfer, webhooks
 from leaseq.transfer.workbooks import workbook
-from leaseq.webapp.manage.importing.mapping import ImportMapping
+from leaseq.webapp.manage.importing.mapping import ImportMapping, bad_row_message
 from leaseq.webapp.manage.importing.new_queue import NO_QUEUE
-from leaseq.webapp.manage.importing.remarks import bad_row_message
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.imports import BadRows, ImportJobs
 from leaseq.webapp.store.threads import Threads

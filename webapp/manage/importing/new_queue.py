@@ -20,13 +20,7 @@ from leaseq.webapp import demo
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.manage.importing.mapping import (
-    ENCODINGS,
-    LAST_HEADER_LINE,
-    FilePreview,
-    ImportMapping,
-    preview_of,
-)
+from leaseq.webapp.manage.importing.mapping import ENCODINGS, LAST_HEADER_LINE, ImportMapping
 from leaseq.webapp.manage.importing.pages import (
     check_of,
     check_of_body,
@@ -35,6 +29,7 @@ from leaseq.webapp.manage.importing.pages import (
     preview_of_piece,
     refused_preview,
 )
+from leaseq.webapp.manage.importing.preview import FilePreview, preview_of
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import streamed_answers
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
@@ -186,7 +181,7 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
         queue = _create_queue(preview)
     except Invalid as error:
         return refused_preview(error)
-    imports.jobs().update(id, queue=queue.name)
+    state().imports.update(id, queue=queue.name)
     return {"to": url_for("manage.run_import", q=queue.name, id=id)}, 201
 
 

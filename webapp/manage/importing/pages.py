@@ -13,17 +13,18 @@ from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, transfer
-from leaseq.webapp.context import existing_queue, wants_fragment
+from leaseq.webapp.context import existing_queue, state, wants_fragment
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.importing.mapping import (
     ENCODINGS,
     LAST_HEADER_LINE,
-    FilePreview,
     ImportMapping,
+    bad_row_message,
     noted_skills,
-    preview_of,
+    remarks,
+    skills_remark,
 )
-from leaseq.webapp.manage.importing.remarks import bad_row_message, remarks, skills_remark
+from leaseq.webapp.manage.importing.preview import FilePreview, preview_of
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import download
 from leaseq.webapp.security.authorization import needs, takes_any_size
@@ -144,7 +145,7 @@ def check_of_body(q: str, id: str) -> dict[str, Any]:
     mapping = ImportMapping.from_record(imports.find(q, id).plan)
     check = check_of(q, mapping, strict_request().byte_lines())
     importable = check["importable_count"]
-    imports.jobs().update(id, total=importable + check["bad_count"], importable=importable)
+    state().imports.update(id, total=importable + check["bad_count"], importable=importable)
     return check
 
 
@@ -171,7 +172,7 @@ def rejected_rows(q: str, id: str) -> Response:
     """The rejected rows as a file, each with its reason, to correct and import again."""
     existing_queue(q)
     is_table = ImportMapping.from_record(imports.find(q, id).plan).table
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in imports.jobs().bad_rows(id))
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in state().imports.bad_rows(id))
     body = _as_table(id) if is_table else lines
     kind: transfer.Format = "csv" if is_table else "jsonl"
     return download(map(str.encode, body), transfer.CONTENT_TYPES[kind], f"{q}-rejected.{kind}")
@@ -179,7 +180,7 @@ def rejected_rows(q: str, id: str) -> Response:
 
 def _as_table(id: str) -> Iterator[str]:
     """CSV with the line, the reason, and the row's own columns as far as known."""
-    jobs = imports.jobs()
+    jobs = state().imports
     names: list[str] = []
     width = 0
     for entry in jobs.bad_rows(id):
@@ -203,7 +204,7 @@ def _line(cells: list[Any]) -> str:
 
 def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     bad_rows = (
-        list(imports.jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1))
+        list(state().imports.bad_rows(job.id, BAD_ROWS_SHOWN + 1))
         if job.is_over and job.result.rejected + job.result.conflicts
         else []
     )
@@ -224,7 +225,7 @@ def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
 def check_of(q: str, mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
     rows, requires = mapping.rows(stream), set[frozenset[str]]()
     result = transfer.check(noted_skills(rows, requires))
-    skills = skills_remark(requires, skill_sets_of(q))
+    skills = skills_remark(requires, skill_sets_of(q)) if requires else []
     return {
         **_check_context(result),
         "remarks": [*remarks(rows.summary), *skills],
@@ -247,7 +248,7 @@ def _page(
         error=error,
         check=check,
         file=file,
-        latest_jobs=imports.jobs().latest(queue.name),
+        latest_jobs=state().imports.latest(queue.name),
         encodings=ENCODINGS,
         header_lines=range(1, LAST_HEADER_LINE + 1),
     )

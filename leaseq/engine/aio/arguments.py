@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from typing import TypeVar
 
-from leaseq.engine import iterables
+from leaseq.engine import arguments
 
 T = TypeVar("T")
 
@@ -16,5 +16,5 @@ async def each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
         async for item in items:
             yield item
     else:
-        for item in iterables.each(items):
+        for item in arguments.each(items):
             yield item
