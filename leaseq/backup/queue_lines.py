@@ -49,7 +49,7 @@ def write_queue(client: Client, name: str, writer: Writer, clock: Clock | None) 
 
 
 def _queue(policy: Policy, name: str, commands: Commands) -> Line:
-    at, clock, token, mixed, paused, request, changes, *counts = commands.dump(COUNTERS).rest
+    at, clock, token, mixed, paused, request, changes, *counts = commands.run("dump", *COUNTERS).rest
     return {
         "queue": name,
         "policy": asdict(policy),
@@ -69,12 +69,14 @@ def _items(commands: Commands) -> Iterator[Sequence[Any]]:
     steps."""
     cursor, count = "0", _MAX_ITEMS
     while cursor:
-        next_cursor, remaining_ids, *items = commands.dump_items(cursor, count).rest
+        next_cursor, remaining_ids, *items = commands.run("dump_items", cursor, count).rest
         yield from items
         size = sum(len(part) for item in items for part in item[5:])
         count = max(1, count // 2) if remaining_ids or size > _LARGE_REPLY else min(count * 2, _MAX_ITEMS)
         while remaining_ids:
-            _, remaining_ids, *items = commands.dump_items("", 0, [id.decode() for id in remaining_ids]).rest
+            _, remaining_ids, *items = commands.run(
+                "dump_items", "", "", *(id.decode() for id in remaining_ids)
+            ).rest
             yield from items
         cursor = "" if next_cursor == b"0" else next_cursor.decode()
 
@@ -107,7 +109,7 @@ class QueueLoader:
         self._commands = commands_of(client, line["queue"], clock)
         self._rows: list[str] = []
         self._bytes = 0
-        reply = self._commands.load(*_state(line))
+        reply = self._commands.run("load", *_state(line))
         if reply.code == replies.DELETING:
             raise RestoreRefused(
                 f"the deletion of the queue {line['queue']!r} did not end: run `leaseq queue delete` again"
@@ -142,18 +144,18 @@ class QueueLoader:
         for key in (RESTORED_QUEUES, QUEUES):  # these are in two slots of a cluster
             self._client.ask(("SADD", key, self._queue.name))
         try:
-            self._commands.load_items((), "end")
+            self._commands.run("load_items", "end")
         except QueueNotFound:  # possibly sent twice because the first reply was lost
             if not self._queue.exists():
                 raise
 
     def _send(self) -> None:
         if self._rows:
-            self._commands.load_items(self._rows)
+            self._commands.run("load_items", "", *self._rows)
             self._rows, self._bytes = [], 0
 
 
-def _state(line: Line) -> tuple[list[str], list[str]]:
+def _state(line: Line) -> list[str]:
     """The arguments of the script `load`: seven values, and fields."""
     policy, counters, paused = Policy(**line["policy"]), dict(line["counters"]), line["paused"]
     numbers = (line["at"], line["clock"], line["token"], counters.pop("reserved"), counters.pop("finished"))
@@ -165,7 +167,7 @@ def _state(line: Line) -> tuple[list[str], list[str]]:
         fields += [name, line[name]] if line[name] else []
     for name, count in counters.items():
         fields += [f"n:{name}", str(count)] if count else []
-    return [*map(str, numbers), *flags], fields
+    return [*map(str, numbers), *flags, *fields]
 
 
 def _rows(line: Line) -> Iterable[str]:

@@ -76,7 +76,7 @@ class Late(Base):
         marker = ServerMarker(self._connection, self._keys.ledger)
         marker.load()
         while True:
-            next_step, *rows = self._commands.late_items(step, _STEP, since).rest
+            next_step, *rows = self._commands.run("late_items", step, _STEP, since).rest
             for name, parts in rows:
                 id = name.decode()
                 if id not in seen_ids:
@@ -116,7 +116,7 @@ class Late(Base):
     def _late_step(self, place: LateCursor, step: str, max_items: int) -> tuple[list[Item], LateCursor]:
         """The first items of a step, and where to continue: after the last of them if the step has all that
         there are, otherwise with those left over from the step."""
-        next_step, *rows = self._commands.late_items(step, min(max_items, _STEP), "").rest
+        next_step, *rows = self._commands.run("late_items", step, min(max_items, _STEP), "").rest
         entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
         items = [codec.item(id, item) for id, item in entries[:max_items]]
         ids = tuple(id for id, _ in entries[max_items:])
@@ -127,7 +127,7 @@ class Late(Base):
 
     def _late_item(self, id: str) -> Item | None:
         try:
-            item = codec.item(id, self._commands.get(validation.item_id(id)).rest[0])
+            item = self._run_on_item("get", id)
         except (ItemNotFound, Invalid):
             return None
         return item if item.late_answers else None
@@ -148,14 +148,14 @@ class Admin(Inspection):
         returned = released = died = forgotten = 0
         has_more = True
         while has_more and remaining > 0:
-            reply = self._commands.clear(min(remaining, _MOVES))
+            reply = self._commands.run("clear", min(remaining, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
             forgotten += counts[4]
             remaining -= sum(counts[:3]) + counts[4]
             has_more = bool(counts[3])
         if counts[5]:
-            self._commands.check_alerts()
+            self._commands.run("check_alerts", "")
         return Cleared(returned, released, died, has_more, forgotten)
 
     def check_alerts(self, *, unreachable: int) -> None:
@@ -163,20 +163,20 @@ class Admin(Inspection):
         nobody may have (`waiting_rows` says who may have them). `stats` returns it for ten minutes. The web
         app calls this every minute; `clear` applies all other rules."""
         count = validation.integer(unreachable, "unreachable", 0, 2**53)
-        self._commands.check_alerts(str(count))
+        self._commands.run("check_alerts", count)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop handing out items. Held items may still be finished."""
-        self._commands.pause(arguments.author(by), arguments.text(reason, "reason"))
+        self._commands.run("pause", arguments.author(by), arguments.text(reason, "reason"))
 
     def resume(self, *, by: str | None = None) -> None:
         """End a pause."""
-        self._commands.resume(arguments.author(by))
+        self._commands.run("resume", arguments.author(by))
 
     def revive(self, id: str, *, by: str | None = None) -> Item:
         """Move a dead item back to inbound, and reset its failures. Raises Invalid for a finished item; items
         in other states are not changed."""
-        return self._item(self._commands.revive(validation.item_id(id), arguments.author(by)), id)
+        return self._run_on_item("revive", id, arguments.author(by))
 
     def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
@@ -212,7 +212,7 @@ class Admin(Inspection):
         manager = arguments.author(by)
 
         def remove(id: str) -> None:
-            self._commands.remove(id, manager, "if", state)
+            self._commands.run("remove", id, manager, "if", state)
             if on_removed:
                 on_removed(id)
 
@@ -248,7 +248,7 @@ class Admin(Inspection):
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to the front of the queue."""
         holder = validation.person_name(person) if person is not None else ""
-        return self._item(self._commands.release(validation.item_id(id), arguments.author(by), holder), id)
+        return self._run_on_item("release", id, arguments.author(by), holder)
 
     def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It returns to the front of the
@@ -257,19 +257,19 @@ class Admin(Inspection):
         Raises Invalid if no assignment of the item waits, or if the person holds or has answered it.
         """
         assignee = validation.person_name(person)
-        return self._item(self._commands.assign(validation.item_id(id), arguments.author(by), assignee), id)
+        return self._run_on_item("assign", id, arguments.author(by), assignee)
 
     def unassign(self, id: str, *, by: str | None = None) -> Item:
         """Let anybody have an item again that is assigned to somebody. If it waits, it goes to the front of
         the queue; who holds it keeps it. An item that is assigned to nobody is not changed."""
-        return self._item(self._commands.unassign(validation.item_id(id), arguments.author(by), ""), id)
+        return self._run_on_item("unassign", id, arguments.author(by), "")
 
     def unassign_all(self, person: str, *, by: str | None = None) -> int:
         """Let anybody have what is assigned to a person, in whatever state; returns the number of items."""
         assignee, author = validation.person_name(person), arguments.author(by)
         count, has_more = 0, True
         while has_more:
-            reply = self._commands.unassign_person(assignee, author, _MOVES)
+            reply = self._commands.run("unassign_person", assignee, author, _MOVES)
             count += int(reply.rest[0])
             has_more = bool(reply.rest[1])
         where = Filter(person=assignee, outcome="assigned")
@@ -279,7 +279,7 @@ class Admin(Inspection):
                 assigned.add(item.id)
         for id in assigned:
             with suppress(ItemNotFound):
-                self._commands.unassign(id, author, assignee)
+                self._commands.run("unassign", id, author, assignee)
                 count += 1
         return count
 
@@ -301,10 +301,7 @@ class Admin(Inspection):
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
         """
         fields = arguments.changes(changes)
-        reply = self._commands.change(
-            validation.item_id(id), arguments.author(by), arguments.request_id(), fields
-        )
-        return self._item(reply, id)
+        return self._run_on_item("change", id, arguments.author(by), arguments.request_id(), *fields)
 
     def remove(self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None) -> None:
         """Delete an item, whatever its state, with all its answers: also one that was given a moment ago.
@@ -315,7 +312,7 @@ class Admin(Inspection):
         if unless not in (None, "finished"):
             raise Invalid("unless", "one_of", choices=("None", "finished"), value=unless)
         condition = () if unless is None else ("unless", unless)
-        self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+        self._commands.run("remove", validation.item_id(id), arguments.author(by), *condition)
 
     def remove_read(
         self, id: str, answers: Iterable[GivenAnswer | GivenAnswerRow], *, by: str | None = None
@@ -329,7 +326,7 @@ class Admin(Inspection):
         times = (codec.microseconds(answer.finished_at) for answer in answers)
         condition = ("unread", str(max(times, default=0)))
         try:
-            reply = self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+            reply = self._commands.run("remove", validation.item_id(id), arguments.author(by), *condition)
         except (ItemNotFound, QueueNotFound):
             return True
         return reply.code != replies.UNREAD
@@ -339,10 +336,7 @@ class Admin(Inspection):
         nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
         for, or replaces that assignment's answer, which becomes a late answer."""
         number = validation.integer(token, "token", 1, 2**53)
-        reply = self._commands.adopt(
-            validation.item_id(id), number, arguments.author(by), arguments.request_id()
-        )
-        return self._item(reply, id)
+        return self._run_on_item("adopt", id, number, arguments.author(by), arguments.request_id())
 
     def reopen(
         self,
@@ -363,10 +357,7 @@ class Admin(Inspection):
         number = validation.integer(token, "token", 1, 2**53)
         assignee = "" if to is None else validation.person_name(to, "to")
         reason_text = arguments.text(reason, "reason")
-        reply = self._commands.reopen(
-            validation.item_id(id), number, arguments.author(by), assignee, reason_text
-        )
-        return self._item(reply, id)
+        return self._run_on_item("reopen", id, number, arguments.author(by), assignee, reason_text)
 
     def correct(self, id: str, token: int, result: Json, *, by: str, expected_form: Json = ...) -> Item:
         """Replace an answer (named by its token) with one by the manager ``by``. The replaced answer is kept
@@ -382,9 +373,9 @@ class Admin(Inspection):
         reply = self._send_checked(
             result,
             expected_form,
-            lambda version: self._commands.correct(item, number, manager, text, version),
+            lambda version: self._commands.run("correct", item, number, manager, text, version),
         )
-        return self._item(reply, id)
+        return codec.item(id, reply.rest[0])
 
 
 def _matches(item: Item, error: str | None, person: str | None) -> bool:

@@ -47,7 +47,7 @@ class Base:
         """The schema number of the queue's keys; None if there is no queue. If this version of leaseq doesn't
         know the schema, every other call raises QueueUnreadable before anything changes."""
         try:
-            return int(self._commands.schema().rest[0])
+            return int(self._commands.run("schema").rest[0])
         except QueueNotFound:
             return None
 
@@ -59,7 +59,7 @@ class Base:
     def find_policy(self) -> Policy | None:
         """The current policy, or None if there is no queue: `exists` and `policy` in one call."""
         try:
-            lease_seconds, form_version, rules, *texts = self._commands.policy(TEXTS).rest
+            lease_seconds, form_version, rules, *texts = self._commands.run("policy", *TEXTS).rest
         except QueueNotFound:
             return None
         policy = from_server(lease_seconds, rules, texts)
@@ -101,7 +101,9 @@ class Base:
                 raise QueueExists(self.name)
             if (changes or version) and not is_created:
                 self._add_to_queue_names()
-                reply = self._commands.configure(manager, version, _stored_fields(policy, sorted(changes)))
+                reply = self._commands.run(
+                    "configure", manager, version, *_stored_fields(policy, sorted(changes))
+                )
                 self._check_expected(reply, policy)
         except LeaseqError:
             self._commands.cache_durable(None)
@@ -111,7 +113,7 @@ class Base:
     def _is_new(self) -> bool:
         """Whether there is no queue. Unlike `exists`, raises QueueUnreadable for an unknown schema."""
         try:
-            self._commands.policy(())
+            self._commands.run("policy")
         except QueueNotFound:
             return True
         return False
@@ -127,7 +129,7 @@ class Base:
         """Create the queue; False if another process was faster."""
         fields = _stored_fields(policy, sorted(FIELDS))
         self._add_to_queue_names()
-        while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
+        while (reply := self._commands.run("configure", by, "create", *fields)).code == replies.DELETING:
             self._delete_keys()
             self._add_to_queue_names()
         self._add_to_queue_names()  # a concurrent delete may have removed the name
@@ -141,7 +143,7 @@ class Base:
     def _delete_keys(self) -> None:
         """Finish what `delete` began: unlink the queue's keys, and remove its name from all lists."""
         with suppress(QueueNotFound):  # another caller was faster
-            while self._commands.delete_keys(()).rest == [1]:  # this wakes the waiting calls
+            while self._commands.run("delete_keys", "").rest == [1]:  # this wakes the waiting calls
                 pass
             while self._unlink_keys():
                 pass
@@ -150,7 +152,7 @@ class Base:
             for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
                 self._connection.ask_all([("SREM", key, self.name)])
             self._connection.names.discard(self.name)
-            self._commands.delete_keys((), "end")
+            self._commands.run("delete_keys", "end")
             return
         if not self._is_new():  # another caller made a new queue, whose name may have been removed here
             self._add_to_queue_names()
@@ -164,7 +166,7 @@ class Base:
         while True:
             cursor, parts = self._scan_keys(cursor)
             for start in range(0, len(parts), _UNLINK_COUNT):
-                self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
+                self._commands.run("delete_keys", "", *parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
                 return has_keys or not marker.is_present()
@@ -206,8 +208,9 @@ class Base:
             if misfit is not None and self._form[0] == version:
                 raise misfit
 
-    def _item(self, reply: Reply, id: str) -> Item:
-        return codec.item(id, reply.rest[0])
+    def _run_on_item(self, script: str, id: str, *values: str | int) -> Item:
+        """Run a script whose first argument is an item's id, and whose reply is the item."""
+        return codec.item(id, self._commands.run(script, validation.item_id(id), *values).rest[0])
 
 
 def expected_version(expected: Policy | str | None) -> str:

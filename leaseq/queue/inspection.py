@@ -46,7 +46,7 @@ _ENTRIES_BACK = 200  # the same if few events may be needed: an import has hundr
 class Inspection(Base):
     def get(self, id: str) -> Item:
         """An item with everything that is known about it. Raises ItemNotFound."""
-        return self._item(self._commands.get(validation.item_id(id)), id)
+        return self._run_on_item("get", id)
 
     def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
         """Items in one state: inbound in the order in which they are handed out, the others by time."""
@@ -98,7 +98,9 @@ class Inspection(Base):
         while True:
             place = arguments.cursor(cursor, state)
             max_entries = min(max_items - len(items), _PAGE)
-            reply = self._commands.items(state, max_entries, min(look - scanned, _LOOK), place, criteria)
+            reply = self._commands.run(
+                "items", state, max_entries, min(look - scanned, _LOOK), *place, *criteria
+            )
             count, row_and_shelf, score, last_member, *entries = reply.rest
             batch = [
                 codec.item(item_id.decode(), parts, is_whole=False)
@@ -160,7 +162,7 @@ class Inspection(Base):
 
     def stats(self) -> Stats:
         """Counts of the five states, the age of the oldest inbound item, the counters, and the alerts."""
-        counts = self._commands.stats(COUNTERS).rest
+        counts = self._commands.run("stats", *COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
             inbound,
@@ -184,7 +186,7 @@ class Inspection(Base):
         counts: dict[bytes, int] = {}
         step = "0"
         while True:
-            next_step, *rows = self._commands.waiting_rows(step, _LOOK).rest
+            next_step, *rows = self._commands.run("waiting_rows", step, _LOOK).rest
             counts.update(rows)
             step = next_step.decode()
             if step == "0":
@@ -210,7 +212,7 @@ class Inspection(Base):
         rows: list[EventRow] = []
         while True:
             entry, seen_count = arguments.journal_cursor(rows[-1].cursor if rows else after)
-            entries = self._commands.journal(entry, batch_size).rest
+            entries = self._commands.run("journal", entry, batch_size, "").rest
             for name, fields in with_checkpoints(entries):
                 events = codec.event_rows(name, fields)
                 rows += events[seen_count:] if str(events[0].position) == entry else events
@@ -226,7 +228,7 @@ class Inspection(Base):
         events: list[Event] = []
         while True:
             entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
-            entries = self._commands.journal(entry, max_entries, "back").rest
+            entries = self._commands.run("journal", entry, max_entries, "back").rest
             for name, fields in with_checkpoints(entries):
                 entry_events = codec.events(name, fields)
                 events += reversed(
@@ -262,7 +264,7 @@ class Inspection(Base):
 
     def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """The number of entries scanned, the entry to continue with, and the item's events in them."""
-        scanned, next_entry, *entries = self._commands.history(start, look, id).rest
+        scanned, next_entry, *entries = self._commands.run("history", start, look, id).rest
         entry_events = [event for entry in with_checkpoints(entries) for event in codec.events(*entry)]
         return int(scanned), next_entry.decode(), [event for event in entry_events if event.id == id]
 
@@ -301,12 +303,14 @@ class Following(Base):
         """
         keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
-        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), keep_text)
+        reply = self._commands.run(
+            "follow", _follower(name), entry, "" if read is None else number, keep_text
+        )
         return f"{reply.rest[0].decode()}.{_ENTRY_END}"
 
     def unfollow(self, name: str) -> None:
         """Remove a follower: nothing is kept for it from then on."""
-        self._commands.unfollow(_follower(name))
+        self._commands.run("unfollow", _follower(name))
 
     def outcomes(self, ids: Iterable[str]) -> list[Outcome | None]:
         """The state and the answers of many items; None for each that doesn't exist."""
@@ -319,7 +323,7 @@ class Following(Base):
         rows: list[OutcomeRow | None] = []
         while len(rows) < len(item_ids):
             batch = item_ids[len(rows) : len(rows) + _OUTCOMES]
-            reply = self._commands.outcomes(batch)
+            reply = self._commands.run("outcomes", *batch)
             rows += [
                 parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]

@@ -57,7 +57,7 @@ class Deleting(Base):
         """
         self._scan_keys(0)  # if the user lacks the rights, this fails before anything changes
         self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
-        if self._commands.delete(expected_version(expected)).code == replies.CHANGED:
+        if self._commands.run("delete", expected_version(expected)).code == replies.CHANGED:
             raise PolicyChanged(self.name, self.policy)
         self._delete_keys()
 
@@ -77,7 +77,7 @@ class Erasing(Base):
         marker = ServerMarker(self._connection, self._keys.ledger)
         marker.load()
         while True:
-            next_step, *rows = self._commands.person_items(person, step, _STEP).rest
+            next_step, *rows = self._commands.run("person_items", person, step, _STEP).rest
             for name, parts, sign, is_assigned, *draft in rows:
                 id = name.decode()
                 if id not in seen_ids:
@@ -109,7 +109,7 @@ class Erasing(Base):
             marker.load()
             step: str | None = ""
             while step is not None:
-                reply = self._commands.erase_person(person, new_name, manager, step, _STEP)
+                reply = self._commands.run("erase_person", person, new_name, manager, step, _STEP)
                 if reply.code == replies.AGAIN:
                     break
                 next_step, item_count, lease_count = reply.rest
@@ -165,17 +165,15 @@ class Restoring(Base):
         people = [validation.person_name(person, "assigned_to") + "\t" for person in assigned_to]
         answer_words = [word for answer in answers for word in _words(answer)]
         self._create_if_missing()
-        state = "dead" if dead else ""
-        reply = self._commands.restore(
-            arguments.author(by), 0, [id, head, payload, state, "".join(people), *answer_words]
-        )
+        words = (id, head, payload, "dead" if dead else "", "".join(people), *answer_words)
+        reply = self._commands.run("restore", arguments.author(by), 0, *words)
         return bool(reply.rest[0]) or reply.resent  # if resent, it finds its own
 
     def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Make the tokens of all later grants higher than this one. Tokens are never lowered."""
         token = validation.integer(above, "above", 0, 2**52)
         self._create_if_missing()
-        self._commands.restore(arguments.author(by), token, ())
+        self._commands.run("restore", arguments.author(by), token)
 
     def _create_if_missing(self) -> None:
         if self._is_new():

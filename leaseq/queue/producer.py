@@ -162,7 +162,7 @@ class Producer(Base):
         while True:
             sent_rows = arguments.with_digests(rows) if self._wants_digests else rows
             try:
-                reply = self._commands.enqueue(request, sent_rows)
+                reply = self._commands.run("enqueue", request, *sent_rows)
             except QueueNotFound:
                 self._create(Policy())
                 continue
@@ -180,7 +180,7 @@ class Producer(Base):
         has been removed since."""
         id, _, payload = row
         try:
-            existing_item = self._item(self._commands.get(id), id)
+            existing_item = self._run_on_item("get", id)
         except ItemNotFound:
             return True
         return arguments.digest(validation.dump_json(existing_item.payload, "payload")) != arguments.digest(

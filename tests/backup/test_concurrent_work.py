@@ -4,7 +4,7 @@ missing."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -12,13 +12,13 @@ import pytest
 
 import leaseq
 from leaseq import NewItem, backup
-from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import Reply
 from tests.backup.conftest import MakeBackup
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.support.leases import take
+from tests.support.script_calls import replace_calls
 from tests.support.waiting import eventually
 
 ITEMS = 1_500
@@ -50,13 +50,13 @@ def test_steps_grow_back_gradually_after_large_items(
     queue: leaseq.Queue, make_backup: MakeBackup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server reads a step's records at once, so after a small step the next must not be a full one."""
-    counts, dump_items = list[int](), Commands.dump_items
+    counts = list[int]()
 
-    def note_count(commands: Commands, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
+    def note_count(run: Callable[..., Reply], cursor: str, count: int, *ids: str) -> Reply:
         counts.append(count)
-        return dump_items(commands, cursor, count, ids)
+        return run(cursor, count, *ids)
 
-    monkeypatch.setattr(Commands, "dump_items", note_count)
+    replace_calls(monkeypatch, "dump_items", note_count)
     monkeypatch.setattr("leaseq.backup.queue_lines._MAX_ITEMS", 16)
     monkeypatch.setattr("leaseq.backup.queue_lines._LARGE_REPLY", 2_000)
     queue.enqueue_many({"text": "x" * 500} for _ in range(100))
@@ -106,14 +106,12 @@ def run_after_state(monkeypatch: pytest.MonkeyPatch) -> RunAfterState:
     """Call a function after the backup has read a queue's state and before it reads the items."""
 
     def schedule(action: Callable[[], object]) -> None:
-        original = Commands.dump
-
-        def dump(self: Commands, counters: tuple[str, ...]) -> Reply:
-            reply = original(self, counters)
+        def dump(run: Callable[..., Reply], *counters: str) -> Reply:
+            reply = run(*counters)
             action()
             return reply
 
-        monkeypatch.setattr(Commands, "dump", dump)
+        replace_calls(monkeypatch, "dump", dump)
 
     return schedule
 

@@ -7,6 +7,7 @@ import io
 import itertools
 import os
 import random
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -22,6 +23,7 @@ from tests.backup.conftest import MakeBackup
 from tests.backup.test_round_trip import queue_view, stored_contents, work_at_random
 from tests.conftest import Clock, Server
 from tests.support.leases import take
+from tests.support.script_calls import replace_calls
 
 
 class Killed(BaseException):
@@ -31,21 +33,22 @@ class Killed(BaseException):
 @pytest.fixture
 def kill_at(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Simulate the death of the process right after the nth call that restores items."""
-    original = Commands.load_items
+    original = Commands.run
 
     def at(number: int) -> None:
         calls = itertools.count(1)
 
-        def load_items(self: Commands, *args: Any) -> Any:
-            reply = original(self, *args)
+        def load_items(run: Callable[..., Any], *args: str) -> Any:
+            reply = run(*args)
             if next(calls) == number:
                 raise Killed
             return reply
 
-        monkeypatch.setattr(Commands, "load_items", load_items)
+        monkeypatch.setattr(Commands, "run", original)
+        replace_calls(monkeypatch, "load_items", load_items)
 
     yield at
-    monkeypatch.setattr(Commands, "load_items", original)
+    monkeypatch.setattr(Commands, "run", original)
 
 
 @pytest.fixture
@@ -201,16 +204,15 @@ def test_later_line_of_item_replaces_earlier_line(
 ) -> None:
     """An item can have two lines, for instance if the hash grows while it is read."""
     timed_queue.enqueue({"n": 1}, id="one", requires=("fr",))
-    original = Commands.dump_items
 
-    def dump_twice(self: Commands, cursor: str, count: int, ids: Any = ()) -> Any:
-        reply = original(self, cursor, count, ids)
+    def dump_twice(run: Callable[..., Any], *args: Any) -> Any:
+        reply = run(*args)
         lease = take(timed_queue, "ann", "fr")
         timed_queue.finish(lease, {"done": True})
-        second_reply = original(self, "", 0, ["one"])
+        second_reply = run("", "", "one")
         return reply._replace(rest=[*reply.rest, *second_reply.rest[2:]])
 
-    monkeypatch.setattr(Commands, "dump_items", dump_twice)
+    replace_calls(monkeypatch, "dump_items", dump_twice)
     backup.restore(other, make_backup(), clock=clock)
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert [(item.id, item.state) for item in target_queue.find("finished").items] == [("one", "finished")]
@@ -222,13 +224,12 @@ def test_server_restart_during_backup_fails_backup(
 ) -> None:
     """After a restart the server has no scripts, and a SCAN cursor means another position."""
     timed_queue.enqueue({})
-    original = Commands.dump
 
-    def dump(self: Commands, counters: Any) -> Any:
+    def dump(run: Callable[..., Any], *counters: str) -> Any:
         server.redis.script_flush()
-        return original(self, counters)
+        return run(*counters)
 
-    monkeypatch.setattr(Commands, "dump", dump)
+    replace_calls(monkeypatch, "dump", dump)
     with pytest.raises(backup.BackupFailed, match=r"was restarted.*run it again"):
         backup.back_up(server.client, io.BytesIO())
 
@@ -237,13 +238,12 @@ def test_queue_deletion_during_backup_fails_backup(
     server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timed_queue.enqueue({})
-    original = Commands.dump_items
 
-    def dump_items(self: Commands, *args: Any) -> Any:
+    def dump_items(run: Callable[..., Any], *args: Any) -> Any:
         timed_queue.delete()
-        return original(self, *args)
+        return run(*args)
 
-    monkeypatch.setattr(Commands, "dump_items", dump_items)
+    replace_calls(monkeypatch, "dump_items", dump_items)
     with pytest.raises(backup.BackupFailed, match=f"{timed_queue.name}.* was deleted during the backup"):
         backup.back_up(server.client, io.BytesIO())
     assert server.redis.exists(Keys(timed_queue.name).ledger) == 0

@@ -127,7 +127,7 @@ def test_restore_over_interrupted_deletion_is_refused(
 ) -> None:
     target_queue = leaseq.Queue(other, timed_queue.name)
     target_queue.enqueue({})
-    target_queue._commands.delete("")
+    target_queue._commands.run("delete", "")
     with pytest.raises(backup.RestoreRefused, match="did not end: run `leaseq queue delete`"):
         backup.restore(other, io.BytesIO(b"".join(lines)))
     target_queue.delete()

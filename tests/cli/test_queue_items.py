@@ -137,7 +137,7 @@ def test_delete_asks_for_confirmation_on_terminal(
 
 
 def test_delete_completes_interrupted_deletion(call: Call, queue_of_dead: leaseq.Queue) -> None:
-    queue_of_dead._commands.delete("")
+    queue_of_dead._commands.run("delete", "")
     result = call("queue", "delete", queue_of_dead.name)
     assert (result.exit_code, result.stdout) == (0, f"queue '{queue_of_dead.name}' is deleted\n")
 

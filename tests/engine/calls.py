@@ -168,7 +168,7 @@ CALLS: list[tuple[str, Before, str, Call]] = [
         "leave the waiting list",
         no_preparation,
         "end_wait",
-        lambda q, _: q._commands.end_wait("somebody", "ann", "r", 0).code,
+        lambda q, _: q._commands.run("end_wait", "somebody", "ann", "r", 0).code,
     ),
     ("clear", three_expired_leases, "clear", lambda q, _: q.clear().more),
     ("clear with alerts", alert_rules, "check_alerts", lambda q, _: (q.clear().more, q.alerts())),

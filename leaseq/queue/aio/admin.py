@@ -51,7 +51,7 @@ class Late(Base):
         marker = ServerMarker(self._connection, self._keys.ledger)
         await marker.load()
         while True:
-            next_step, *rows = (await self._commands.late_items(step, _STEP, since)).rest
+            next_step, *rows = (await self._commands.run("late_items", step, _STEP, since)).rest
             for name, parts in rows:
                 id = name.decode()
                 if id not in seen_ids:
@@ -91,7 +91,7 @@ class Late(Base):
     async def _late_step(self, place: LateCursor, step: str, max_items: int) -> tuple[list[Item], LateCursor]:
         """The first items of a step, and where to continue: after the last of them if the step has all that
         there are, otherwise with those left over from the step."""
-        next_step, *rows = (await self._commands.late_items(step, min(max_items, _STEP), "")).rest
+        next_step, *rows = (await self._commands.run("late_items", step, min(max_items, _STEP), "")).rest
         entries = sorted(((name.decode(), item) for name, item in rows if name.decode() > place.past_id))
         items = [codec.item(id, item) for id, item in entries[:max_items]]
         ids = tuple((id for id, _ in entries[max_items:]))
@@ -102,7 +102,7 @@ class Late(Base):
 
     async def _late_item(self, id: str) -> Item | None:
         try:
-            item = codec.item(id, (await self._commands.get(validation.item_id(id))).rest[0])
+            item = await self._run_on_item("get", id)
         except (ItemNotFound, Invalid):
             return None
         return item if item.late_answers else None
@@ -117,14 +117,14 @@ class Admin(Inspection):
         returned = released = died = forgotten = 0
         has_more = True
         while has_more and remaining > 0:
-            reply = await self._commands.clear(min(remaining, _MOVES))
+            reply = await self._commands.run("clear", min(remaining, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = (returned + counts[0], released + counts[1], died + counts[2])
             forgotten += counts[4]
             remaining -= sum(counts[:3]) + counts[4]
             has_more = bool(counts[3])
         if counts[5]:
-            await self._commands.check_alerts()
+            await self._commands.run("check_alerts", "")
         return Cleared(returned, released, died, has_more, forgotten)
 
     async def check_alerts(self, *, unreachable: int) -> None:
@@ -132,20 +132,20 @@ class Admin(Inspection):
         nobody may have (`waiting_rows` says who may have them). `stats` returns it for ten minutes. The web
         app calls this every minute; `clear` applies all other rules."""
         count = validation.integer(unreachable, "unreachable", 0, 2**53)
-        await self._commands.check_alerts(str(count))
+        await self._commands.run("check_alerts", count)
 
     async def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop handing out items. Held items may still be finished."""
-        await self._commands.pause(arguments.author(by), arguments.text(reason, "reason"))
+        await self._commands.run("pause", arguments.author(by), arguments.text(reason, "reason"))
 
     async def resume(self, *, by: str | None = None) -> None:
         """End a pause."""
-        await self._commands.resume(arguments.author(by))
+        await self._commands.run("resume", arguments.author(by))
 
     async def revive(self, id: str, *, by: str | None = None) -> Item:
         """Move a dead item back to inbound, and reset its failures. Raises Invalid for a finished item; items
         in other states are not changed."""
-        return self._item(await self._commands.revive(validation.item_id(id), arguments.author(by)), id)
+        return await self._run_on_item("revive", id, arguments.author(by))
 
     async def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
@@ -180,7 +180,7 @@ class Admin(Inspection):
         manager = arguments.author(by)
 
         async def remove(id: str) -> None:
-            await self._commands.remove(id, manager, "if", state)
+            await self._commands.run("remove", id, manager, "if", state)
             if on_removed:
                 on_removed(id)
 
@@ -216,9 +216,7 @@ class Admin(Inspection):
     async def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to the front of the queue."""
         holder = validation.person_name(person) if person is not None else ""
-        return self._item(
-            await self._commands.release(validation.item_id(id), arguments.author(by), holder), id
-        )
+        return await self._run_on_item("release", id, arguments.author(by), holder)
 
     async def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It returns to the front of the
@@ -227,21 +225,19 @@ class Admin(Inspection):
         Raises Invalid if no assignment of the item waits, or if the person holds or has answered it.
         """
         assignee = validation.person_name(person)
-        return self._item(
-            await self._commands.assign(validation.item_id(id), arguments.author(by), assignee), id
-        )
+        return await self._run_on_item("assign", id, arguments.author(by), assignee)
 
     async def unassign(self, id: str, *, by: str | None = None) -> Item:
         """Let anybody have an item again that is assigned to somebody. If it waits, it goes to the front of
         the queue; who holds it keeps it. An item that is assigned to nobody is not changed."""
-        return self._item(await self._commands.unassign(validation.item_id(id), arguments.author(by), ""), id)
+        return await self._run_on_item("unassign", id, arguments.author(by), "")
 
     async def unassign_all(self, person: str, *, by: str | None = None) -> int:
         """Let anybody have what is assigned to a person, in whatever state; returns the number of items."""
         assignee, author = (validation.person_name(person), arguments.author(by))
         count, has_more = (0, True)
         while has_more:
-            reply = await self._commands.unassign_person(assignee, author, _MOVES)
+            reply = await self._commands.run("unassign_person", assignee, author, _MOVES)
             count += int(reply.rest[0])
             has_more = bool(reply.rest[1])
         where = Filter(person=assignee, outcome="assigned")
@@ -251,7 +247,7 @@ class Admin(Inspection):
                 assigned.add(item.id)
         for id in assigned:
             with suppress(ItemNotFound):
-                await self._commands.unassign(id, author, assignee)
+                await self._commands.run("unassign", id, author, assignee)
                 count += 1
         return count
 
@@ -273,10 +269,7 @@ class Admin(Inspection):
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
         """
         fields = arguments.changes(changes)
-        reply = await self._commands.change(
-            validation.item_id(id), arguments.author(by), arguments.request_id(), fields
-        )
-        return self._item(reply, id)
+        return await self._run_on_item("change", id, arguments.author(by), arguments.request_id(), *fields)
 
     async def remove(
         self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None
@@ -289,7 +282,7 @@ class Admin(Inspection):
         if unless not in (None, "finished"):
             raise Invalid("unless", "one_of", choices=("None", "finished"), value=unless)
         condition = () if unless is None else ("unless", unless)
-        await self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+        await self._commands.run("remove", validation.item_id(id), arguments.author(by), *condition)
 
     async def remove_read(
         self, id: str, answers: Iterable[GivenAnswer | GivenAnswerRow], *, by: str | None = None
@@ -303,7 +296,9 @@ class Admin(Inspection):
         times = (codec.microseconds(answer.finished_at) for answer in answers)
         condition = ("unread", str(max(times, default=0)))
         try:
-            reply = await self._commands.remove(validation.item_id(id), arguments.author(by), *condition)
+            reply = await self._commands.run(
+                "remove", validation.item_id(id), arguments.author(by), *condition
+            )
         except (ItemNotFound, QueueNotFound):
             return True
         return reply.code != replies.UNREAD
@@ -313,10 +308,7 @@ class Admin(Inspection):
         nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
         for, or replaces that assignment's answer, which becomes a late answer."""
         number = validation.integer(token, "token", 1, 2**53)
-        reply = await self._commands.adopt(
-            validation.item_id(id), number, arguments.author(by), arguments.request_id()
-        )
-        return self._item(reply, id)
+        return await self._run_on_item("adopt", id, number, arguments.author(by), arguments.request_id())
 
     async def reopen(
         self, id: str, token: int, *, to: str | None = None, reason: str | None = None, by: str | None = None
@@ -331,10 +323,7 @@ class Admin(Inspection):
         number = validation.integer(token, "token", 1, 2**53)
         assignee = "" if to is None else validation.person_name(to, "to")
         reason_text = arguments.text(reason, "reason")
-        reply = await self._commands.reopen(
-            validation.item_id(id), number, arguments.author(by), assignee, reason_text
-        )
-        return self._item(reply, id)
+        return await self._run_on_item("reopen", id, number, arguments.author(by), assignee, reason_text)
 
     async def correct(self, id: str, token: int, result: Json, *, by: str, expected_form: Json = ...) -> Item:
         """Replace an answer (named by its token) with one by the manager ``by``. The replaced answer is kept
@@ -350,6 +339,6 @@ class Admin(Inspection):
         reply = await self._send_checked(
             result,
             expected_form,
-            lambda version: self._commands.correct(item, number, manager, text, version),
+            lambda version: self._commands.run("correct", item, number, manager, text, version),
         )
-        return self._item(reply, id)
+        return codec.item(id, reply.rest[0])

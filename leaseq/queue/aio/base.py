@@ -52,7 +52,7 @@ class Base:
         """The schema number of the queue's keys; None if there is no queue. If this version of leaseq doesn't
         know the schema, every other call raises QueueUnreadable before anything changes."""
         try:
-            return int((await self._commands.schema()).rest[0])
+            return int((await self._commands.run("schema")).rest[0])
         except QueueNotFound:
             return None
 
@@ -64,7 +64,7 @@ class Base:
     async def find_policy(self) -> Policy | None:
         """The current policy, or None if there is no queue: `exists` and `policy` in one call."""
         try:
-            lease_seconds, form_version, rules, *texts = (await self._commands.policy(TEXTS)).rest
+            lease_seconds, form_version, rules, *texts = (await self._commands.run("policy", *TEXTS)).rest
         except QueueNotFound:
             return None
         policy = from_server(lease_seconds, rules, texts)
@@ -104,8 +104,8 @@ class Base:
                 raise QueueExists(self.name)
             if (changes or version) and (not is_created):
                 await self._add_to_queue_names()
-                reply = await self._commands.configure(
-                    manager, version, _stored_fields(policy, sorted(changes))
+                reply = await self._commands.run(
+                    "configure", manager, version, *_stored_fields(policy, sorted(changes))
                 )
                 await self._check_expected(reply, policy)
         except LeaseqError:
@@ -116,7 +116,7 @@ class Base:
     async def _is_new(self) -> bool:
         """Whether there is no queue. Unlike `exists`, raises QueueUnreadable for an unknown schema."""
         try:
-            await self._commands.policy(())
+            await self._commands.run("policy")
         except QueueNotFound:
             return True
         return False
@@ -132,7 +132,9 @@ class Base:
         """Create the queue; False if another process was faster."""
         fields = _stored_fields(policy, sorted(FIELDS))
         await self._add_to_queue_names()
-        while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
+        while (
+            reply := (await self._commands.run("configure", by, "create", *fields))
+        ).code == replies.DELETING:
             await self._delete_keys()
             await self._add_to_queue_names()
         await self._add_to_queue_names()
@@ -146,7 +148,7 @@ class Base:
     async def _delete_keys(self) -> None:
         """Finish what `delete` began: unlink the queue's keys, and remove its name from all lists."""
         with suppress(QueueNotFound):
-            while (await self._commands.delete_keys(())).rest == [1]:
+            while (await self._commands.run("delete_keys", "")).rest == [1]:
                 pass
             while await self._unlink_keys():
                 pass
@@ -155,7 +157,7 @@ class Base:
             for key in (RESTORED_QUEUES, QUEUES):
                 await self._connection.ask_all([("SREM", key, self.name)])
             self._connection.names.discard(self.name)
-            await self._commands.delete_keys((), "end")
+            await self._commands.run("delete_keys", "end")
             return
         if not await self._is_new():
             await self._add_to_queue_names()
@@ -169,7 +171,7 @@ class Base:
         while True:
             cursor, parts = await self._scan_keys(cursor)
             for start in range(0, len(parts), _UNLINK_COUNT):
-                await self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
+                await self._commands.run("delete_keys", "", *parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
                 return has_keys or not await marker.is_present()
@@ -213,5 +215,6 @@ class Base:
             if misfit is not None and self._form[0] == version:
                 raise misfit
 
-    def _item(self, reply: Reply, id: str) -> Item:
-        return codec.item(id, reply.rest[0])
+    async def _run_on_item(self, script: str, id: str, *values: str | int) -> Item:
+        """Run a script whose first argument is an item's id, and whose reply is the item."""
+        return codec.item(id, (await self._commands.run(script, validation.item_id(id), *values)).rest[0])

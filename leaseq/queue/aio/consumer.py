@@ -18,7 +18,7 @@ from leaseq.engine.notifications import NoItemYet, Waiter
 from leaseq.errors import Invalid, LeaseqError, QueueNotFound
 from leaseq.models import Abandoned, Failed, Finished, Json, Lease, WhyNothing
 from leaseq.queue.aio.base import Base
-from leaseq.queue.consumer import MAX_WAIT, UNDO_SECONDS
+from leaseq.queue.consumer import MAX_WAIT, UNDO_SECONDS, _reserve_words
 
 
 class Reserving(Base):
@@ -111,14 +111,16 @@ class Reserving(Base):
         twice."""
         with suppress(LeaseqError):
             for _ in range(2 if interrupted else 1):
-                await self._commands.end_wait(waiter, person, request, last_token)
+                await self._commands.run("end_wait", waiter, person, request, last_token)
 
     async def _reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Lease | NoItemYet:
-        reply = await self._commands.reserve(person, request, skills, waiter, woken)
-        while reply.code == replies.MORE:
-            reply = await self._commands.reserve(person, request, skills, waiter, woken)
+        words: tuple[str | int, ...] = (person, request, skills) if skills else (person, request)
+        if waiter is not None:
+            words = (person, request, skills, waiter, int(woken))
+        while (reply := (await self._commands.run("reserve", *words))).code == replies.MORE:
+            pass
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
         microseconds, last_token = reply.rest or (b"", 0)
@@ -147,7 +149,9 @@ class Consumer(Reserving):
         items as allowed.
         """
         key = arguments.lease_key(self.name, lease, parts)
-        return codec.lease(self.name, (await self._commands.renew(key, arguments.request(request_id))).rest)
+        return codec.lease(
+            self.name, (await self._commands.run("renew", *key, arguments.request(request_id))).rest
+        )
 
     @overload
     async def save_draft(self, lease: Lease, draft: Json) -> None: ...
@@ -158,7 +162,7 @@ class Consumer(Reserving):
     async def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: object) -> None:
         """Save a draft of the answer. The person gets it again with the item; a finish deletes it."""
         key = arguments.lease_key(self.name, lease, parts)
-        await self._commands.save_draft(key, validation.dump_json(draft, "draft"))
+        await self._commands.run("save_draft", *key, validation.dump_json(draft, "draft"))
 
     @overload
     async def finish(
@@ -209,27 +213,21 @@ class Consumer(Reserving):
         """
         key = arguments.lease_key(self.name, lease, parts)
         text = validation.dump_json(result, "result")
-        skills = validation.skills(skills)
-        request = arguments.request(request_id) if then_reserve else None
-        skills_text = ",".join(skills)
+        reserve_words = _reserve_words(then_reserve, skills, request_id)
         reply = await self._send_checked(
             result,
             expected_form,
-            lambda version: self._commands.finish(key, text, version, request, skills_text),
+            lambda version: self._commands.run("finish", *key, text, version, *reserve_words),
         )
         late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
-        next_lease = await self._next(reserve_replies, key[2], skills, request)
+        next_lease = await self._next(reserve_replies, key[2], reserve_words)
         at = codec.to_datetime(finished_at)
         return Finished(
             key[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1000000.0, at
         )
 
     async def _next(
-        self,
-        reserve_replies: Sequence[Sequence[Any]],
-        person: str,
-        skills: Collection[str],
-        request: str | None,
+        self, reserve_replies: Sequence[Sequence[Any]], person: str, reserve_words: Sequence[str]
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
         if not reserve_replies:
@@ -238,6 +236,8 @@ class Consumer(Reserving):
         if code == replies.LEASED:
             return codec.lease(self.name, parts)
         if code == replies.MORE:
+            request, *skills_texts = reserve_words
+            skills = skills_texts[0].split(",") if skills_texts else ()
             return await self.reserve(person, skills=skills, request_id=request)
         return None
 
@@ -258,7 +258,7 @@ class Consumer(Reserving):
         """
         key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
-        reply = await self._commands.undo_finish(key, request, UNDO_SECONDS * 1000000)
+        reply = await self._commands.run("undo_finish", *key, request, UNDO_SECONDS * 1000000)
         return codec.lease(self.name, reply.rest)
 
     @overload
@@ -303,11 +303,10 @@ class Consumer(Reserving):
         """
         key = arguments.lease_key(self.name, lease, parts)
         validation.boolean(again, "again")
-        skills = validation.skills(skills)
-        request = arguments.request(request_id) if then_reserve else None
+        reserve_words = _reserve_words(then_reserve, skills, request_id)
         text = arguments.text(reason, "reason")
-        reply = await self._commands.abandon(key, text, again, request, ",".join(skills))
-        return Abandoned(key[0], await self._next(reply.rest, key[2], skills, request))
+        reply = await self._commands.run("abandon", *key, text, "later" if again else "never", *reserve_words)
+        return Abandoned(key[0], await self._next(reply.rest, key[2], reserve_words))
 
     @overload
     async def fail(
@@ -349,11 +348,11 @@ class Consumer(Reserving):
         False: it is dead immediately, even if attempts are left. ``then_reserve``: as for ``finish``."""
         key = arguments.lease_key(self.name, lease, parts)
         validation.boolean(retry, "retry")
-        skills = validation.skills(skills)
-        request = arguments.request(request_id) if then_reserve else None
+        reserve_words = _reserve_words(then_reserve, skills, request_id)
         text = arguments.text(error, "error")
-        due, *reserve_replies = (await self._commands.fail(key, text, retry, request, ",".join(skills))).rest
-        next_lease = await self._next(reserve_replies, key[2], skills, request)
+        reply = await self._commands.run("fail", *key, text, "retry" if retry else "die", *reserve_words)
+        due, *reserve_replies = reply.rest
+        next_lease = await self._next(reserve_replies, key[2], reserve_words)
         return Failed(key[0], codec.to_datetime(due) if due else None, next_lease)
 
     @overload
@@ -374,20 +373,20 @@ class Consumer(Reserving):
         """
         key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
-        reply = await self._commands.take_back(key, request, UNDO_SECONDS * 1000000)
+        reply = await self._commands.run("take_back", *key, request, UNDO_SECONDS * 1000000)
         return codec.lease(self.name, reply.rest)
 
     async def mine(self, person: str) -> list[Lease]:
         """The leases of a person that have not expired, in the order in which they got them; one that
         `undo_finish` or `take_back` returned is first."""
-        reply = await self._commands.mine(validation.person_name(person))
+        reply = await self._commands.run("mine", validation.person_name(person))
         return [codec.lease(self.name, parts) for parts in reply.rest]
 
     async def why_nothing(self, person: str, skills: Collection[str] = ()) -> WhyNothing:
         """The reason why a reserve would return nothing now: the queue is empty or paused, others hold all
         items, or the person is not eligible for those that wait."""
-        reply = await self._commands.why_nothing(
-            validation.person_name(person), ",".join(validation.skills(skills))
+        reply = await self._commands.run(
+            "why_nothing", validation.person_name(person), ",".join(validation.skills(skills))
         )
         if reply.code == replies.SOMETHING:
             return WhyNothing(None)

@@ -50,7 +50,7 @@ from leaseq.queue.inspection import (
 class Inspection(Base):
     async def get(self, id: str) -> Item:
         """An item with everything that is known about it. Raises ItemNotFound."""
-        return self._item(await self._commands.get(validation.item_id(id)), id)
+        return await self._run_on_item("get", id)
 
     async def items(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> list[Item]:
         """Items in one state: inbound in the order in which they are handed out, the others by time."""
@@ -102,8 +102,8 @@ class Inspection(Base):
         while True:
             place = arguments.cursor(cursor, state)
             max_entries = min(max_items - len(items), _PAGE)
-            reply = await self._commands.items(
-                state, max_entries, min(look - scanned, _LOOK), place, criteria
+            reply = await self._commands.run(
+                "items", state, max_entries, min(look - scanned, _LOOK), *place, *criteria
             )
             count, row_and_shelf, score, last_member, *entries = reply.rest
             batch = [
@@ -167,7 +167,7 @@ class Inspection(Base):
 
     async def stats(self) -> Stats:
         """Counts of the five states, the age of the oldest inbound item, the counters, and the alerts."""
-        counts = (await self._commands.stats(COUNTERS)).rest
+        counts = (await self._commands.run("stats", *COUNTERS)).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
             inbound,
@@ -191,7 +191,7 @@ class Inspection(Base):
         counts: dict[bytes, int] = {}
         step = "0"
         while True:
-            next_step, *rows = (await self._commands.waiting_rows(step, _LOOK)).rest
+            next_step, *rows = (await self._commands.run("waiting_rows", step, _LOOK)).rest
             counts.update(rows)
             step = next_step.decode()
             if step == "0":
@@ -217,7 +217,7 @@ class Inspection(Base):
         rows: list[EventRow] = []
         while True:
             entry, seen_count = arguments.journal_cursor(rows[-1].cursor if rows else after)
-            entries = (await self._commands.journal(entry, batch_size)).rest
+            entries = (await self._commands.run("journal", entry, batch_size, "")).rest
             for name, fields in with_checkpoints(entries):
                 events = codec.event_rows(name, fields)
                 rows += events[seen_count:] if str(events[0].position) == entry else events
@@ -233,7 +233,7 @@ class Inspection(Base):
         events: list[Event] = []
         while True:
             entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
-            entries = (await self._commands.journal(entry, max_entries, "back")).rest
+            entries = (await self._commands.run("journal", entry, max_entries, "back")).rest
             for name, fields in with_checkpoints(entries):
                 entry_events = codec.events(name, fields)
                 events += reversed(
@@ -271,7 +271,7 @@ class Inspection(Base):
 
     async def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """The number of entries scanned, the entry to continue with, and the item's events in them."""
-        scanned, next_entry, *entries = (await self._commands.history(start, look, id)).rest
+        scanned, next_entry, *entries = (await self._commands.run("history", start, look, id)).rest
         entry_events = [event for entry in with_checkpoints(entries) for event in codec.events(*entry)]
         return (int(scanned), next_entry.decode(), [event for event in entry_events if event.id == id])
 
@@ -293,14 +293,14 @@ class Following(Base):
         """
         keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
-        reply = await self._commands.follow(
-            _follower(name), entry, "" if read is None else str(number), keep_text
+        reply = await self._commands.run(
+            "follow", _follower(name), entry, "" if read is None else number, keep_text
         )
         return f"{reply.rest[0].decode()}.{_ENTRY_END}"
 
     async def unfollow(self, name: str) -> None:
         """Remove a follower: nothing is kept for it from then on."""
-        await self._commands.unfollow(_follower(name))
+        await self._commands.run("unfollow", _follower(name))
 
     async def outcomes(self, ids: Iterable[str]) -> list[Outcome | None]:
         """The state and the answers of many items; None for each that doesn't exist."""
@@ -313,7 +313,7 @@ class Following(Base):
         rows: list[OutcomeRow | None] = []
         while len(rows) < len(item_ids):
             batch = item_ids[len(rows) : len(rows) + _OUTCOMES]
-            reply = await self._commands.outcomes(batch)
+            reply = await self._commands.run("outcomes", *batch)
             rows += [
                 parts and codec.outcome_row(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]

@@ -57,7 +57,7 @@ class Deleting(Base):
         """
         await self._scan_keys(0)
         await self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
-        if (await self._commands.delete(expected_version(expected))).code == replies.CHANGED:
+        if (await self._commands.run("delete", expected_version(expected))).code == replies.CHANGED:
             raise PolicyChanged(self.name, await self.policy)
         await self._delete_keys()
 
@@ -73,7 +73,7 @@ class Erasing(Base):
         marker = ServerMarker(self._connection, self._keys.ledger)
         await marker.load()
         while True:
-            next_step, *rows = (await self._commands.person_items(person, step, _STEP)).rest
+            next_step, *rows = (await self._commands.run("person_items", person, step, _STEP)).rest
             for name, parts, sign, is_assigned, *draft in rows:
                 id = name.decode()
                 if id not in seen_ids:
@@ -105,7 +105,7 @@ class Erasing(Base):
             await marker.load()
             step: str | None = ""
             while step is not None:
-                reply = await self._commands.erase_person(person, new_name, manager, step, _STEP)
+                reply = await self._commands.run("erase_person", person, new_name, manager, step, _STEP)
                 if reply.code == replies.AGAIN:
                     break
                 next_step, item_count, lease_count = reply.rest
@@ -145,17 +145,15 @@ class Restoring(Base):
         people = [validation.person_name(person, "assigned_to") + "\t" for person in assigned_to]
         answer_words = [word for answer in answers for word in _words(answer)]
         await self._create_if_missing()
-        state = "dead" if dead else ""
-        reply = await self._commands.restore(
-            arguments.author(by), 0, [id, head, payload, state, "".join(people), *answer_words]
-        )
+        words = (id, head, payload, "dead" if dead else "", "".join(people), *answer_words)
+        reply = await self._commands.run("restore", arguments.author(by), 0, *words)
         return bool(reply.rest[0]) or reply.resent
 
     async def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Make the tokens of all later grants higher than this one. Tokens are never lowered."""
         token = validation.integer(above, "above", 0, 2**52)
         await self._create_if_missing()
-        await self._commands.restore(arguments.author(by), token, ())
+        await self._commands.run("restore", arguments.author(by), token)
 
     async def _create_if_missing(self) -> None:
         if await self._is_new():

@@ -148,7 +148,7 @@ class Producer(Base):
         while True:
             sent_rows = arguments.with_digests(rows) if self._wants_digests else rows
             try:
-                reply = await self._commands.enqueue(request, sent_rows)
+                reply = await self._commands.run("enqueue", request, *sent_rows)
             except QueueNotFound:
                 await self._create(Policy())
                 continue
@@ -166,7 +166,7 @@ class Producer(Base):
         has been removed since."""
         id, _, payload = row
         try:
-            existing_item = self._item(await self._commands.get(id), id)
+            existing_item = await self._run_on_item("get", id)
         except ItemNotFound:
             return True
         return arguments.digest(validation.dump_json(existing_item.payload, "payload")) != arguments.digest(

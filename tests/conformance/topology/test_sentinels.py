@@ -86,7 +86,7 @@ def test_closed_aio_client_leaves_no_connection_to_a_sentinel(watcher: redis.Red
         queue = leaseq.aio.Queue(client, queue_name)
         await queue.configure()
         await client.close()
-        await queue._commands.end_wait("waiter", "ann", "request", 0)
+        await queue._commands.run("end_wait", "waiter", "ann", "request", 0)
         await client._connection.drop_idle_connections()
         eventually(lambda: len(watcher.client_list()) == before)  # the end of the loop closes all
 

@@ -185,7 +185,10 @@ def test_reserve_script_continues_at_saved_cursor(timed_queue: leaseq.Queue) -> 
     timed_queue.enqueue_many([{}] * 101)
     for lease in [take(timed_queue, "ann") for _ in range(100)]:
         timed_queue.abandon(lease, again=False)
-    assert [timed_queue._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
+    assert [timed_queue._commands.run("reserve", "ann", "once").code for _ in range(2)] == [
+        b"more",
+        b"leased",
+    ]
 
 
 def test_reserve_finds_item_behind_250_barred_items(timed_queue: leaseq.Queue, clock: Clock) -> None:

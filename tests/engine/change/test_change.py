@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
@@ -268,17 +269,17 @@ def test_number_of_different_skill_sets_is_limited(timed_queue: leaseq.Queue) ->
 
 def test_repeated_request_is_applied_once(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.enqueue({}, id="a")
-    timed_queue._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
+    timed_queue._commands.run("change", "a", "", "one", "priority", 10, 10, "delay", 60000000, 60)
     state_since = timed_queue.change("a", priority=200).state_since
     clock.tick(1)
-    reply = timed_queue._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
+    reply = timed_queue._commands.run("change", "a", "", "one", "priority", 10, 10, "delay", 60000000, 60)
     item = timed_queue.get("a")
-    assert timed_queue._item(reply, "a") == item
+    assert codec.item("a", reply.rest[0]) == item
     assert (item.priority, item.state_since) == (200, state_since)
     assert len(changes(timed_queue)) == 2
     clock.tick(60)
     take(timed_queue, "ann")
-    timed_queue._commands.change("a", "", "one", ["priority", "10", "10"])
+    timed_queue._commands.run("change", "a", "", "one", "priority", 10, 10)
     for n in range(20):
         timed_queue.enqueue({}, id=f"{n}")
         timed_queue.change(f"{n}", priority=10)

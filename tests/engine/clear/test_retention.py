@@ -139,7 +139,9 @@ def test_script_examines_item_with_missing_answers_once(daily: leaseq.Queue, clo
     daily.enqueue({})
     daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
-    returned, released, died, more, forgotten, _ = (int(count) for count in daily._commands.clear(40).rest)
+    returned, released, died, more, forgotten, _ = (
+        int(count) for count in daily._commands.run("clear", 40).rest
+    )
     assert (returned, released, died, more, forgotten) == (0, 0, 0, 0, 0)
 
 

@@ -16,6 +16,7 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.waiters import Start
 from tests.support.leases import take
+from tests.support.script_calls import replace_calls
 from tests.support.waiting import eventually
 
 
@@ -66,7 +67,7 @@ def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     timed_queue.fail(take(timed_queue, "eva"), "no")
     timed_queue.assign("skilled", "fay")
     timed_queue.follow("archive")
-    timed_queue._commands.reserve("gus", "request", "", "waiter")
+    timed_queue._commands.run("reserve", "gus", "request", "", "waiter", 0)
     timed_queue.reserve("hal")
     return timed_queue
 
@@ -199,18 +200,19 @@ def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> 
     queue.enqueue_many([{"n": n} for n in range(30)])
     take(queue, "ann")
     monkeypatch.setattr(base, "_UNLINK_COUNT", 2)
-    delete_keys, calls = queue._commands.delete_keys, 0
+    calls = 0
 
-    def fail_second_call(parts: Any, end: str = "") -> Any:
+    def fail_second_call(run: Callable[..., Any], *arguments: str) -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise leaseq.ServerUnavailable("killed")
-        return delete_keys(parts, end)
+        return run(*arguments)
 
-    monkeypatch.setattr(queue._commands, "delete_keys", fail_second_call)
-    with pytest.raises(leaseq.ServerUnavailable):
-        queue.delete()
+    with monkeypatch.context() as patch:
+        replace_calls(patch, "delete_keys", fail_second_call)
+        with pytest.raises(leaseq.ServerUnavailable):
+            queue.delete()
     return queue
 
 
@@ -262,7 +264,7 @@ def test_delayed_delete_step_does_not_affect_new_queue(half_deleted_queue: lease
     half_deleted_queue.enqueue({}, id="new")
     for end in ("", "end"):
         with pytest.raises(leaseq.QueueNotFound):
-            half_deleted_queue._commands.delete_keys(["items", "inbound", "journal"], end)
+            half_deleted_queue._commands.run("delete_keys", end, "items", "inbound", "journal")
     assert half_deleted_queue.get("new").state == "inbound"
 
 

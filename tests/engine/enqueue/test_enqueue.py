@@ -193,7 +193,7 @@ def test_bad_item_is_named_by_index_and_its_chunk_is_not_added(timed_queue: leas
 def test_repeated_request_is_recognised_after_15_other_enqueues(timed_queue: leaseq.Queue) -> None:
     row = ["one", "", "{}", "two", "", "{}"]
     timed_queue.enqueue({})
-    assert timed_queue._commands.enqueue("mine", row).rest == [2]
+    assert timed_queue._commands.run("enqueue", "mine", *row).rest == [2]
     for _ in range(15):
         timed_queue.enqueue({})
-    assert timed_queue._commands.enqueue("mine", row).rest == [2]
+    assert timed_queue._commands.run("enqueue", "mine", *row).rest == [2]

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
+from leaseq.engine.replies import Reply
 from tests.conftest import Clock, Server
+from tests.support.script_calls import replace_calls
 
 Take = Callable[[str], leaseq.Lease]
 LARGE = "x" * 250_000
@@ -94,22 +96,21 @@ def test_history_may_fill_its_size_limit_exactly(
 
 @pytest.mark.parametrize("state", ["inbound", "finished"])
 def test_page_of_large_items_is_complete_with_small_replies(
-    server: Server, queue_name: str, clock: Clock, state: leaseq.State
+    server: Server, queue_name: str, clock: Clock, state: leaseq.State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue = leaseq.Queue(server.client, queue_name, clock=clock)
     queue.enqueue_many(leaseq.NewItem({"text": LARGE}, id=f"{n}", priority=20 * (n % 9)) for n in range(18))
     while state == "finished" and (lease := queue.reserve("ann")):
         queue.finish(lease, {})
     largest = 0
-    ask = queue._commands.items
 
-    def spy(*args: object) -> object:
+    def spy(run: Callable[..., Reply], *args: object) -> Reply:
         nonlocal largest
-        reply = ask(*args)  # type: ignore[arg-type]
+        reply = run(*args)
         largest = max(largest, len(reply.rest) - 4)
         return reply
 
-    queue._commands.items = spy  # type: ignore[method-assign, assignment]
+    replace_calls(monkeypatch, "items", spy)
     page = queue.page(state, limit=50)
     assert sorted(item.id for item in page.items) == sorted(f"{n}" for n in range(18))
     assert page.after is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from tests.engine import server_contents
 from tests.engine.erase.conftest import IDS, NAME
 from tests.support.leases import take
 from tests.support.refused import refused
+from tests.support.script_calls import replace_calls
+
+Run = Callable[..., Any]
 
 
 @pytest.mark.parametrize("step", [1, 2, 4])
@@ -22,17 +26,17 @@ def test_interrupted_erase_is_completed_by_next_erase(
 ) -> None:
     for n in range(400):  # so that it takes several steps
         full.enqueue({"n": n, "long": "x" * 100})
-    erase_person, calls = full._commands.erase_person, 0
+    calls = 0
 
-    def fail_after_steps(*arguments: Any) -> Any:
+    def fail_after_steps(run: Run, *arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > step:
             raise leaseq.ServerUnavailable("killed")
-        return erase_person(*arguments)
+        return run(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(full._commands, "erase_person", fail_after_steps)
+        replace_calls(patch, "erase_person", fail_after_steps)
         with pytest.raises(leaseq.ServerUnavailable):
             full.erase_person(NAME, "erased-1")
     assert full.mine(NAME) == []
@@ -45,16 +49,16 @@ def test_person_who_reserves_during_erase_is_erased_again(
 ) -> None:
     for n in range(100):
         full.enqueue({"n": n, "long": "x" * 100})
-    erase_person, reserve_count = full._commands.erase_person, 0
+    reserve_count = 0
 
-    def reserve_and_erase(person: str, to: str, by: str, step: str, count: int) -> Any:
+    def reserve_and_erase(run: Run, person: str, to: str, by: str, step: str, count: int) -> Any:
         nonlocal reserve_count
         if step and reserve_count < 2:
             reserve_count += 1
             assert full.reserve(NAME, skills=IDS)
-        return erase_person(person, to, by, step, count)
+        return run(person, to, by, step, count)
 
-    monkeypatch.setattr(full._commands, "erase_person", reserve_and_erase)
+    replace_calls(monkeypatch, "erase_person", reserve_and_erase)
     assert full.erase_person(NAME, "erased-1").leases >= 2
     assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
 
@@ -68,17 +72,15 @@ def restarted_queue(full: leaseq.Queue, server: Server, monkeypatch: pytest.Monk
     restarts = 0
 
     def in_steps(name: str, index: int, end: list[Any]) -> None:
-        method = getattr(full._commands, name)
-
-        def step(*arguments: Any) -> Any:
+        def step(run: Run, *arguments: Any) -> Any:
             nonlocal restarts
             if arguments[index] in ("", "0") or restarts:
-                return method(*arguments)
+                return run(*arguments)
             restarts += 1
             server.redis.script_flush()
             return Reply(b"step", end, False)
 
-        monkeypatch.setattr(full._commands, name, step)
+        replace_calls(monkeypatch, name, step)
 
     in_steps("erase_person", 3, [b"", 0, 0])
     in_steps("person_items", 1, [b"0"])
@@ -100,14 +102,13 @@ def test_erase_of_person_who_keeps_working_is_refused(
 ) -> None:
     for n in range(100):
         full.enqueue({"n": n, "long": "x" * 100})
-    erase_person = full._commands.erase_person
 
-    def reserve_and_erase(*arguments: Any) -> Any:
+    def reserve_and_erase(run: Run, *arguments: Any) -> Any:
         if arguments[3]:
             full.reserve(NAME, skills=IDS)
-        return erase_person(*arguments)
+        return run(*arguments)
 
-    monkeypatch.setattr(full._commands, "erase_person", reserve_and_erase)
+    replace_calls(monkeypatch, "erase_person", reserve_and_erase)
     with refused("still_reserving"):
         full.erase_person(NAME, "erased-1")
 
@@ -115,11 +116,11 @@ def test_erase_of_person_who_keeps_working_is_refused(
 def test_lease_granted_during_erase_round_stays_valid(queue: leaseq.Queue) -> None:
     queue.enqueue_many([NewItem({"long": "x" * 100}, id=f"{n}") for n in range(100)])
     commands = queue._commands
-    step = commands.erase_person("ann", "erased-1", "", "", 20).rest[0].decode()
+    step = commands.run("erase_person", "ann", "erased-1", "", "", 20).rest[0].decode()
     queue.configure(holds=100)
     leases = [take(queue, "ann") for _ in range(100)]
     while step:
-        reply = commands.erase_person("ann", "erased-1", "", step, 20)
+        reply = commands.run("erase_person", "ann", "erased-1", "", step, 20)
         step = reply.rest[0].decode() if reply.code == b"step" else ""
     assert reply.code == b"again"
     assert queue.mine("ann") == leases

@@ -27,7 +27,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "save_draft": lambda queue: queue.save_draft(draft={}, **LEASE),
     "finish": lambda queue: queue.finish(result={}, **LEASE),
     "finish and reserve": lambda queue: queue.finish(result={}, then_reserve=True, **LEASE),
-    "finish, with a cached form": lambda queue: queue._commands.finish(LEASE_KEY, "{}", "-", None, ""),
+    "finish, with a cached form": lambda queue: queue._commands.run("finish", *LEASE_KEY, "{}", "-"),
     "undo_finish": lambda queue: queue.undo_finish(**LEASE),
     "take_back": lambda queue: queue.take_back(**LEASE),
     "reopen": lambda queue: queue.reopen("one", 1),
@@ -58,7 +58,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "stats": lambda queue: queue.stats(),
     "waiting_rows": lambda queue: queue.waiting_rows(),
     "alerts": lambda queue: queue.alerts(),
-    "check_alerts": lambda queue: queue._commands.check_alerts(),
+    "check_alerts": lambda queue: queue._commands.run("check_alerts", ""),
     "history": lambda queue: queue.history("one"),
     "follow": lambda queue: queue.follow("archive"),
     "unfollow": lambda queue: queue.unfollow("archive"),
@@ -66,9 +66,9 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "outcome_rows": lambda queue: queue.outcome_rows(["one"]),
     "restore": lambda queue: queue.restore(leaseq.NewItem({}, "three")),
     "raise_tokens": lambda queue: queue.raise_tokens(9),
-    "dump": lambda queue: queue._commands.dump(()),
-    "dump_items": lambda queue: queue._commands.dump_items("0", 10),
-    "end_wait": lambda queue: queue._commands.end_wait("waiter", "ann", "r", 0),
+    "dump": lambda queue: queue._commands.run("dump"),
+    "dump_items": lambda queue: queue._commands.run("dump_items", "0", 10),
+    "end_wait": lambda queue: queue._commands.run("end_wait", "waiter", "ann", "r", 0),
 }
 # Scripts that are not calls of a queue, or that work with any schema.
 OTHERS = {"confirm", "journal", "schema", "delete_keys", "load", "load_items"}

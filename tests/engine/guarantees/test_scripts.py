@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
 from leaseq.engine.scripts import GLOBALS, SCRIPTS, LuaSource, expand_constants, find_constants
 from tests.conftest import Server
@@ -40,10 +39,8 @@ def keys(name: str) -> tuple[str, ...]:
     return tuple(key for _, key in matches)
 
 
-def test_script_files_match_commands() -> None:
+def test_script_files_match_scripts() -> None:
     assert set(FILES) == set(SCRIPTS)
-    for name in SCRIPTS:
-        assert callable(getattr(Commands, name))
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

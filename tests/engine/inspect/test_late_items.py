@@ -13,6 +13,7 @@ import leaseq
 from leaseq.engine.replies import Reply
 from tests.conftest import Clock, Server
 from tests.support.refused import refused
+from tests.support.script_calls import replace_calls
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -173,18 +174,17 @@ def test_all_late_items_are_listed_if_server_is_replaced_meanwhile(
     expected = [f"n{n:03}" for n in range(60)]
     for id in expected:
         timed_queue.finish(answer_late(id, text="long " * 20), {})
-    late_items = timed_queue._commands.late_items
     is_replaced = False
 
-    def step(position: str, count: int, since: str) -> Reply:
+    def step(run: Callable[..., Reply], position: str, count: int, since: str) -> Reply:
         nonlocal is_replaced
         if position == "0" or is_replaced:
-            return late_items(position, count, since)
+            return run(position, count, since)
         is_replaced = True
         server.redis.script_flush()
         return Reply(b"items", [b"0"], False)
 
-    monkeypatch.setattr(timed_queue._commands, "late_items", step)
+    replace_calls(monkeypatch, "late_items", step)
     assert ids(timed_queue) == expected
     is_replaced = False
     found_ids = [item.id for page in pages(timed_queue, 100) for item in page.items]

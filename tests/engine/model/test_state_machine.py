@@ -221,7 +221,7 @@ class Machine(ReplacingMachine):
             person = self.waiting.pop(waiter)
             if end == "leave":
                 was_woken = self.model.waiting_list.is_woken(waiter)
-                self.queue._commands.end_wait(waiter, person, f"wait of {waiter}", 0)
+                self.queue._commands.run("end_wait", waiter, person, f"wait of {waiter}", 0)
                 self.model.waiting_list.leave(waiter)
                 if was_woken:
                     self.pass_on()

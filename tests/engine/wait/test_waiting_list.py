@@ -36,7 +36,7 @@ def test_waiter_silent_for_over_five_seconds_is_not_woken(
     """A waiter that has not looked for five seconds is not woken."""
     timed_queue.configure()
     for name in ("first", "second"):
-        timed_queue._commands.reserve(name, "r", "", f"w-{name}")
+        timed_queue._commands.run("reserve", name, "r", "", f"w-{name}", 0)
         clock.tick(1)
     clock.tick(3.5)  # 5.5 seconds after the first, 4.5 after the second
     pubsub = server.redis.pubsub()
@@ -144,7 +144,7 @@ def test_woken_waiter_that_leaves_wakes_next_waiter(
     join_line("ann", "bob")
     timed_queue.enqueue({})
     assert timed_queue.stats().waiting == 1
-    timed_queue._commands.end_wait("ann", "ann", "r-ann", 0)
+    timed_queue._commands.run("end_wait", "ann", "ann", "r-ann", 0)
     assert timed_queue.stats().waiting == 0
 
 

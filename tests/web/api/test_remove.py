@@ -107,7 +107,7 @@ def test_delete_of_invalid_queue_name_is_refused(manager: Caller, name: str) -> 
 def test_interrupted_queue_deletion_is_completed(
     dead_items: leaseq.Queue, manager: Caller, call: Callable[..., Any]
 ) -> None:
-    dead_items._commands.delete("")
+    dead_items._commands.run("delete", "")
     assert_problem(manager("GET", f"/queues/{dead_items.name}"), 404, "not-found")
     assert manager("DELETE", f"/queues/{dead_items.name}").status_code == 204
     assert_problem(manager("DELETE", f"/queues/{dead_items.name}"), 404, "not-found")
