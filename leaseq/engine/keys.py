@@ -7,7 +7,6 @@ The queue's name is the hash tag of its keys, so that all of them are in one slo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 NO_QUEUES = "leaseq:{@"
 """The prefix of all keys except those of queues and their list: no queue name contains an '@'."""
@@ -51,6 +50,16 @@ def of_queue(queue: str, part: str = "*") -> str:
     return f"leaseq:{{{queue}}}:{part}"
 
 
+class _Key:
+    """The name of a key, made at its first use. The attribute's name is the key's last part."""
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, keys: Keys, _owner: type) -> str:
+        return keys.__dict__.setdefault(self._name, of_queue(keys.queue, self._name))
+
+
 @dataclass(frozen=True)
 class Keys:
     """The keys of one queue. With ``dedupe_seconds``, there is also a string for each added payload,
@@ -58,118 +67,53 @@ class Keys:
 
     queue: str
 
-    def _key(self, part: str) -> str:
-        return of_queue(self.queue, part)
-
-    @cached_property
-    def ledger(self) -> str:
-        """Hash: the queue's clock, last token, policy and counters; ``p:<person>``: the leases of a person;
-        ``g:<id>``: the latest grant of an item and, once it is finished, its answer."""
-        return self._key("ledger")
-
-    @cached_property
-    def items(self) -> str:
-        """Hash: id → the item's head, a newline, and its payload."""
-        return self._key("items")
-
-    @cached_property
-    def inbound(self) -> str:
-        """Sorted set: the inbound items of the normal band, by the time they were added. The keys of the
-        row's other shelves have a suffix: ``…:inbound:high``, ``…:inbound:normal:returned``."""
-        return self._key("inbound")
-
-    @cached_property
-    def reserved(self) -> str:
-        """Sorted set: the reserved items, by the time their lease expires."""
-        return self._key("reserved")
-
-    @cached_property
-    def scheduled(self) -> str:
-        """Sorted set: the scheduled items, by the time from which they may be reserved."""
-        return self._key("scheduled")
-
-    @cached_property
-    def finished(self) -> str:
-        """Sorted set: the finished items, by the time they were finished."""
-        return self._key("finished")
-
-    @cached_property
-    def dead(self) -> str:
-        """Sorted set: the dead items, by the time they died."""
-        return self._key("dead")
-
-    @cached_property
-    def rows(self) -> str:
-        """Hash: a row, which is a set of skills (``fr+legal``) or a person (``@ann``) → those of its shelves
-        that may have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
-        return self._key("rows")
-
-    @cached_property
-    def due(self) -> str:
-        """Sorted set: items with a due date that are neither finished nor dead, by that date."""
-        return self._key("due")
-
-    @cached_property
-    def relations(self) -> str:
-        """Hash: id → the people who answered the item (``=``), may never reserve it again (``-``), gave it
-        back for later (``~``), or to whom it is assigned (``@``)."""
-        return self._key("relations")
-
-    @cached_property
-    def cursors(self) -> str:
-        """Hash: person → how far each shelf has been searched for them. Items that were skipped, but that
-        they may reserve later, are in sorted sets ``…:later:<row>:<person>``."""
-        return self._key("cursors")
-
-    @cached_property
-    def passed(self) -> str:
-        """Hash: row and shelf → how far anybody's cursors on it are; exists as long as anybody has one."""
-        return self._key("passed")
-
-    @cached_property
-    def waiters(self) -> str:
-        """Sorted set: the waiting list, by the time at which each waiter began to wait."""
-        return self._key("waiters")
-
-    @cached_property
-    def waiter_times(self) -> str:
-        """Hash: waiter → the time until which it is presumed alive, the time it began to wait, and ``late``
-        if it was woken and has not called since."""
-        return self._key("waiter_times")
-
-    @cached_property
-    def wake(self) -> str:
-        """Pub/sub channel: the names of woken waiters."""
-        return self._key("wake")
-
-    @cached_property
-    def absent(self) -> str:
-        """A key that never exists; ``BoundScript.for_cluster`` explains why scripts are passed it."""
-        return self._key("absent")
-
-    @cached_property
-    def deleted(self) -> str:
-        """Hash: ``token``, the last token of a deleted queue of this name, so that a new queue grants higher
-        ones. Nothing else is left of the queue."""
-        return self._key("deleted")
-
-    @cached_property
-    def journal(self) -> str:
-        """Stream: the journal. Each call that changed something adds an entry, with a field for each
-        change."""
-        return self._key("journal")
-
-    @cached_property
-    def history(self) -> str:
-        """Hash: id → the item's earlier grants, oldest first, separated by blank lines."""
-        return self._key("history")
-
-    @cached_property
-    def drafts(self) -> str:
-        """Hash: ``<id>\\t<person>`` → a draft; ``<id>`` → the people with a draft of it, the latest last."""
-        return self._key("drafts")
-
-    @cached_property
-    def late(self) -> str:
-        """Hash: id → the item's late answers, separated by blank lines."""
-        return self._key("late")
+    ledger = _Key()
+    """Hash: the queue's clock, last token, policy and counters; ``p:<person>``: the leases of a person;
+    ``g:<id>``: the latest grant of an item and, once it is finished, its answer."""
+    items = _Key()
+    """Hash: id → the item's head, a newline, and its payload."""
+    inbound = _Key()
+    """Sorted set: the inbound items of the normal band, by the time they were added. The keys of the
+    row's other shelves have a suffix: ``…:inbound:high``, ``…:inbound:normal:returned``."""
+    reserved = _Key()
+    """Sorted set: the reserved items, by the time their lease expires."""
+    scheduled = _Key()
+    """Sorted set: the scheduled items, by the time from which they may be reserved."""
+    finished = _Key()
+    """Sorted set: the finished items, by the time they were finished."""
+    dead = _Key()
+    """Sorted set: the dead items, by the time they died."""
+    rows = _Key()
+    """Hash: a row, which is a set of skills (``fr+legal``) or a person (``@ann``) → those of its shelves
+    that may have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
+    due = _Key()
+    """Sorted set: items with a due date that are neither finished nor dead, by that date."""
+    relations = _Key()
+    """Hash: id → the people who answered the item (``=``), may never reserve it again (``-``), gave it
+    back for later (``~``), or to whom it is assigned (``@``)."""
+    cursors = _Key()
+    """Hash: person → how far each shelf has been searched for them. Items that were skipped, but that
+    they may reserve later, are in sorted sets ``…:later:<row>:<person>``."""
+    passed = _Key()
+    """Hash: row and shelf → how far anybody's cursors on it are; exists as long as anybody has one."""
+    waiters = _Key()
+    """Sorted set: the waiting list, by the time at which each waiter began to wait."""
+    waiter_times = _Key()
+    """Hash: waiter → the time until which it is presumed alive, the time it began to wait, and ``late``
+    if it was woken and has not called since."""
+    wake = _Key()
+    """Pub/sub channel: the names of woken waiters."""
+    absent = _Key()
+    """A key that never exists; ``BoundScript.for_cluster`` explains why scripts are passed it."""
+    deleted = _Key()
+    """Hash: ``token``, the last token of a deleted queue of this name, so that a new queue grants higher
+    ones. Nothing else is left of the queue."""
+    journal = _Key()
+    """Stream: the journal. Each call that changed something adds an entry, with a field for each
+    change."""
+    history = _Key()
+    """Hash: id → the item's earlier grants, oldest first, separated by blank lines."""
+    drafts = _Key()
+    """Hash: ``<id>\\t<person>`` → a draft; ``<id>`` → the people with a draft of it, the latest last."""
+    late = _Key()
+    """Hash: id → the item's late answers, separated by blank lines."""

@@ -313,11 +313,6 @@ def load(name: str, *keys: str) -> Script:
     return _join(_FILES, name, *keys)
 
 
-def names() -> list[str]:
-    """The names of all scripts."""
-    return sorted(file.removesuffix(".lua") for file in _FILES if "/" not in file)
-
-
 def read(folder: Traversable, name: str, *keys: str) -> Script:
     """Read a script from the folder that contains its file and, in ``lib/``, the files that it includes."""
     return _join(_read_files(folder), name, *keys)
@@ -442,6 +437,9 @@ _ALL = (*_ROW, "finished", "journal", "history")
 _MANAGER = (*_ALL, "late", "drafts")
 _READ = (*_ROW, "finished", "history", "late")
 
+_LEDGER = ("ledger",)
+_CHANGED = ("ledger", "journal")
+
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "enqueue": ("ledger", "items", "inbound", "scheduled", "journal"),
     "reserve": ("ledger", "items", "inbound", "reserved", "journal"),
@@ -449,48 +447,21 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "renew": (*_ALL, "drafts", "late"),
     "save_draft": (*_ROW, "finished", "history", "drafts", "late"),
     "finish": ("ledger", "reserved", "journal", "finished"),
-    "undo_finish": (*_ALL, "drafts", "late"),
-    "take_back": (*_ALL, "drafts", "late"),
-    "abandon": (*_ALL, "late"),
-    "fail": (*_ALL, "late"),
+    **dict.fromkeys(("undo_finish", "take_back"), (*_ALL, "drafts", "late")),
+    **dict.fromkeys(("abandon", "fail"), (*_ALL, "late")),
     "clear": (*_ROW, "finished", "journal"),
     "check_alerts": ("ledger", "inbound", "reserved", "dead", "journal"),
-    "revive": _MANAGER,
-    "release": _MANAGER,
-    "assign": _MANAGER,
-    "unassign": _MANAGER,
-    "unassign_person": _MANAGER,
-    "change": _MANAGER,
-    "remove": _MANAGER,
-    "adopt": _MANAGER,
-    "reopen": _MANAGER,
-    "correct": _MANAGER,
-    "restore": _MANAGER,
-    "pause": ("ledger", "journal"),
-    "resume": ("ledger", "journal"),
-    "configure": ("ledger", "journal"),
-    "delete": ("ledger",),
-    "delete_keys": ("ledger",),
-    "erase_person": _MANAGER,
-    "policy": ("ledger",),
-    "schema": ("ledger",),
-    "confirm": ("ledger",),
-    "get": _READ,
-    "items": _READ,
-    "late_items": _READ,
-    "person_items": _READ,
+    **dict.fromkeys(("revive", "release", "assign", "unassign", "unassign_person", "change"), _MANAGER),
+    **dict.fromkeys(("remove", "adopt", "reopen", "correct", "restore", "erase_person"), _MANAGER),
+    **dict.fromkeys(("pause", "resume", "configure", "journal", "follow", "unfollow"), _CHANGED),
+    **dict.fromkeys(("delete", "delete_keys", "policy", "schema", "confirm", "dump", "load"), _LEDGER),
+    **dict.fromkeys(("get", "items", "late_items", "person_items", "outcomes"), _READ),
     "mine": ("ledger", "items", "drafts"),
     "why_nothing": ("ledger", "items", "inbound", "reserved", "scheduled"),
     "waiting_rows": ("ledger", "inbound"),
     "stats": ("ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
-    "journal": ("ledger", "journal"),
     "history": ("journal",),
-    "follow": ("ledger", "journal"),
-    "unfollow": ("ledger", "journal"),
-    "outcomes": _READ,
-    "dump": ("ledger",),
     "dump_items": (*_READ, "drafts"),
-    "load": ("ledger",),
     "load_items": _MANAGER,
 }
 

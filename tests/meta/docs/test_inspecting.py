@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.keys import Keys
+from leaseq.engine.keys import Keys, _Key
 from leaseq.engine.scripts import SCRIPTS
 from leaseq.policy import TEXTS
 from tools.docs import grammars
@@ -57,7 +57,7 @@ def ledger_fields() -> set[str]:
 
 def key_parts() -> set[str]:
     script_keys = re.findall(r"\bkeys\.(\w+)", LUA)
-    declared_keys = {name for name, value in vars(Keys).items() if hasattr(value, "func")}
+    declared_keys = {name for name, value in vars(Keys).items() if isinstance(value, _Key)}
     return {*script_keys, *declared_keys, *(key for script in SCRIPTS.values() for key in script.keys)}
 
 
