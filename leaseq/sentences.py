@@ -66,7 +66,6 @@ RULES: Final[dict[str, Rule]] = {
     "follower_name": Rule(N_("1 to 64 of a-z, 0-9, - and _, beginning with a letter")),
     "person_name": Rule(N_("a name without / and \\, and not . or ..")),
     "other_name": Rule(N_("a name other than the person's")),
-    "dot_id": Rule(N_("an id other than '.' and '..', which a URL can't contain")),
     "dot_segments": Rule(N_("an id in which no part between slashes or backslashes is . or ..")),
     "skill_list": Rule(N_("a list of skills")),
     "skills": Rule(N_("at most %(maximum)s skills, each 1 to 64 characters of a-z 0-9 . _ -")),

@@ -67,20 +67,13 @@ def queue_name(name: object) -> str:
 
 
 def item_id(value: object, field: str = "id") -> str:
+    """An item's id. Programs that put it into a path unescaped would reach another item if it had dot
+    segments."""
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, "printable", minimum=1, maximum=MAX_ID, value=value)
-    if is_dot_segment(value):
-        raise Invalid(field, "dot_id")
+    if "." in value and any(map(is_dot_segment, _SEPARATOR.split(value))):
+        raise Invalid(field, "dot_segments", value=value)
     return _check_unicode(value, field)
-
-
-def new_item_id(value: object, field: str = "id") -> str:
-    """The id of an item that is added. Programs that put it into a path unescaped would reach another item
-    if it had dot segments. Items that are there already keep their ids."""
-    id = item_id(value, field)
-    if "." in id and any(map(is_dot_segment, _SEPARATOR.split(id))):
-        raise Invalid(field, "dot_segments", value=id)
-    return id
 
 
 def is_dot_segment(value: str) -> bool:

@@ -17,7 +17,7 @@ Level = Literal["error", "warning", "unchecked"]
 """An error loses data, lets someone in or stops work; a warning may; unchecked: could not be checked."""
 
 Group = Literal[
-    "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "names", "pages"
+    "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "pages"
 ]
 
 
@@ -37,7 +37,6 @@ class Check:
     """A check; ``problem`` and ``fix`` have ``{names}`` as placeholders for the facts."""
 
     name: str
-    group: Group
     level: Level
     problem: str
     fix: str

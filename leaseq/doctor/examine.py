@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaseq import Client, ServerRefused, ServerUnavailable
-from leaseq.doctor import exposure, memory, names, persistence, policies, proxies, replication, rights, server
+from leaseq.doctor import exposure, policies, proxies, replication, rights, server, storage
 from leaseq.doctor.checks import Check, Finding, Group, Node
 from leaseq.doctor.replication import Topology, topology_of
 from leaseq.engine.keys import SCHEMA
@@ -18,32 +18,28 @@ from leaseq.engine.urls import without_password
 
 UNREADABLE = Check(
     "not-seen",
-    "server",
     "unchecked",
     "could not be checked for {what} ({command} is not allowed for this user)",
     "ask the operator of the server, or run the doctor as the user described in docs/acl.md",
 )
 CHECKS: Final = (
-    *persistence.CHECKS,
-    *memory.CHECKS,
+    *storage.CHECKS,
     *exposure.CHECKS,
     *server.CHECKS,
     *rights.CHECKS,
     *replication.CHECKS,
     *policies.CHECKS,
-    *names.CHECKS,
     *proxies.CHECKS,
     UNREADABLE,
 )
 GROUPS: Final[dict[Group, str]] = {
-    "append-only file": persistence.PASSED,
-    "memory": memory.PASSED,
+    "append-only file": storage.PASSED,
+    "memory": storage.MEMORY_PASSED,
     "access": exposure.PASSED,
     "server": server.PASSED,
     "permissions": rights.PASSED,
     "replication": replication.PASSED["server"],
     "queues": policies.PASSED,
-    "names": names.PASSED,
     "pages": proxies.PASSED,
 }
 """The text for each group of checks that found nothing."""
@@ -83,9 +79,8 @@ class _Examination:
                 [*topology.nodes, *topology.sentinels],
                 replication.find_problems(topology, unreachable_nodes),
             )
-            self._queues()
-            self._names()
-            self._pages()
+            self._collect_by_client("queues", self._queue_findings())
+            self._collect_by_client("pages", proxies.find_problems(self.client))
         unreadable_findings = [
             finding
             for node in (*topology.nodes, *topology.sentinels)
@@ -103,8 +98,8 @@ class _Examination:
     def _examine_node(self, node: Node, topology: Topology) -> bool:
         """Run every check on one server; False if it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
-            ("append-only file", lambda: persistence.find_problems(node)),
-            ("memory", lambda: memory.find_problems(node)),
+            ("append-only file", lambda: storage.find_problems(node)),
+            ("memory", lambda: storage.find_memory_problems(node)),
             ("access", lambda: exposure.find_problems(node)),
             ("server", lambda: server.find_problems(node, self.clock)),
             ("permissions", lambda: rights.find_problems(node)),
@@ -125,24 +120,15 @@ class _Examination:
         if sum(len(node.unreadable) for node in nodes) > count_before:
             self.unsure_groups.add(group)
 
-    def _queues(self) -> None:
+    def _collect_by_client(self, group: Group, findings: Iterator[Finding]) -> None:
         try:
-            self.schemas = policies.schemas(self.client)
-            self._collect("queues", [], policies.find_problems(self.client, self.schemas))
-        except ServerRefused:  # missing rights are reported by the checks of rights
-            self.unsure_groups.add("queues")
+            self._collect(group, [], findings)
+        except (ServerRefused, ServerUnavailable):  # other checks report it, such as those of rights
+            self.unsure_groups.add(group)
 
-    def _names(self) -> None:
-        try:
-            self._collect("names", [], names.find_problems(self.client, without_password(self.client.url)))
-        except ServerRefused:  # missing rights are reported by the checks of rights
-            self.unsure_groups.add("names")
-
-    def _pages(self) -> None:
-        try:
-            self._collect("pages", [], proxies.find_problems(self.client, without_password(self.client.url)))
-        except (ServerRefused, ServerUnavailable):  # other checks have reported it
-            self.unsure_groups.add("pages")
+    def _queue_findings(self) -> Iterator[Finding]:
+        self.schemas = policies.schemas(self.client)
+        yield from policies.find_problems(self.client, self.schemas)
 
     def _passed(self, topology: Topology) -> dict[Group, str]:
         kinds = {" ".join(server.identity(node)) for node in topology.primaries if node.hello}

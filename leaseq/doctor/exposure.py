@@ -16,42 +16,36 @@ from leaseq.engine.keys import QUEUES
 
 NO_PASSWORD = Check(
     "no-password",
-    "access",
     "error",
     "listens on the network ({where_to}) and accepts connections without a password",
     "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET requirepass",
 )
 PROTECTED_ONLY = Check(
     "protected-mode-only",
-    "access",
     "warning",
     "listens on the network ({where_to}) without a password: only protected-mode refuses other machines",
     "ACL SETUSER leaseq as docs/acl.md says, then ACL SETUSER default off; or CONFIG SET bind 127.0.0.1",
 )
 NO_TLS = Check(
     "no-tls",
-    "access",
     "error",
     "is used without TLS at {host}: anyone on the network path can read and change passwords and answers",
     "give the server a tls-port and use rediss:// (rediss+cluster://, rediss+sentinel://)",
 )
 PLAIN_PORT = Check(
     "plain-port",
-    "access",
     "warning",
     "listens on the network ({where_to}) on a port without TLS",
     "CONFIG SET bind 127.0.0.1, or CONFIG SET a tls-port and port 0",
 )
 SOCKET = Check(
     "socket-mode",
-    "access",
     "error",
     "has a unix socket that every user of the machine can use: {path} has mode {mode}",
     "set unixsocketperm 770 or stricter in its configuration; until its next start: chmod 770 {path}",
 )
 DIRECTORY_WRITABLE = Check(
     "socket-directory-writable",
-    "access",
     "error",
     "has its unix socket in a directory that every user can write to, so any of them can replace the socket: "
     "{path} has mode {mode}",
@@ -59,7 +53,6 @@ DIRECTORY_WRITABLE = Check(
 )
 DIRECTORY_OPEN = Check(
     "socket-directory-open",
-    "access",
     "warning",
     "has its unix socket in a directory that is open to every user: {path} has mode {mode}",
     "chmod 700 {path} (or 750, with a group)",

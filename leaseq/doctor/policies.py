@@ -19,14 +19,12 @@ from leaseq.sentences import advice, statement
 
 DURABLE = Check(
     "durable",
-    "queues",
     "error",
     "can't provide the durability that {names} requires: {statement}",
     "{advice} (leaseq queue set QUEUE --durable server)",
 )
 ONE_OF_SEVERAL = Check(
     "durable-replica",
-    "queues",
     "warning",
     "has {count} replicas, and {names} may lose changes that only one of them confirmed, if the primary is "
     "cut "
@@ -35,7 +33,6 @@ ONE_OF_SEVERAL = Check(
 )
 NEWER = Check(
     "schema-newer",
-    "queues",
     "error",
     "holds {names} with schema {schema}: this version of leaseq supports schema {known}, and refuses to "
     "change newer ones",
@@ -43,7 +40,6 @@ NEWER = Check(
 )
 UNREADABLE = Check(
     "queue-unreadable",
-    "queues",
     "error",
     "holds {names}, which this version of leaseq can't read: {problem}",
     "run the version of leaseq that wrote it",

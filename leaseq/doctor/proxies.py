@@ -11,13 +11,13 @@ from typing import Any
 from leaseq.doctor.checks import Check, Finding
 from leaseq.engine.client import Client
 from leaseq.engine.keys import UNDECLARED_PROXY
+from leaseq.engine.urls import without_password
 
 NOTED_SECONDS = 7_200
 """How long a note is valid. The web app renews it each hour while the proxy is in use."""
 
 UNDECLARED = Check(
     "proxy-not-declared",
-    "pages",
     "warning",
     "has a note from the web app: the app is reached through an undeclared proxy at {address} (which sends "
     "{header}), "
@@ -38,9 +38,9 @@ def note_undeclared_proxy(client: Client, address: str, header: str) -> None:
         redis.expire(UNDECLARED_PROXY, NOTED_SECONDS)
 
 
-def find_problems(client: Client, where: str) -> Iterator[Finding]:
+def find_problems(client: Client) -> Iterator[Finding]:
     redis: Any = client.redis
     with client.translating():
         note = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}
     if note:
-        yield UNDECLARED.finding(where, address=note["address"], header=note["header"])
+        yield UNDECLARED.finding(without_password(client.url), address=note["address"], header=note["header"])

@@ -88,21 +88,18 @@ def _address(client: redis.Redis) -> tuple[str, int]:
 
 AWAY = Check(
     "node-away",
-    "replication",
     "error",
     "is a data node and does not answer",
     "start it again, or check its log and the network",
 )
 NO_REPLICA = Check(
     "no-replica",
-    "replication",
     "error",
     "is the only data node of {service} that answers: if it is lost, so is all data since the last backup",
     "start two replicas (REPLICAOF {address})",
 )
 FEW_NODES = Check(
     "few-data-nodes",
-    "replication",
     "warning",
     "is one of two data nodes of {service} that answer: after a failover there is no replica left to "
     "confirm a write",
@@ -110,25 +107,22 @@ FEW_NODES = Check(
 )
 FEW_SENTINELS = Check(
     "few-sentinels",
-    "replication",
     "warning",
     "is watched by {count} of the three required sentinels: if one is lost, the others may not be able to "
     "fail over",
     "start sentinels on three machines, and name all of them in the URL",
 )
 SENTINEL_AWAY = Check(
-    "sentinel-away", "replication", "warning", "does not answer", "start it again, or remove it from the URL"
+    "sentinel-away", "warning", "does not answer", "start it again, or remove it from the URL"
 )
 QUORUM = Check(
     "sentinel-quorum",
-    "replication",
     "error",
     "would not fail over {service}: {said}",
     "start the missing sentinels, or SENTINEL SET {service} quorum to a number that can be reached",
 )
 HASTY = Check(
     "sentinel-hasty",
-    "replication",
     "warning",
     "considers the primary of {service} down after {milliseconds} ms: it reconnects at most once a second, "
     "so "
@@ -137,7 +131,6 @@ HASTY = Check(
 )
 MIN_REPLICAS = Check(
     "min-replicas-to-write",
-    "replication",
     "warning",
     "has replicas and min-replicas-to-write 0: when cut off from them, it accepts writes that a failover "
     "loses",
@@ -145,21 +138,18 @@ MIN_REPLICAS = Check(
 )
 TOO_FEW = Check(
     "too-few-replicas",
-    "replication",
     "error",
     "refuses every write: min-replicas-to-write is {wanted}, and only {good} replicas are up to date",
     "start the replicas again, or CONFIG SET min-replicas-to-write {good}",
 )
 SLOTS = Check(
     "cluster-slots",
-    "replication",
     "error",
     "reports {count:,} slots that no node serves: the queues in them can't be used",
     "start the missing nodes; or CLUSTER ADDSLOTSRANGE, or valkey-cli --cluster fix",
 )
 SHARD_ALONE = Check(
     "cluster-no-replica",
-    "replication",
     "error",
     "is a primary of the cluster without a replica: if it is lost, so is the data of its queues since the "
     "last backup",
@@ -167,7 +157,6 @@ SHARD_ALONE = Check(
 )
 COVERAGE = Check(
     "cluster-full-coverage",
-    "replication",
     "warning",
     "has cluster-require-full-coverage yes: the loss of one shard stops the queues of all shards",
     "CONFIG SET cluster-require-full-coverage no, then CONFIG REWRITE",

@@ -11,21 +11,18 @@ from leaseq.doctor.checks import Check, Finding, Node, send_command
 
 TOO_OLD = Check(
     "too-old",
-    "server",
     "error",
     "is {name} {version}: leaseq needs {least} or newer",
     "install Valkey 7.2 or newer, or Redis 7.0 or newer",
 )
 READ_ONLY = Check(
     "read-only",
-    "server",
     "error",
     "is a replica: it does not accept writes",
     "use the URL of its primary ({primary}), or a Sentinel URL, which follows the primary",
 )
 CLOCK = Check(
     "clock",
-    "server",
     "error",
     "has a clock {seconds:.0f} seconds {way} that of this machine: leases, delays and due dates are off by "
     "as much",
@@ -33,21 +30,18 @@ CLOCK = Check(
 )
 DRIFT = Check(
     "clock-drift",
-    "server",
     "warning",
     "has a clock {seconds:.1f} seconds {way} that of this machine",
     "synchronize both clocks with NTP (chrony, systemd-timesyncd); leaseq uses the server's clock",
 )
 TIMEOUT = Check(
     "timeout",
-    "server",
     "warning",
     "has timeout {seconds}: it closes connections that are idle that long, which delays the next call",
     "CONFIG SET timeout 0, then CONFIG REWRITE",
 )
 KEEPALIVE = Check(
     "tcp-keepalive",
-    "server",
     "warning",
     "has tcp-keepalive 0: connections of vanished clients stay open until the limit of connections is "
     "reached",

@@ -193,11 +193,6 @@ def numbered_request(request: str, chunk: int, rows: Sequence[str]) -> str:
     return f"{request}\a{chunk}\a{digest_of_rows(rows)}"
 
 
-def new_row(new_item: NewItem, id: str) -> list[str]:
-    """`row` of an item that is added; raises Invalid for an id that only earlier versions accepted."""
-    return row(new_item, validation.new_item_id(id))
-
-
 def row(new_item: NewItem, id: str) -> list[str]:
     """An item's id, head and payload. The head has a letter for each value that is not the default."""
     head = ""

@@ -57,7 +57,8 @@ class _Key:
         self._name = name
 
     def __get__(self, keys: Keys, _owner: type) -> str:
-        return keys.__dict__.setdefault(self._name, of_queue(keys.queue, self._name))
+        key: str = keys.__dict__.setdefault(self._name, of_queue(keys.queue, self._name))
+        return key
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import SIGNS, Erased, GivenAnswer, GivenAnswerRow, Item, NewItem, PersonItem, Relation
 from leaseq.policy import Policy, PolicyChanged
 from leaseq.queue.base import Base, expected_version
-from leaseq.validation import is_dot_segment
 
 _BATCH = 1_000  # queues looked up in one round trip
 
@@ -22,8 +21,7 @@ _BATCH = 1_000  # queues looked up in one round trip
 def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
-    stored_names = {name.decode() if isinstance(name, bytes) else name for name in members}
-    listed_names = {name for name in stored_names if not is_dot_segment(name)}  # the doctor finds the others
+    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
     existing_names = _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):

@@ -70,7 +70,7 @@ class Producer(Base):
                 if caller_request is None
                 else arguments.derived_id(self.name, caller_request, 0)
             )
-        row = arguments.new_row(new_item, id)
+        row = arguments.row(new_item, id)
         result = self._enqueue(row, caller_request, 0)
         if result.differing_places and (is_derived or on_conflict) and self._differs(row):
             if is_derived:
@@ -192,4 +192,4 @@ def _row(item: Json | NewItem, make_id: Callable[[int], str], place: int) -> lis
     """The id, head and payload of an item, as `arguments.row` returns them."""
     if not isinstance(item, NewItem):
         return [make_id(place), "", validation.dump_json(item, "payload")]
-    return arguments.new_row(item, make_id(place) if item.id is None else item.id)
+    return arguments.row(item, make_id(place) if item.id is None else item.id)

@@ -406,7 +406,7 @@ def identity(row: dict[str, Json], id_field: str) -> str:
         id = str(id)
     if not isinstance(id, str):
         raise Invalid(id_field, "id_value", value=id)
-    return validation.new_item_id(id, id_field)
+    return validation.item_id(id, id_field)
 
 
 def from_export(value: Json) -> NewItem:
@@ -454,7 +454,7 @@ def _no_payload(unknown_names: list[str]) -> Invalid:
 
 def checked_item(item: NewItem) -> NewItem:
     """Return the item if the queue will accept it; else raise Invalid. One refused item fails its batch."""
-    arguments.new_row(item, "made-later" if item.id is None else item.id)
+    arguments.row(item, "made-later" if item.id is None else item.id)
     return item
 
 

@@ -100,7 +100,6 @@ def test_server_of_leaseq_up_has_no_problems(up: tuple[Path, UpProcess]) -> None
         "permissions",
         "replication",
         "queues",
-        "names",
         "pages",
     ]
 

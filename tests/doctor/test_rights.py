@@ -118,7 +118,7 @@ def test_unreadable_settings_are_reported_as_not_checked(server_with_users: redi
     assert {finding.level for finding in report.findings} == {"unchecked"}
     assert "ask the operator of the server" in report.findings[0].fix
     assert report.ok
-    groups = {"permissions", "queues", "names", "pages"}
+    groups = {"permissions", "queues", "pages"}
     assert set(report.passed) == groups, "unchecked parts are not reported as fine"
 
 

@@ -83,7 +83,7 @@ def compiler() -> Iterator[Callable[[Mutant], bool]]:
 def is_script(file: str, text: str, lua: Path, server: redis.Redis) -> bool:
     """Whether the server compiles all scripts when this file of lua/ has this text. ``lua`` is a copy."""
     path = lua / Path(file).relative_to("lua")
-    names = [path.stem] if path.parent == lua else scripts.names()  # a file of lua/lib is in many scripts
+    names = [path.stem] if path.parent == lua else sorted(scripts.SCRIPTS)  # a file of lua/lib is in many scripts
     sources_before = {name: scripts.read(lua, name).source for name in names}
     original_text = path.read_text()
     path.write_text(text)

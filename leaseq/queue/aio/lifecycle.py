@@ -16,14 +16,12 @@ from leaseq.policy import Policy, PolicyChanged
 from leaseq.queue.aio.base import Base
 from leaseq.queue.base import expected_version
 from leaseq.queue.lifecycle import _BATCH, _ROUNDS, _STEP, _person_item, _words
-from leaseq.validation import is_dot_segment
 
 
 async def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = await connection.ask_all([("SMEMBERS", QUEUES)])
-    stored_names = {name.decode() if isinstance(name, bytes) else name for name in members}
-    listed_names = {name for name in stored_names if not is_dot_segment(name)}
+    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
     existing_names = await _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):

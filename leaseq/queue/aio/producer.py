@@ -56,7 +56,7 @@ class Producer(Base):
                 if caller_request is None
                 else arguments.derived_id(self.name, caller_request, 0)
             )
-        row = arguments.new_row(new_item, id)
+        row = arguments.row(new_item, id)
         result = await self._enqueue(row, caller_request, 0)
         if result.differing_places and (is_derived or on_conflict) and await self._differs(row):
             if is_derived:
