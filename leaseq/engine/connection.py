@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha1
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from redis import exceptions as rx
 from redis.exceptions import NoScriptError
@@ -32,38 +32,18 @@ class ClosedTransport:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self.timeout = transport.timeout
 
-    def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]:
+    def send(self, bound: BoundScript, *args: Any, **options: Any) -> Any:
         if bound.script.name != "end_wait":
             refuse()
-        return self._transport.send(bound, args, wait, loading=loading)
+        return self._transport.send(bound, *args, **options)
 
-    def load(self, bound: BoundScript) -> None:
-        self._transport.load(bound)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name) if name in _OPEN_METHODS else refuse()
 
-    def reset(self) -> None:
-        self._transport.reset()
 
-    def drop_idle(self) -> None:
-        self._transport.drop_idle()
-
-    def ask(self, _key: str, /, *_words: str) -> NoReturn:
-        refuse()
-
-    def scan(self, _key: str, /, _cursor: int, _pattern: str, _count: int) -> NoReturn:
-        refuse()
-
-    def ask_all(self, _commands: Sequence[Command]) -> NoReturn:
-        refuse()
-
-    def replicas(self, _key: str, /) -> NoReturn:
-        refuse()
-
-    def close(self) -> None:
-        self._transport.close()
+# The transport's methods that such a wait, or a second `close`, uses.
+_OPEN_METHODS = ("load", "reset", "drop_idle", "close")
 
 
 _UNAVAILABLE_ERRORS = (
@@ -97,7 +77,7 @@ class Connection:
 
     def close(self) -> None:
         self.listener.end()
-        self._transport = ClosedTransport(self._transport)
+        self._transport = cast("Transport", ClosedTransport(self._transport))
         with self.translating():
             self._transport.drop_idle()
             self._transport.close()

@@ -94,98 +94,26 @@ def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
 
 
 _TOKEN = re.compile(
-    r"""---[ ]@(?P<directive>\w+ (?:[ ]\w+)?)   # a line for the loader
-      | --\[\[ .*? \]\] | --[^\n]*             # a comment
+    r"""--\[\[ .*? \]\] | --[^\n]*             # a comment
       | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" | \[\[ .*? \]\]
       | ^\#![^\n]* | \d[\w.]* | \.\.\.?
       | [.:]\s*[A-Za-z_]\w*                    # a field of a table
-      | (?P<name>[A-Za-z_]\w*)
-      | (?P<mark>[{}(),=]=?)""",
+      | (?P<name>[A-Za-z_]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
-_KEYWORDS = frozenset(
-    """and break do else elseif end false for function if in local nil not or repeat return then true until
-    while""".split()  # noqa: SIM905 - one per line, they would fill a screen
-)
-_OPEN, _CLOSE = frozenset({"function", "if", "do", "repeat"}), frozenset({"end", "until"})
 _CONSTANT_LINE = re.compile(r"^--- @constant (.*)$", re.MULTILINE)
 _CONSTANT = re.compile(r"([A-Z][A-Z0-9_]*)(?:\(([a-z_]+(?:, [a-z_]+)*)\))? (\S.*)")
 _ARGUMENTS = re.compile(r"\(([^()]*)\)")
-GLOBALS = frozenset(
-    """KEYS ARGV redis cjson string table math error ipairs next pairs select setmetatable tonumber type
-    unpack""".split()  # noqa: SIM905
-)
-"""The globals that a script may use: Lua's own, and the server's."""
 
 
-@dataclass(frozen=True)
-class LuaSource:
-    """One Lua file, parsed."""
-
-    text: str
-
-    @cached_property
-    def code(self) -> list[tuple[int, str]]:
-        """The lines with their numbers, from 1, without comments and empty lines."""
-        lines, comment = [], False
-        for number, line in enumerate(self.text.splitlines(), 1):
-            comment = comment or line.startswith("--[[")
-            if not comment and line.strip() and not re.match(r" *--(?!- @)", line):
-                lines.append((number, line))
-            comment = comment and "]]" not in line
-        return lines
-
-    @cached_property
-    def _tokens(self) -> list[re.Match[str]]:
-        return [token for token in _TOKEN.finditer(self.text) if token.lastgroup]
-
-    @cached_property
-    def includes(self) -> list[tuple[str, int]]:
-        """The name of each include, and the number of blocks and functions around it."""
-        depth, includes = 0, []
-        for token in self._tokens:
-            word = token["name"]
-            depth += (word in _OPEN) - (word in _CLOSE)
-            if (directive := token["directive"]) and directive.startswith("include "):
-                includes.append((directive.removeprefix("include "), depth))
-        return includes
-
-    @cached_property
-    def declared_names(self) -> frozenset[str]:
-        """All declared names: locals, parameters, loop variables."""
-        return frozenset(name for name, _ in self._declarations)
-
-    @cached_property
-    def exported_names(self) -> frozenset[str]:
-        """The names declared at top level, for the files that include this one."""
-        return frozenset(name for name, depth in self._declarations if depth == 0)
-
-    @cached_property
-    def used_names(self) -> frozenset[str]:
-        """All names that are read or set, without the keys in table constructors."""
-        names, braces, tokens = set(), 0, self._tokens
-        for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
-            braces += (token["mark"] == "{") - (token["mark"] == "}")
-            opens = before is not None and before["mark"] in ("{", ",")
-            is_key = braces and opens and after is not None and after["mark"] == "="
-            if token["name"] and not is_key:
-                names.add(token["name"])
-        return frozenset(names - _KEYWORDS)
-
-    @cached_property
-    def _declarations(self) -> list[tuple[str, int]]:
-        depth, tokens, declarations = 0, self._tokens, list[tuple[str, int]]()
-        for at, token in enumerate(tokens):
-            word = token["name"]
-            if word == "local" and tokens[at + 1]["name"] == "function":
-                declarations.append((tokens[at + 2]["name"], depth))
-            elif word in ("local", "for"):
-                declarations += ((name, depth + (word == "for")) for name in _names(tokens, at + 1))
-            depth += (word in _OPEN) - (word in _CLOSE)
-            if word == "function":
-                opening = next(i for i in range(at, len(tokens)) if tokens[i]["mark"] == "(")
-                declarations += ((name, depth) for name in _names(tokens, opening + 1))
-        return declarations
+def code_of(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a Lua file with their numbers, from 1, without comments and empty lines."""
+    comment = False
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = comment or line.startswith("--[[")
+        if not comment and line.strip() and not re.match(r" *--(?!- @)", line):
+            yield number, line
+        comment = comment and "]]" not in line
 
 
 @dataclass(frozen=True)
@@ -235,17 +163,6 @@ def expand_constants(file: str, text: str, constants: Mapping[str, Constant]) ->
 
 def _replace_names(text: str, values: Mapping[str, str]) -> str:
     return _TOKEN.sub(lambda token: values.get(token["name"] or "", token[0]), text)
-
-
-def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
-    """The comma-separated names that begin at this token."""
-    names = []
-    while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
-        names.append(tokens[at]["name"])
-        if at + 1 == len(tokens) or tokens[at + 1]["mark"] != ",":
-            break
-        at += 2
-    return names
 
 
 pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
@@ -310,12 +227,12 @@ class BoundScript:
 
 @cache
 def load(name: str, *keys: str) -> Script:
-    return _join(_FILES, name, *keys)
+    return _join(FILES, name, *keys)
 
 
 def read(folder: Traversable, name: str, *keys: str) -> Script:
     """Read a script from the folder that contains its file and, in ``lib/``, the files that it includes."""
-    return _join(_read_files(folder), name, *keys)
+    return _join(read_files(folder), name, *keys)
 
 
 def _join(files: Mapping[str, str], name: str, *keys: str) -> Script:
@@ -326,11 +243,9 @@ def _join(files: Mapping[str, str], name: str, *keys: str) -> Script:
     without comments and empty lines, and each function only if the script uses it.
     ``--- @constant NAME value`` in any file gives each NAME in all files this value, and ``--- @constant
     NAME(parameter, …) value`` each NAME(argument, …), so that a grammar is spelled once and costs nothing.
-    Raises ScriptError if a file includes one that does not exist, or another twice, inside a block or in a
-    circle, if it uses a name that is declared neither in it nor in a file joined before it, or if it declares
-    a name that such a file declares, or a constant does.
+    The rules that files follow otherwise are checked by ``tools/lua_rules.py``.
     """
-    lines = arrange_functions(_Joiner(files).lines(f"{name}.lua"))
+    lines = arrange_functions(_lines(f"{name}.lua", files, find_constants(files), set()))
     source = "".join(text + "\n" for _, _, text in lines)
     sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
     return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in lines))
@@ -340,68 +255,19 @@ class ScriptError(Exception):
     """A Lua file breaks a rule of the loader."""
 
 
-class _Joiner:
-    """Joins the files of one script."""
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self._files = files
-        self._constants = find_constants(files)
-        self._names = set(GLOBALS)  # names declared so far
-        self._begun_files: set[str] = set()
-        self._done_files: set[str] = set()
-
-    def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
-        """Yield the lines, each with its file and its number there."""
-        if taken_names := sorted(_parse(self._files[file]).declared_names & self._constants.keys()):
-            definer = self._constants[taken_names[0]].file
-            raise ScriptError(
-                f"{file} declares {taken_names[0]}, which is a constant of {definer}: rename one"
-            )
-        source = _parse(expand_constants(file, self._files[file], self._constants))
-        self._check_includes(file, source)
-        self._begun_files.add(file)
-        for number, line in source.code:
-            directive, _, name = line.partition("--- @")[2].partition(" ")
-            if make := _TABLES.get(directive):
-                self._names.add(directive.upper())
-                yield file, number, f"local {directive.upper()} = {make()}"
-            elif not directive:
-                yield file, number, line
-            elif f"lib/{name}.lua" not in self._done_files:
-                yield from self.lines(f"lib/{name}.lua")
-        self._check_names(file, source)
-        self._names |= source.exported_names
-        self._done_files.add(file)
-
-    def _check_includes(self, file: str, source: LuaSource) -> None:
-        names = set()
-        for name, depth in source.includes:
-            if f"lib/{name}.lua" not in self._files:
-                raise ScriptError(f"{file} includes {name}, but there is no lib/{name}.lua")
-            if name in names:
-                raise ScriptError(f"{file} includes {name} twice")
-            if depth:
-                raise ScriptError(f"{file} includes {name} inside a block: put it outside of all blocks")
-            if f"lib/{name}.lua" in {*self._begun_files, file} - self._done_files:
-                raise ScriptError(f"{file} includes {name}, which includes {file}")
-            names.add(name)
-
-    def _check_names(self, file: str, source: LuaSource) -> None:
-        if unknown_names := sorted(source.used_names - source.declared_names - self._names):
-            raise ScriptError(
-                f"{file} uses {', '.join(unknown_names)}, which neither it nor a file that it includes "
-                "declares"
-            )
-        if repeated_names := sorted(source.exported_names & self._names - GLOBALS):
-            raise ScriptError(
-                f"{file} declares {', '.join(repeated_names)}, which a file joined before it also declares: "
-                "rename one"
-            )
-
-
-@cache
-def _parse(text: str) -> LuaSource:
-    return LuaSource(text)
+def _lines(
+    file: str, files: Mapping[str, str], constants: Mapping[str, Constant], joined: set[str]
+) -> Iterator[Line]:
+    """Yield the lines of a file and of those that it includes, without the files ``joined`` before."""
+    joined.add(file)
+    for number, line in code_of(expand_constants(file, files[file], constants)):
+        directive, _, name = line.partition("--- @")[2].partition(" ")
+        if make := _TABLES.get(directive):
+            yield file, number, f"local {directive.upper()} = {make()}"
+        elif not directive:
+            yield file, number, line
+        elif (included := f"lib/{name}.lua") not in joined:
+            yield from _lines(included, files, constants, joined)
 
 
 def _defaults() -> str:
@@ -418,7 +284,7 @@ _TABLES: Final = {"defaults": _defaults, "texts": _texts}
 """The replacement of a directive: the policy's rules or texts, with their defaults, as a Lua table."""
 
 
-def _read_files(folder: Traversable) -> dict[str, str]:
+def read_files(folder: Traversable) -> dict[str, str]:
     """The texts of the Lua files, by name: ``finish.lua``, ``lib/grants.lua``."""
     return {
         f"{prefix}{entry.name}": entry.read_text(encoding="utf-8")
@@ -430,7 +296,7 @@ def _read_files(folder: Traversable) -> dict[str, str]:
 
 # In a checkout, `leaseq/lua` links to the folder next to the package. All files are read at once, so that a
 # process keeps its scripts if another version is installed while it runs.
-_FILES: Final = _read_files(files("leaseq") / "lua")
+FILES: Final = read_files(files("leaseq") / "lua")
 
 _ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
 _ALL = (*_ROW, "finished", "journal", "history")

@@ -93,44 +93,35 @@ class PooledTransport:
     def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
+        def talk(connection: Any) -> Any:
+            if wait is not None:
+                return exchange(connection, bound, args, wait, loading=loading)
+            if loading:
+                return durability.send(connection, bound, args, loading=True)
+            connection.send_packed_command((pack(bound.words + args),), check_health=False)
+            return connection.read_response()
+
+        return self._use(talk)
+
+    def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands without redis-py's pipeline, which takes three times as long
+        (docs/decisions/0023-request-cost.md)."""
+        return self._use(lambda connection: durability.send_all(connection, *map(pack, commands)))
+
+    def _use(self, talk: Callable[[Any], list[Any]]) -> list[Any]:
+        """Call ``talk`` with a connection, which is kept for the next call unless it may be broken."""
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._new()
             connection.connect()
         try:
-            if wait is not None:
-                reply = exchange(connection, bound, args, wait, loading=loading)
-            elif loading:
-                reply = durability.send(connection, bound, args, loading=True)
-            else:
-                connection.send_packed_command((pack(bound.words + args),), check_health=False)
-                reply = connection.read_response()
+            replies = talk(connection)
         except rx.ResponseError:
             self._idle.append(connection)
             raise
         except (rx.TimeoutError, ServerUnavailable, ServerRefused):
             connection.disconnect()  # no answer, or no confirmation: the primary may have been replaced
-            self.reset()
-            raise
-        except BaseException:
-            connection.disconnect()
-            raise
-        self._idle.append(connection)
-        return reply
-
-    def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands without redis-py's pipeline, which takes three times as long
-        (docs/decisions/0023-request-cost.md)."""
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._new()
-            connection.connect()
-        try:
-            replies = durability.send_all(connection, *map(pack, commands))
-        except rx.TimeoutError:  # the primary may have been replaced
-            connection.disconnect()
             self.reset()
             raise
         except BaseException:

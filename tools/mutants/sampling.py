@@ -17,6 +17,7 @@ import redis
 import leaseq
 from leaseq.engine import scripts
 from leaseq.server.embedded import EmbeddedServer
+from tools import lua_rules
 from tools.mutants import python_operators, sources
 from tools.mutants.mutant import Mutant
 from tools.planted_faults import ROOT
@@ -83,11 +84,13 @@ def compiler() -> Iterator[Callable[[Mutant], bool]]:
 def is_script(file: str, text: str, lua: Path, server: redis.Redis) -> bool:
     """Whether the server compiles all scripts when this file of lua/ has this text. ``lua`` is a copy."""
     path = lua / Path(file).relative_to("lua")
-    names = [path.stem] if path.parent == lua else sorted(scripts.SCRIPTS)  # a file of lua/lib is in many scripts
+    names = [path.stem] if path.parent == lua else sorted(scripts.SCRIPTS)  # lib/ is in many
     sources_before = {name: scripts.read(lua, name).source for name in names}
     original_text = path.read_text()
     path.write_text(text)
     try:
+        for name in names:
+            lua_rules.check(scripts.read_files(lua), name)
         sources_after = {name: scripts.read(lua, name).source for name in sources_before}
         for name, source in sources_after.items():
             if source != sources_before[name]:

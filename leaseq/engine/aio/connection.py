@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha1
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from redis import exceptions as rx
 from redis.exceptions import NoScriptError
@@ -17,6 +17,7 @@ from leaseq.engine.aio.transport import Transport, transport_of
 from leaseq.engine.connection import (
     _BROKEN_CONNECTION_ERRORS,
     _MAX_LOADS,
+    _OPEN_METHODS,
     _UNAVAILABLE_CODES,
     _UNAVAILABLE_ERRORS,
     _is_broken_connection,
@@ -38,38 +39,14 @@ class ClosedTransport:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self.timeout = transport.timeout
 
-    async def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]:
+    async def send(self, bound: BoundScript, *args: Any, **options: Any) -> Any:
         if bound.script.name != "end_wait":
             refuse()
-        return await self._transport.send(bound, args, wait, loading=loading)
+        return await self._transport.send(bound, *args, **options)
 
-    async def load(self, bound: BoundScript) -> None:
-        await self._transport.load(bound)
-
-    async def reset(self) -> None:
-        await self._transport.reset()
-
-    async def drop_idle(self) -> None:
-        await self._transport.drop_idle()
-
-    def ask(self, _key: str, /, *_words: str) -> NoReturn:
-        refuse()
-
-    def scan(self, _key: str, /, _cursor: int, _pattern: str, _count: int) -> NoReturn:
-        refuse()
-
-    def ask_all(self, _commands: Sequence[Command]) -> NoReturn:
-        refuse()
-
-    def replicas(self, _key: str, /) -> NoReturn:
-        refuse()
-
-    async def close(self) -> None:
-        await self._transport.close()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name) if name in _OPEN_METHODS else refuse()
 
 
 class Connection:
@@ -88,7 +65,7 @@ class Connection:
 
     async def close(self) -> None:
         await self.listener.end()
-        self._transport = ClosedTransport(self._transport)
+        self._transport = cast("Transport", ClosedTransport(self._transport))
         with self.translating():
             await self._transport.drop_idle()
             await self._transport.close()

@@ -66,33 +66,24 @@ class PooledTransport:
     async def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
+        if wait is not None:
+            return await self._use(lambda pooled: exchange(pooled, bound, args, wait, loading=loading))
+        return await self._use(lambda pooled: durability.send(pooled, bound, args, loading=loading))
+
+    async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
+        return await self._use(lambda pooled: durability.send_all(pooled, *map(pack, commands)))
+
+    async def _use(self, talk: Callable[[PooledConnection], Awaitable[list[Any]]]) -> list[Any]:
+        """Call ``talk`` with a connection, which is kept for the next call unless it may be broken."""
         async with self._call_slot():
             pooled = await self._acquire_connection()
             try:
-                if wait is not None:
-                    reply = await exchange(pooled, bound, args, wait, loading=loading)
-                else:
-                    reply = await durability.send(pooled, bound, args, loading=loading)
+                replies = await talk(pooled)
             except rx.ResponseError:
                 self._idle.append(pooled)
                 raise
             except (rx.TimeoutError, ServerUnavailable, ServerRefused):
                 await pooled.drop()  # no answer, or no confirmation: the primary may have been replaced
-                await self.reset()
-                raise
-            except BaseException:
-                await pooled.drop()
-                raise
-            self._idle.append(pooled)
-            return reply
-
-    async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        async with self._call_slot():
-            pooled = await self._acquire_connection()
-            try:
-                replies = await durability.send_all(pooled, *map(pack, commands))
-            except rx.TimeoutError:  # the primary may have been replaced
-                await pooled.drop()
                 await self.reset()
                 raise
             except BaseException:

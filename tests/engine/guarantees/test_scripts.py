@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import Keys
-from leaseq.engine.scripts import GLOBALS, SCRIPTS, LuaSource, expand_constants, find_constants
+from leaseq.engine.scripts import SCRIPTS, expand_constants, find_constants
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
@@ -185,13 +185,6 @@ def test_script_contains_exactly_functions_that_it_uses(name: str) -> None:
     own_functions = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
     all_functions = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
     assert set(re.findall(r"\b\w+\.\w+\b", source)) & all_functions == own_functions
-
-
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_script_uses_only_allowed_globals(name: str) -> None:
-    """Checked for the complete script as the server gets it."""
-    lua_source = LuaSource(SCRIPTS[name].source)
-    assert lua_source.used_names - lua_source.declared_names <= GLOBALS
 
 
 def test_every_key_used_in_lua_is_defined_in_keys() -> None:
