@@ -238,8 +238,7 @@ class Activity(Store):
         """The activity of each person today, by name and queue."""
         self.flush()
         text = self._today().isoformat()
-        with self._client.translating():
-            names = sorted(name.decode() for name in self._redis.smembers(model.workers_key(text)))
+        names = sorted(name.decode() for name in self._redis.smembers(model.workers_key(text)))
         hashes = self._hashes([model.day_key(text, name) for name in names])
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
@@ -260,10 +259,9 @@ class Activity(Store):
         """The items that a person finished or gave back within a day, latest first."""
         self.flush()
         since = self._clock() - _DAY_SECONDS
-        with self._client.translating():
-            entries = self._redis.zrevrangebyscore(
-                model.recent_key(person), "+inf", since, start=0, num=limit, withscores=True
-            )
+        entries = self._redis.zrevrangebyscore(
+            model.recent_key(person), "+inf", since, start=0, num=limit, withscores=True
+        )
         return [recent_item(member.decode(), score) for member, score in entries]
 
     def record(
@@ -328,7 +326,8 @@ class Activity(Store):
         with self._log_errors():
             at, is_removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if is_removed:
-                self._add(model.day_key(self._date(float(at)).isoformat(), person), queue, {how: -1})
+                day = model.day_key(self._date(float(at)).isoformat(), person)
+                self._redis.hincrby(day, field_of(queue, how), -1)
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
                     self._client.ask(("HINCRBY", model.finished_key(part), field_of(queue, person), -1))
@@ -369,31 +368,16 @@ class Activity(Store):
 
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
-        pipe = self._redis.pipeline(transaction=False)
-        pipe.expire(model.recent_key(person), 2 * _DAY_SECONDS)
-        pipe.expire(model.day_key(day, person), _KEPT_SECONDS)
-        pipe.expire(model.workers_key(day), _KEPT_SECONDS)
-        pipe.execute()
-
-    def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:
-        pipe = self._redis.pipeline(transaction=True)
-        for name, count in counts.items():
-            pipe.hincrby(key, field_of(queue, name), count)
-        pipe.execute()
-
-    def _hashes(self, hash_keys: list[str]) -> list[dict[bytes, bytes]]:
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            for key in hash_keys:
-                pipe.hgetall(key)
-            hashes: list[dict[bytes, bytes]] = pipe.execute() if hash_keys else []
-        return hashes
+        self._client.ask(
+            ("EXPIRE", model.recent_key(person), 2 * _DAY_SECONDS),
+            ("EXPIRE", model.day_key(day, person), _KEPT_SECONDS),
+            ("EXPIRE", model.workers_key(day), _KEPT_SECONDS),
+        )
 
     @contextmanager
     def _log_errors(self) -> Iterator[None]:
         try:
-            with self._client.translating():
-                yield
+            yield
         except LeaseqError:
             log.warning("the figures of the day are incomplete", exc_info=True)
 
@@ -422,8 +406,7 @@ class Breaks(Store):
     def take(self, person: str) -> None:
         """Begin a break, unless the person is already on one."""
         if self.get(person) is None:
-            with self._client.translating():
-                self._redis.hset(_KEY, person, round(self._clock()))
+            self._redis.hset(_KEY, person, round(self._clock()))
 
     def end(self, person: str) -> None:
         self._delete([person])
@@ -433,20 +416,17 @@ class Breaks(Store):
         self._ended.add(person)
 
     def _delete(self, people: Sequence[str]) -> None:
-        with self._client.translating():
-            self._redis.hdel(_KEY, *people)
+        self._redis.hdel(_KEY, *people)
 
     def get(self, person: str) -> datetime | None:
         """The time when their break began; None if they are not on one."""
         self._ended.flush()
-        with self._client.translating():
-            return self._time(self._redis.hget(_KEY, person))
+        return self._time(self._redis.hget(_KEY, person))
 
     def all(self) -> dict[str, datetime]:
         """The time when each break began, by name."""
         self._ended.flush()
-        with self._client.translating():
-            fields = self._redis.hgetall(_KEY)
+        fields = self._redis.hgetall(_KEY)
         times = {name.decode(): self._time(since) for name, since in fields.items()}
         return {name: since for name, since in times.items() if since is not None}
 

@@ -25,13 +25,29 @@ def reader_of(client: Client) -> ReadAll:
 
     def read(commands: Iterable[Command]) -> Mapping[Command, Any]:
         unique_commands = list(dict.fromkeys(commands))
-        with client.translating():
-            pipe: Any = client.redis.pipeline(transaction=False)
-            for command in unique_commands:
-                pipe.execute_command(*command)
-            return dict(zip(unique_commands, pipe.execute(), strict=True))
+        pipe = _Commands(client, client.redis).pipeline(transaction=False)
+        for command in unique_commands:
+            pipe.execute_command(*command)
+        return dict(zip(unique_commands, pipe.execute(), strict=True))
 
     return read
+
+
+class _Commands:
+    """redis-py's commands, or a pipeline of them, with the library's errors. Values are bytes."""
+
+    def __init__(self, client: Client, commands: Any) -> None:
+        self._client, self._commands = client, commands
+
+    def __getattr__(self, name: str) -> Any:
+        command = getattr(self._commands, name)
+
+        def call(*args: Any, **options: Any) -> Any:
+            with self._client.translating():
+                reply = command(*args, **options)
+            return _Commands(self._client, reply) if name == "pipeline" else reply
+
+        return call
 
 
 class Store:
@@ -39,15 +55,29 @@ class Store:
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         self._client = client
-        self._redis: Any = client.redis  # returns bytes, which redis-py's types don't cover
+        self._redis = _Commands(client, client.redis)
         self._clock = clock
 
     def _keys_like(self, pattern: str) -> Iterator[list[str]]:
         """The server's keys that match a pattern, a few hundred at a time."""
-        with self._client.translating():
+        with self._client.translating():  # the iterator sends commands
             keys = self._redis.scan_iter(match=pattern, count=_SCANNED)
             while batch := [key.decode() for key in islice(keys, _SCANNED)]:
                 yield batch
+
+    def _hashes_where(self, pattern: str, field: str, value: str) -> Iterator[str]:
+        """The keys, among those that match a pattern, of the hashes whose field has this value."""
+        for keys in self._keys_like(pattern):
+            values = self._client.ask(*(("HGET", key, field) for key in keys))
+            yield from (key for key, one in zip(keys, values, strict=True) if one == value.encode())
+
+    def _hashes(self, hash_keys: Iterable[str]) -> list[dict[bytes, bytes]]:
+        """Whole hashes, in one round trip."""
+        pipe = self._redis.pipeline(transaction=False)
+        for key in hash_keys:
+            pipe.hgetall(key)
+        hashes: list[dict[bytes, bytes]] = pipe.execute()
+        return hashes
 
 
 MARKED_SECONDS = 4
@@ -79,9 +109,6 @@ class Locks(Store):
         while not pause.wait(_RENEWAL_SECONDS):
             with self._lock:
                 marks = tuple(self._marks)
-            with (
-                suppress(LeaseqError),
-                self._client.translating(),
-            ):  # the requests report that the server is unavailable
+            with suppress(LeaseqError):  # the requests report that the server is unavailable
                 for mark in marks:
                     self._redis.expire(mark, MARKED_SECONDS)

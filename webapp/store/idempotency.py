@@ -60,11 +60,10 @@ class IdempotencyStore(Store):
         process's death. Else return the state of the first request."""
         base = _base(person)
         mark = f"{base}running:{scope}"
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.get(f"{base}answer:{scope}")
-            pipe.set(mark, hash, ex=MARKED_SECONDS, nx=True, get=True)
-            record, running_hash = pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.get(f"{base}answer:{scope}")
+        pipe.set(mark, hash, ex=MARKED_SECONDS, nx=True, get=True)
+        record, running_hash = pipe.execute()
         if record is not None:
             return _read(record)
         if running_hash is not None:
@@ -86,20 +85,15 @@ class IdempotencyStore(Store):
 
     def of_person(self, person: str) -> list[float]:
         """The time when each of a person's stored responses was sent, in seconds since the epoch."""
-        with self._client.translating():
-            entries = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
-        return [at for _, at in entries]
+        return [at for _, at in self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)]
 
     def forget_person(self, person: str) -> None:
         """Delete a person's stored responses."""
         base = _base(person)
-        with self._client.translating():
-            while members := self._redis.zrange(f"{base}kept", 0, _BATCH - 1):
-                self._redis.delete(
-                    *(f"{base}answer:{member.decode().partition(' ')[0]}" for member in members)
-                )
-                self._redis.zrem(f"{base}kept", *members)
-            self._redis.delete(f"{base}bytes")
+        while members := self._redis.zrange(f"{base}kept", 0, _BATCH - 1):
+            self._redis.delete(*(f"{base}answer:{member.decode().partition(' ')[0]}" for member in members))
+            self._redis.zrem(f"{base}kept", *members)
+        self._redis.delete(f"{base}bytes")
 
     def _keep(self, base: str, scope: str, record: bytes) -> None:
         index_key, total_key, size = f"{base}kept", f"{base}bytes", len(record)
@@ -137,8 +131,7 @@ class IdempotencyStore(Store):
 
     def _log_errors(self, act: Callable[[], Any]) -> None:
         try:
-            with self._client.translating():
-                act()
+            act()
         except LeaseqError:
             log.warning("the response to a request with an idempotency key was not kept", exc_info=True)
 

@@ -86,46 +86,40 @@ class ImportJobs(Store):
             "began": now,
             "heard": now,
         }
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(_run(id), mapping=record)
-            pipe.expire(_run(id), DAYS * 86_400)
-            pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(_run(id), mapping=record)
+        pipe.expire(_run(id), DAYS * 86_400)
+        pipe.execute()
         return id
 
     def find(self, queue: str, id: str) -> ImportJob | None:
-        with self._client.translating():
-            fields = self._redis.hgetall(_run(id))
+        fields = self._redis.hgetall(_run(id))
         record = {name.decode(): value.decode() for name, value in fields.items()}
         return _job_of(id, record) if record.get("queue") == queue else None
 
     def latest(self, queue: str) -> list[ImportJob]:
-        with self._client.translating():
-            ids = [id.decode() for id in self._redis.lrange(_latest(queue), 0, -1)]
+        ids = [id.decode() for id in self._redis.lrange(_latest(queue), 0, -1)]
         jobs = (self.find(queue, id) for id in ids)
         return [job for job in jobs if job is not None and job.state != "planned"]
 
     def begin(self, id: str) -> bool:
         """Start the job. Return False if it was started before: each job imports one file once. Only started
         jobs appear among the latest."""
-        with self._client.translating():
-            is_first = self._redis.hsetnx(_run(id), "running", "1")
-            queue = self._redis.hget(_run(id), "queue")
+        is_first = self._redis.hsetnx(_run(id), "running", "1")
+        queue = self._redis.hget(_run(id), "queue")
         if is_first and queue:
             key = _latest(queue.decode())
-            with self._client.translating():
-                pipe = self._redis.pipeline(transaction=True)
-                pipe.lpush(key, id)
-                pipe.ltrim(key, 0, LATEST - 1)
-                pipe.expire(key, DAYS * 86_400)
-                pipe.execute()
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.lpush(key, id)
+            pipe.ltrim(key, 0, LATEST - 1)
+            pipe.expire(key, DAYS * 86_400)
+            pipe.execute()
             self.update(id, state="running")
         return bool(is_first)
 
     def update(self, id: str, **fields: Any) -> None:
         """Store the progress."""
-        with self._client.translating():
-            self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
+        self._redis.hset(_run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
     def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
         """Store how the job ended and how quotes and lines were read."""
@@ -154,26 +148,21 @@ class ImportJobs(Store):
         self.update(id, **asdict(result))
 
     def store_bad_rows(self, id: str, rows: list[str]) -> None:
-        with self._client.translating():
-            self._redis.rpush(_bad_rows(id), *rows)
-            self._redis.expire(_bad_rows(id), DAYS * 86_400)
+        self._redis.rpush(_bad_rows(id), *rows)
+        self._redis.expire(_bad_rows(id), DAYS * 86_400)
 
     def bad_rows(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
         """The stored rejected rows: line, reason, row."""
         for start in range(0, limit, _CHUNK):
-            with self._client.translating():
-                rows = self._redis.lrange(_bad_rows(id), start, min(start + _CHUNK, limit) - 1)
+            rows = self._redis.lrange(_bad_rows(id), start, min(start + _CHUNK, limit) - 1)
             yield from map(json.loads, rows)
             if len(rows) < _CHUNK:
                 return
 
     def of_person(self, person: str) -> Iterator[str]:
         """The ids of the jobs that a person started."""
-        for keys in self._keys_like(_run("*")):
-            makers = self._client.ask(*(("HGET", key, "by") for key in keys))
-            for key, by in zip(keys, makers, strict=True):
-                if by == person.encode():
-                    yield key.removeprefix(_run(""))
+        for key in self._hashes_where(_run("*"), "by", person):
+            yield key.removeprefix(_run(""))
 
     def rename_person(self, person: str, to: str) -> None:
         """Replace a person's name."""
@@ -182,12 +171,8 @@ class ImportJobs(Store):
 
     def forget_queue(self, queue: str) -> None:
         """Delete the import jobs of a queue, with their rejected rows."""
-        for keys in self._keys_like(_run("*")):
-            queues = self._client.ask(*(("HGET", key, "queue") for key in keys))
-            for key, name in zip(keys, queues, strict=True):
-                if name == queue.encode():
-                    id = key.removeprefix(_run(""))
-                    self._client.ask(("UNLINK", key), ("UNLINK", _bad_rows(id)))
+        for key in self._hashes_where(_run("*"), "queue", queue):
+            self._client.ask(("UNLINK", key), ("UNLINK", _bad_rows(key.removeprefix(_run("")))))
         self._client.ask(("UNLINK", _latest(queue)))
 
 

@@ -36,8 +36,7 @@ class ListSettingsStore(Store):
     """The settings of each queue's lists."""
 
     def get(self, queue: str) -> ListSettings:
-        with self._client.translating():
-            fields = self._redis.hgetall(_BASE + queue)
+        fields = self._redis.hgetall(_BASE + queue)
         texts = {name.decode(): value.decode() for name, value in fields.items()}
         views = {name.removeprefix(_VIEW): query for name, query in texts.items() if name.startswith(_VIEW)}
         by_name = sorted(views.items(), key=lambda view: view[0].casefold())
@@ -58,8 +57,7 @@ class ListSettingsStore(Store):
     def rename_person(self, person: str, to: str) -> None:
         """Replace a person's name in the saved views that search for it."""
         for queue, view, query in list(self.of_person(person)):
-            with self._client.translating():
-                self._redis.hset(_BASE + queue, _VIEW + view, _renamed(query, person, to))
+            self._redis.hset(_BASE + queue, _VIEW + view, _renamed(query, person, to))
 
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
         """Set the columns. Raises Invalid."""
@@ -68,8 +66,7 @@ class ListSettingsStore(Store):
             raise Invalid("columns", "columns_of_list", maximum=MAX_COLUMNS, count=len(names))
         if any(len(name) > _MAX_COLUMN for name in names):
             raise Invalid("columns", "column_names", maximum=_MAX_COLUMN)
-        with self._client.translating():
-            self._redis.hset(_BASE + queue, "columns", json.dumps(names))
+        self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
         """Save a search, replacing the one of that name. Raises Invalid."""
@@ -80,12 +77,10 @@ class ListSettingsStore(Store):
         views = self.get(queue).views
         if name not in views and len(views) >= MAX_VIEWS:
             raise Invalid("view", "views", maximum=MAX_VIEWS)
-        with self._client.translating():
-            self._redis.hset(_BASE + queue, _VIEW + name, query)
+        self._redis.hset(_BASE + queue, _VIEW + name, query)
 
     def remove_view(self, queue: str, name: str) -> None:
-        with self._client.translating():
-            self._redis.hdel(_BASE + queue, _VIEW + name)
+        self._redis.hdel(_BASE + queue, _VIEW + name)
 
 
 def _renamed(query: str, person: str, to: str) -> str:

@@ -80,16 +80,15 @@ class OpenCalls(Store):
 
     def _count(self, key: str, id: str) -> int:
         now = self._clock()
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.zadd(key, {id: now + COUNTED_SECONDS})
-            pipe.zremrangebyrank(key, 0, -100)  # limits calls that were never ended
-            pipe.expire(key, int(COUNTED_SECONDS))
-            pipe.zcount(key, now, "+inf")
-            return int(pipe.execute()[-1])
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.zadd(key, {id: now + COUNTED_SECONDS})
+        pipe.zremrangebyrank(key, 0, -100)  # limits calls that were never ended
+        pipe.expire(key, int(COUNTED_SECONDS))
+        pipe.zcount(key, now, "+inf")
+        return int(pipe.execute()[-1])
 
     def _end(self, key: str, id: str) -> None:
-        with suppress(LeaseqError), self._client.translating():  # it stops counting anyway
+        with suppress(LeaseqError):  # it stops counting anyway
             self._redis.zrem(key, id)
 
 

@@ -120,8 +120,7 @@ class QueueAccess(Store):
 
     def _read(self) -> Mapping[bytes, bytes]:
         if self._until <= self._monotonic():
-            with self._client.translating():
-                self._entries = self._redis.hgetall(_KEY)
+            self._entries = self._redis.hgetall(_KEY)
             self._until = self._monotonic() + FRESH_SECONDS
         return self._entries
 
@@ -169,10 +168,7 @@ class QueueAccess(Store):
                 pipe.hset(_KEY, queue, json.dumps(asdict(after), ensure_ascii=False))
             return before, after
 
-        with self._client.translating():
-            result: tuple[Access, Access] = self._redis.transaction(
-                transaction, _KEY, value_from_callable=True
-            )
+        result: tuple[Access, Access] = self._redis.transaction(transaction, _KEY, value_from_callable=True)
         self._until = 0.0
         return result
 

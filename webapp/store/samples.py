@@ -39,8 +39,7 @@ class Samples(Store):
     def is_due(self) -> bool:
         """Whether this process is the one that samples this minute."""
         minute = int(self._clock() // SECONDS["minute"])
-        with self._client.translating():
-            return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
+        return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
 
     def record(self, stats_by_queue: Mapping[str, leaseq.Stats]) -> None:
         """Store the current counts of queues. The last sample of a minute or hour stays."""
@@ -60,8 +59,7 @@ class Samples(Store):
 
     def get(self, queue: str, unit: Unit) -> dict[int, Sample]:
         """The stored samples, by the number of the minute or hour since the epoch."""
-        with self._client.translating():
-            values = self._redis.hvals(_key(queue, unit))
+        values = self._redis.hvals(_key(queue, unit))
         oldest = int(self._clock() // SECONDS[unit]) - PLACES[unit]
         samples = (tuple(map(int, value.split())) for value in values)
         return {number: Sample(*counts) for number, *counts in samples if number > oldest}

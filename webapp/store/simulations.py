@@ -54,50 +54,44 @@ class Simulations(Store):
             "why": "",
             "leases": json.dumps(leases),
         }
-        with self._client.translating():
-            if not self._redis.set(_running_key(queue), id, nx=True, ex=SILENT_SECONDS):
-                return None
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(_key(queue), mapping=record)
-            pipe.expire(_key(queue), _KEPT_SECONDS)
-            pipe.execute()
+        if not self._redis.set(_running_key(queue), id, nx=True, ex=SILENT_SECONDS):
+            return None
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(_key(queue), mapping=record)
+        pipe.expire(_key(queue), _KEPT_SECONDS)
+        pipe.execute()
         return id
 
     def report(self, queue: str, id: str, outcome: Outcome) -> bool:
         """Store the run's progress; returns whether to continue it."""
-        with self._client.translating():
-            if self._redis.get(_running_key(queue)) != id.encode():
-                return False
-            self._redis.expire(_running_key(queue), SILENT_SECONDS)
-            self._redis.hset(_key(queue), "outcome", json.dumps(asdict(outcome)))
+        if self._redis.get(_running_key(queue)) != id.encode():
+            return False
+        self._redis.expire(_running_key(queue), SILENT_SECONDS)
+        self._redis.hset(_key(queue), "outcome", json.dumps(asdict(outcome)))
         return True
 
     def end(self, queue: str, id: str, outcome: Outcome | None, why: str = "") -> None:
         """Store the end of a run, and the error that ended it, if any."""
         fields = {"why": why} | ({"outcome": json.dumps(asdict(outcome))} if outcome else {})
-        with self._client.translating():
-            running_id = self._redis.get(_running_key(queue))
-            if running_id in (None, id.encode()):  # else another run has begun since this one was stopped
-                self._redis.hset(_key(queue), mapping=fields)
-            if running_id == id.encode():
-                self._redis.delete(_running_key(queue))
+        running_id = self._redis.get(_running_key(queue))
+        if running_id in (None, id.encode()):  # else another run has begun since this one was stopped
+            self._redis.hset(_key(queue), mapping=fields)
+        if running_id == id.encode():
+            self._redis.delete(_running_key(queue))
 
     def mark_restored(self, queue: str) -> None:
         """Record that the queue has its own lease time again."""
-        with self._client.translating():
-            self._redis.hset(_key(queue), "leases", "null")
+        self._redis.hset(_key(queue), "leases", "null")
 
     def stop(self, queue: str) -> None:
         """End the run, if there is one: its process reads this within a second."""
-        with self._client.translating():
-            self._redis.delete(_running_key(queue))
+        self._redis.delete(_running_key(queue))
 
     def latest(self, queue: str) -> Simulation | None:
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hgetall(_key(queue))
-            pipe.exists(_running_key(queue))
-            fields, is_running = pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hgetall(_key(queue))
+        pipe.exists(_running_key(queue))
+        fields, is_running = pipe.execute()
         if b"by" not in fields:
             return None  # or its record was deleted while it ran
         record: dict[str, Any] = {name.decode(): value.decode() for name, value in fields.items()}
@@ -113,11 +107,8 @@ class Simulations(Store):
 
     def rename_person(self, person: str, to: str) -> None:
         """Replace the name of a person who started a run."""
-        for keys in self._keys_like(_key("*")):
-            makers = self._client.ask(*(("HGET", key, "by") for key in keys))
-            for key, by in zip(keys, makers, strict=True):
-                if by == person.encode():
-                    self._client.ask(("HSET", key, "by", to))
+        for key in self._hashes_where(_key("*"), "by", person):
+            self._client.ask(("HSET", key, "by", to))
 
     def forget_queue(self, queue: str) -> None:
         """Delete the run of a queue that is deleted, and end it if it is running."""

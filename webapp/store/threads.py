@@ -74,9 +74,7 @@ class Threads(Store):
 
     def of_item(self, queue: str, id: str) -> list[Message]:
         """The messages about an item, oldest first."""
-        with self._client.translating():
-            values = self._redis.hvals(_item_key(queue, id))
-        return sorted(map(_read, values), key=lambda message: message.at)
+        return sorted(map(_read, self._redis.hvals(_item_key(queue, id))), key=lambda message: message.at)
 
     def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
         """Write to the managers. ``message`` is the message's id: if it is sent again, it is written only
@@ -123,8 +121,7 @@ class Threads(Store):
             for key, members in zip(keys, replies, strict=True):
                 if stale_members := [member for member in members if member.startswith(f"{queue} ".encode())]:
                     self._client.ask(("ZREM", key, *stale_members))
-        with self._client.translating():
-            entries = self._redis.xrange(_ANSWERS)
+        entries = self._redis.xrange(_ANSWERS)
         if entry_ids := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
             self._client.ask(("XDEL", _ANSWERS, *entry_ids))
 
@@ -154,28 +151,19 @@ class Threads(Store):
         """The messages of each thread, by their ids."""
         for start in range(0, len(keys), _AT_ONCE):
             batch = keys[start : start + _AT_ONCE]
-            with self._client.translating():
-                pipe = self._redis.pipeline(transaction=False)
-                for key in batch:
-                    pipe.hgetall(key)
-                threads = pipe.execute()
-            for key, values in zip(batch, threads, strict=True):
+            for key, values in zip(batch, self._hashes(batch), strict=True):
                 yield key, {message.decode(): value for message, value in values.items()}
 
     def unanswered(self, queue: str, limit: int) -> list[Question]:
         """The questions that no manager has answered, the oldest first."""
-        with self._client.translating():
-            ids = [id.decode() for id in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
+        ids = [id.decode() for id in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
         return self._questions(queue, ids)
 
     def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
         """The questions that no manager has answered, the newest first. ``until``: only those asked by this
         time, in seconds since the epoch, to the microsecond."""
         maximum = "+inf" if until is None else repr(until + 1e-6)
-        with self._client.translating():
-            members = self._redis.zrevrangebyscore(
-                _unanswered_key(queue), maximum, "-inf", start=0, num=limit
-            )
+        members = self._redis.zrevrangebyscore(_unanswered_key(queue), maximum, "-inf", start=0, num=limit)
         return self._questions(queue, [member.decode() for member in members])
 
     def _questions(self, queue: str, ids: list[str]) -> list[Question]:
@@ -195,22 +183,19 @@ class Threads(Store):
 
     def asked_by(self, person: str, limit: int = 10) -> list[tuple[str, str]]:
         """The queue and item of the threads that a person wrote in, latest first."""
-        with self._client.translating():
-            members = self._redis.zrevrangebyscore(_asked_key(person), "+inf", "-inf", start=0, num=limit)
+        members = self._redis.zrevrangebyscore(_asked_key(person), "+inf", "-inf", start=0, num=limit)
         pairs = (member.decode().partition(" ") for member in members)
         return [(queue, id) for queue, _, id in pairs]
 
     def latest_answer(self) -> Position:
         """The position of the latest message of a manager, for `answered_since`."""
-        with self._client.translating():
-            latest = self._redis.xrevrange(_ANSWERS, count=1)
+        latest = self._redis.xrevrange(_ANSWERS, count=1)
         return _position(latest[0][0]) if latest else (0, 0)
 
     def answered_since(self, position: Position) -> list[AnswerNotice]:
         """The later messages of managers, oldest first."""
         milliseconds, number = position
-        with self._client.translating():
-            entries = self._redis.xrange(_ANSWERS, min=f"({milliseconds}-{number}")
+        entries = self._redis.xrange(_ANSWERS, min=f"({milliseconds}-{number}")
         return [
             AnswerNotice(_position(at), entry[b"queue"].decode(), entry[b"id"].decode())
             for at, entry in entries

@@ -132,8 +132,7 @@ class Accounts(ProviderSignIn):
 
     def last_sign_ins(self) -> dict[str, datetime]:
         """The time of each person's last sign-in."""
-        with self._client.translating():
-            times = self._redis.hgetall(model.SIGNED_IN)
+        times = self._redis.hgetall(model.SIGNED_IN)
         return {name.decode(): datetime.fromtimestamp(int(at), UTC) for name, at in times.items()}
 
     # Signing in

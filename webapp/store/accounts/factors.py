@@ -35,17 +35,12 @@ class Factor:
 
 class Factors(Store):
     def find(self, name: str) -> Factor | None:
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.hget(model.FACTORS, name)
-            pipe.hlen(model.recovery_key(name))
-            raw, codes_left = pipe.execute()
+        raw, codes_left = self._client.ask(("HGET", model.FACTORS, name), ("HLEN", model.recovery_key(name)))
         return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), codes_left) if raw else None
 
     def names(self) -> set[str]:
         """The names of the people who have a second factor."""
-        with self._client.translating():
-            return {name.decode() for name in self._redis.hkeys(model.FACTORS)}
+        return {name.decode() for name in self._redis.hkeys(model.FACTORS)}
 
     def offer(self, name: str) -> str:
         """A secret for the person's device, for 15 minutes. It takes effect once they confirm it with a
@@ -53,13 +48,11 @@ class Factors(Store):
         import pyotp  # noqa: PLC0415  # as in `Passwords`: the library alone can read the accounts
 
         key = model.factor_offered_key(name)
-        with self._client.translating():
-            self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
-            return str(self._redis.get(key).decode())
+        self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
+        return str(self._redis.get(key).decode())
 
     def offered_secret(self, name: str) -> str | None:
-        with self._client.translating():
-            secret = self._redis.get(model.factor_offered_key(name))
+        secret = self._redis.get(model.factor_offered_key(name))
         return secret.decode() if secret else None
 
     def confirm(self, name: str, code: str) -> list[str]:
@@ -72,40 +65,35 @@ class Factors(Store):
             raise Invalid("code", "wrong_code")
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
         record = json.dumps({"secret": secret, "since": self._clock()})
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(model.FACTORS, name, record)
-            pipe.delete(model.factor_offered_key(name), model.recovery_key(name))
-            pipe.hset(model.recovery_key(name), mapping=dict.fromkeys(map(_hashed, codes), 1))
-            pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(model.FACTORS, name, record)
+        pipe.delete(model.factor_offered_key(name), model.recovery_key(name))
+        pipe.hset(model.recovery_key(name), mapping=dict.fromkeys(map(_hashed, codes), 1))
+        pipe.execute()
         return codes
 
     def accepts(self, name: str, code: str) -> bool:
         """Whether this is a code from the person's device, or a recovery code; each is valid once."""
-        with self._client.translating():
-            raw = self._redis.hget(model.FACTORS, name)
+        raw = self._redis.hget(model.FACTORS, name)
         if raw is None:
             return False
         if self._is_code(name, json.loads(raw)["secret"], code):
             return True
-        with self._client.translating():
-            return bool(self._redis.hdel(model.recovery_key(name), _hashed(code)))
+        return bool(self._redis.hdel(model.recovery_key(name), _hashed(code)))
 
     def remove(self, name: str) -> bool:
         """Delete it; returns False if there was none."""
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hdel(model.FACTORS, name)
-            pipe.delete(model.factor_offered_key(name), model.recovery_key(name))
-            return bool(pipe.execute()[0])
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hdel(model.FACTORS, name)
+        pipe.delete(model.factor_offered_key(name), model.recovery_key(name))
+        return bool(pipe.execute()[0])
 
     def _is_code(self, name: str, secret: str, code: str) -> bool:
         """Whether the code is right and unused. An intercepted code can't be used again."""
         step = _step_of(secret, code, self._steps())
         if step is None:
             return False
-        with self._client.translating():
-            return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS, nx=True))
+        return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS, nx=True))
 
     def _steps(self) -> range:
         now = int(self._clock()) // _STEP

@@ -37,14 +37,12 @@ class Links(Store):
     def make(self, link: PasswordLink) -> str:
         """Create a link; returns its token in plain text, this once."""
         token = new_secret()
-        with self._client.translating():
-            self._redis.set(model.link_key(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
+        self._redis.set(model.link_key(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
         return token
 
     def find(self, token: str) -> PasswordLink | None:
         """The record of this token, unless it was used or has expired."""
-        with self._client.translating():
-            raw = self._redis.get(model.link_key(digest(token)))
+        raw = self._redis.get(model.link_key(digest(token)))
         return PasswordLink(**json.loads(raw)) if raw else None
 
 
@@ -70,35 +68,32 @@ class Invitations(Store):
             "expires": now + seconds,
         }
         token_hash = digest(token)
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(model.INVITATIONS, token_hash, json.dumps(record, ensure_ascii=False))
-            pipe.set(model.invitation_key(token_hash), 1, ex=seconds)
-            pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(model.INVITATIONS, token_hash, json.dumps(record, ensure_ascii=False))
+        pipe.set(model.invitation_key(token_hash), 1, ex=seconds)
+        pipe.execute()
         return token
 
     def find(self, token: str) -> Invitation | None:
         """The invitation of this token, if it may still be used."""
         token_hash = digest(token)
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hget(model.INVITATIONS, token_hash)
-            pipe.get(model.invitation_key(token_hash))
-            raw, is_open = pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hget(model.INVITATIONS, token_hash)
+        pipe.get(model.invitation_key(token_hash))
+        raw, is_open = pipe.execute()
         return _invitation(token_hash, raw) if raw and is_open else None
 
     def open(self) -> list[Invitation]:
         """The invitations that may be used, latest first. Expired ones are deleted."""
-        with self._client.translating():
-            records = {
-                token_hash.decode(): raw for token_hash, raw in self._redis.hgetall(model.INVITATIONS).items()
-            }
-            invitations = [_invitation(token_hash, raw) for token_hash, raw in records.items()]
-            now = datetime.now(UTC)
-            expired_ids = {invitation.id for invitation in invitations if invitation.expires_at <= now}
-            for token_hash in records:
-                if token_hash[:ID_LENGTH] in expired_ids:
-                    self._redis.hdel(model.INVITATIONS, token_hash)
+        records = {
+            token_hash.decode(): raw for token_hash, raw in self._redis.hgetall(model.INVITATIONS).items()
+        }
+        invitations = [_invitation(token_hash, raw) for token_hash, raw in records.items()]
+        now = datetime.now(UTC)
+        expired_ids = {invitation.id for invitation in invitations if invitation.expires_at <= now}
+        for token_hash in records:
+            if token_hash[:ID_LENGTH] in expired_ids:
+                self._redis.hdel(model.INVITATIONS, token_hash)
         open_invitations = [invitation for invitation in invitations if invitation.id not in expired_ids]
         return sorted(open_invitations, key=lambda invitation: invitation.created_at, reverse=True)
 
@@ -106,11 +101,10 @@ class Invitations(Store):
         invitation = next((invitation for invitation in self.open() if invitation.id == id), None)
         if invitation is None:
             raise Invalid("id", "no_invitation")
-        with self._client.translating():
-            for token_hash in self._redis.hkeys(model.INVITATIONS):
-                if token_hash.decode().startswith(id):
-                    self._redis.delete(model.invitation_key(token_hash.decode()))
-                    self._redis.hdel(model.INVITATIONS, token_hash)
+        for token_hash in self._redis.hkeys(model.INVITATIONS):
+            if token_hash.decode().startswith(id):
+                self._redis.delete(model.invitation_key(token_hash.decode()))
+                self._redis.hdel(model.INVITATIONS, token_hash)
         return invitation
 
 

@@ -67,9 +67,8 @@ class Log(Store):
         """Write an entry that no webhook sends. Returns the detail as stored."""
         short_detail = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": short_detail}
-        with self._client.translating():
-            stream = model.SIGN_INS if what in _SIGN_INS else model.LOG
-            self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
+        stream = model.SIGN_INS if what in _SIGN_INS else model.LOG
+        self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
         return short_detail
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
@@ -103,11 +102,10 @@ class Log(Store):
         ):  # the server refuses an interval that ends before the first id
             return []
         maximum = f"({id}" if id else "+"
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.xrevrange(model.LOG, max=id if is_sign_in else maximum, count=_BATCH)
-            pipe.xrevrange(model.SIGN_INS, max=maximum, count=_BATCH)
-            changes, sign_ins = pipe.execute()
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.xrevrange(model.LOG, max=id if is_sign_in else maximum, count=_BATCH)
+        pipe.xrevrange(model.SIGN_INS, max=maximum, count=_BATCH)
+        changes, sign_ins = pipe.execute()
         entries = [_entry(name.decode(), fields) for name, fields in changes]
         entries += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
         return sorted(entries, key=_place_of, reverse=True)[:_BATCH]

@@ -66,8 +66,7 @@ class Base(Store):
     def check_writes(self) -> None:
         """Raise ServerUnavailable or ServerRefused unless the server accepts a write. A server that is full,
         read-only or without its replicas still answers reads."""
-        with self._client.translating():
-            self._redis.set(model.PROBE, 1, ex=PROBE_SECONDS)
+        self._redis.set(model.PROBE, 1, ex=PROBE_SECONDS)
 
     def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Log a change of a person's sign-in, and add it to the notices of their next sign-in."""
@@ -89,18 +88,15 @@ class Onboarding(Base):
         if has_admin(self._people.all()):
             return None
         token = new_secret()
-        with self._client.translating():
-            self._redis.set(model.SETUP, digest(token), ex=SETUP_SECONDS)
+        self._redis.set(model.SETUP, digest(token), ex=SETUP_SECONDS)
         return token
 
     def setup_is_open(self, token: str) -> bool:
-        with self._client.translating():
-            value = self._redis.get(model.SETUP)
+        value = self._redis.get(model.SETUP)
         if value is None or not hmac.compare_digest(value, digest(token).encode()):
             return False
         if has_admin(self._people.all()):  # created on the command line since then
-            with self._client.translating():
-                self._redis.delete(model.SETUP)
+            self._redis.delete(model.SETUP)
             return False
         return True
 

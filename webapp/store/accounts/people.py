@@ -8,13 +8,15 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from leaseq import Invalid, LeaseqError, ServerRefused
 from leaseq.names import find_lookalike
 from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import Person, Role
 from leaseq.webapp.store.base import Store
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +39,17 @@ class Erasures(Store):
 
     def find(self, name: str) -> Erasure | None:
         """The unfinished erasure of this name."""
-        with self._client.translating():
-            raw = self._redis.hget(model.ERASING, name)
+        raw = self._redis.hget(model.ERASING, name)
         return load_erasure(raw) if raw else None
 
     def all(self) -> list[Erasure]:
         """The unfinished erasures, the oldest first."""
-        with self._client.translating():
-            records = self._redis.hvals(model.ERASING)
+        records = self._redis.hvals(model.ERASING)
         return sorted(map(load_erasure, records), key=lambda erasure: erasure.began)
 
     def finish(self, name: str) -> None:
         """Delete the erasure with its pseudonym, which frees the name."""
-        with self._client.translating():
-            self._redis.hdel(model.ERASING, name)
+        self._redis.hdel(model.ERASING, name)
 
 
 def load_erasure(raw: bytes) -> Erasure:
@@ -134,8 +133,7 @@ class People(Store):
     def find(self, name: str) -> Record | None:
         """The person of this name, in any Unicode form: é is one character or two."""
         for spelling in _spellings(name):
-            with self._client.translating():
-                raw = self._redis.hget(model.PEOPLE, spelling)
+            raw = self._redis.hget(model.PEOPLE, spelling)
             if raw:
                 return Record.load(raw)
         return None
@@ -147,9 +145,8 @@ class People(Store):
         return record
 
     def all(self) -> list[Record]:
-        with self._client.translating():
-            records = self._redis.hvals(model.PEOPLE)
-        return sorted(map(Record.load, records), key=lambda record: record.name.casefold())
+        records = map(Record.load, self._redis.hvals(model.PEOPLE))
+        return sorted(records, key=lambda record: record.name.casefold())
 
     def by_name(self) -> dict[str, Record]:
         return {record.name: record for record in self.all()}
@@ -192,12 +189,7 @@ class People(Store):
             pipe.hdel(model.PEOPLE, name)
             return erasure
 
-        with self._client.translating():
-            erasure: Erasure = self._redis.transaction(
-                transaction, model.PEOPLE, model.ERASING, value_from_callable=True
-            )
-        self.changes += 1
-        return erasure
+        return self._transaction(transaction, model.PEOPLE, model.ERASING)
 
     def rehash(self, name: str, old_hash: str, new_hash: str) -> None:
         """Store the hash of the same password at another cost, unless the password has been changed since."""
@@ -240,13 +232,12 @@ class People(Store):
                 pipe.hdel(*deleted_field)
             return record
 
-        watched_keys = [model.PEOPLE] if one_time_key is None else [model.PEOPLE, one_time_key]
-        with self._client.translating():
-            stored_record: Record = self._redis.transaction(
-                transaction, *watched_keys, value_from_callable=True
-            )
+        return self._transaction(transaction, model.PEOPLE, *([one_time_key] if one_time_key else []))
+
+    def _transaction(self, change: Callable[[Any], _T], *watched_keys: str) -> _T:
+        result: _T = self._redis.transaction(change, *watched_keys, value_from_callable=True)
         self.changes += 1
-        return stored_record
+        return result
 
 
 def erasing_error(name: str) -> Invalid:

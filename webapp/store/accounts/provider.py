@@ -69,17 +69,15 @@ class ProviderSignIn(Onboarding):
         self._link_provider(name, digest(subject))
 
     def _link_provider(self, name: str, subject_hash: str) -> None:
-        with self._client.translating():
-            self._redis.hsetnx(model.SUBJECTS, name, subject_hash)
-            stored_hash = self._redis.hget(model.SUBJECTS, name).decode()
+        self._redis.hsetnx(model.SUBJECTS, name, subject_hash)
+        stored_hash = self._redis.hget(model.SUBJECTS, name).decode()
         if not hmac.compare_digest(stored_hash, subject_hash):
             raise _other_owner_error(name)
         self._notify(name, "sign-in.provider-tied", by=name)
 
     def _linked_name(self, subject_hash: str) -> str | None:
         """The name of the account that is linked to a subject."""
-        with self._client.translating():
-            subjects = self._redis.hgetall(model.SUBJECTS)
+        subjects = self._redis.hgetall(model.SUBJECTS)
         return next(
             (name.decode() for name, stored_hash in subjects.items() if stored_hash.decode() == subject_hash),
             None,
@@ -87,13 +85,11 @@ class ProviderSignIn(Onboarding):
 
     def has_provider_link(self, name: str) -> bool:
         """Whether the account is linked to somebody at the provider."""
-        with self._client.translating():
-            return bool(self._redis.hexists(model.SUBJECTS, name))
+        return bool(self._redis.hexists(model.SUBJECTS, name))
 
     def unlink_provider(self, name: str, *, by: str) -> None:
         """Remove the link; the account can be linked again."""
-        with self._client.translating():
-            self._redis.hdel(model.SUBJECTS, name)
+        self._redis.hdel(model.SUBJECTS, name)
         self.log.write(by, "sign-in.provider-untied", name)
 
     def allow_provider_link(self, name: str, *, by: str) -> None:
@@ -101,16 +97,14 @@ class ProviderSignIn(Onboarding):
         without its password."""
         record = self._people.get(name)
         text = json.dumps(asdict(PasswordLink(name, record.version, by)))
-        with self._client.translating():
-            self._redis.set(model.link_permission_key(name), text, ex=LINK_SECONDS)
+        self._redis.set(model.link_permission_key(name), text, ex=LINK_SECONDS)
         self.log.write(by, "sign-in.provider-allowed", name)
 
     def _use_permission(self, name: str) -> bool:
         """Use up an admin's permission, if it is still valid. Only one of two concurrent calls gets it."""
-        with self._client.translating():
-            text = self._redis.get(model.link_permission_key(name))
-            if text is None or not self._redis.delete(model.link_permission_key(name)):
-                return False
+        text = self._redis.get(model.link_permission_key(name))
+        if text is None or not self._redis.delete(model.link_permission_key(name)):
+            return False
         return PasswordLink(**json.loads(text)).is_valid(self._people.by_name())
 
 

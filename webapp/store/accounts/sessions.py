@@ -80,8 +80,7 @@ class Attempts(Store):
         if not exceeded_counters:
             return None
         self._add(counters, -1)
-        with self._client.translating():
-            waits = [int(self._redis.ttl(model.failures_key(name))) for name, _ in exceeded_counters]
+        waits = [int(self._redis.ttl(model.failures_key(name))) for name, _ in exceeded_counters]
         return self._refusal(max(1, *waits), exceeded_counters)
 
     def uncount(self, counters: list[Counter]) -> None:
@@ -104,29 +103,23 @@ class Attempts(Store):
             return wait
 
         watched_keys = [model.code_wait_key(key) for key, _ in counters]
-        with self._client.translating():
-            wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
+        wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
         return self._refusal(math.ceil(wait), counters[:1]) if wait > 0 else None
 
     def reset_code_counts(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
-        with self._client.translating():
-            self._redis.delete(*(model.code_wait_key(key) for key, _ in _code_counters(name, address)))
+        self._redis.delete(*(model.code_wait_key(key) for key, _ in _code_counters(name, address)))
 
     def _refusal(self, seconds: int, counters: list[Counter]) -> TooManyTries:
-        with self._client.translating():
-            is_first = self._redis.set(
-                model.refusal_logged_key(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True
-            )
+        is_first = self._redis.set(model.refusal_logged_key(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
         return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            for name, _ in counters:
-                pipe.set(model.failures_key(name), 0, ex=WINDOW_SECONDS, nx=True)
-                pipe.incr(model.failures_key(name), amount)
-            return [int(count) for count in pipe.execute()[1::2]]
+        pipe = self._redis.pipeline(transaction=True)
+        for name, _ in counters:
+            pipe.set(model.failures_key(name), 0, ex=WINDOW_SECONDS, nx=True)
+            pipe.incr(model.failures_key(name), amount)
+        return [int(count) for count in pipe.execute()[1::2]]
 
 
 MAX_NOTICES = 10
@@ -167,40 +160,35 @@ class SignIns(Store):
     def log_success(self, name: str, method: str, address: str) -> SignInNotices:
         """Log a sign-in. Returns the person's notices, once."""
         self._log.write(name, "sign-in.done", name, f"{method}, {address}")
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.hget(model.FAILED, name)
-            pipe.hdel(model.FAILED, name)
-            pipe.lrange(model.notices_key(name), 0, -1)
-            pipe.delete(model.notices_key(name))
-            failed_count, _, records, _ = pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hget(model.FAILED, name)
+        pipe.hdel(model.FAILED, name)
+        pipe.lrange(model.notices_key(name), 0, -1)
+        pipe.delete(model.notices_key(name))
+        failed_count, _, records, _ = pipe.execute()
         return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.load, reversed(records))))
 
     def log_failure(self, name: str, method: str, address: str) -> None:
         """Log a wrong password or code, or a refusal by the identity provider."""
-        record = self._people.find(name)
-        self._log.write(
-            "", "sign-in.failed", record.name if record else _shortened(name), f"{method}, {address}"
-        )
-        if record:
-            with self._client.translating():
-                self._redis.hincrby(model.FAILED, record.name, 1)
+        if record := self._log_refusal("sign-in.failed", name, method, address):
+            self._redis.hincrby(model.FAILED, record.name, 1)
 
     def log_limited(self, name: str, method: str, address: str) -> None:
         """Log a try that was refused after too many failures."""
+        self._log_refusal("sign-in.limited", name, method, address)
+
+    def _log_refusal(self, what: str, name: str, method: str, address: str) -> Record | None:
         record = self._people.find(name)
-        self._log.write(
-            "", "sign-in.limited", record.name if record else _shortened(name), f"{method}, {address}"
-        )
+        self._log.write("", what, record.name if record else _shortened(name), f"{method}, {address}")
+        return record
 
     def notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Add a notice to the person's next sign-in. The latest ten are kept."""
         change = json.dumps([time.time(), what, by, detail], ensure_ascii=False)
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.lpush(model.notices_key(name), change)
-            pipe.ltrim(model.notices_key(name), 0, MAX_NOTICES - 1)
-            pipe.execute()
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.lpush(model.notices_key(name), change)
+        pipe.ltrim(model.notices_key(name), 0, MAX_NOTICES - 1)
+        pipe.execute()
 
 
 def _shortened(name: str) -> str:
@@ -237,11 +225,10 @@ class Sessions(Store):
     def start(self, person: Person) -> str:
         """Start a session; returns the value of its cookie."""
         secret, now = new_secret(), int(time.time())
-        with self._client.translating():
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.set(model.session_key(digest(secret)), f"{now} {person.name}", ex=self._seconds)
-            pipe.hset(model.SIGNED_IN, person.name, now)
-            pipe.execute()
+        self._client.ask(
+            ("SET", model.session_key(digest(secret)), f"{now} {person.name}", "EX", self._seconds),
+            ("HSET", model.SIGNED_IN, person.name, now),
+        )
         return f"{secret}:{person.version}:{person.name}"
 
     def person(self, cookie: str) -> Person | None:
@@ -267,8 +254,7 @@ class Sessions(Store):
             return None
         now = int(time.time())
         if now - int(seen_at) >= SEEN_SECONDS:
-            with self._client.translating():
-                self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
+            self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
         return person, replies
 
     def reads(self, cookie: str) -> Sequence[Command]:
@@ -288,8 +274,7 @@ class Sessions(Store):
     def end(self, cookie: str) -> None:
         claim = _SessionCookie.read(cookie)
         if claim is not None:
-            with self._client.translating():
-                self._redis.delete(model.session_key(digest(claim.secret)))
+            self._redis.delete(model.session_key(digest(claim.secret)))
 
 
 def _reads(claim: _SessionCookie) -> Sequence[Command]:

@@ -66,15 +66,13 @@ class Tokens(Store):
                 pipe.hdel(model.TOKENS_USED, *expired_hashes)
             pipe.hset(model.TOKENS, digest(token), text)
 
-        with self._client.translating():
-            self._redis.transaction(add, model.TOKENS)
+        self._redis.transaction(add, model.TOKENS)
         return token
 
     def find(self, token: str) -> ApiToken | None:
         """The record of a token in plain text."""
         token_hash = digest(token)
-        with self._client.translating():
-            raw = self._redis.hget(model.TOKENS, token_hash)
+        raw = self._redis.hget(model.TOKENS, token_hash)
         return _token(token_hash, json.loads(raw), None) if raw else None
 
     def rotate(self, old_token: ApiToken) -> str:
@@ -93,8 +91,7 @@ class Tokens(Store):
             pipe.hdel(model.TOKENS_USED, old_hash)
             pipe.hset(model.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
 
-        with self._client.translating():
-            self._redis.transaction(replace, model.TOKENS)
+        self._redis.transaction(replace, model.TOKENS)
         self.changes += 1
         return token
 
@@ -126,15 +123,13 @@ class Tokens(Store):
         if not raw:
             return None
         if (now := self._clock()) - int(last_use or 0) >= _MINUTE:
-            with self._client.translating():
-                self._redis.hset(model.TOKENS_USED, token_hash, int(now))
+            self._redis.hset(model.TOKENS_USED, token_hash, int(now))
         return _token(token_hash, json.loads(raw), last_use)
 
     def of_person(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
-        with self._client.translating():
-            records = self._redis.hgetall(model.TOKENS)
-            last_uses = self._redis.hgetall(model.TOKENS_USED)
+        records = self._redis.hgetall(model.TOKENS)
+        last_uses = self._redis.hgetall(model.TOKENS_USED)
         tokens = [
             _token(token_hash.decode(), json.loads(raw), last_uses.get(token_hash))
             for token_hash, raw in records.items()
@@ -159,26 +154,19 @@ class Tokens(Store):
 
     def forget_queue(self, queue: str) -> None:
         """Revoke the tokens for a queue that is deleted: they must not be valid for a new one of its name."""
-        with self._client.translating():
-            records = self._redis.hgetall(model.TOKENS)
-            hashes = [token_hash for token_hash, raw in records.items() if json.loads(raw)["queue"] == queue]
-            if hashes:
-                self._redis.hdel(model.TOKENS, *hashes)
-                self._redis.hdel(model.TOKENS_USED, *hashes)
-                self.changes += 1
+        records = self._redis.hgetall(model.TOKENS)
+        self._delete([token_hash for token_hash, raw in records.items() if json.loads(raw)["queue"] == queue])
 
     def _forget(self, tokens: Sequence[ApiToken]) -> None:
         ids = {token.id for token in tokens}
-        with self._client.translating():
-            hashes = [
-                token_hash
-                for token_hash in self._redis.hkeys(model.TOKENS)
-                if token_hash.decode()[:ID_LENGTH] in ids
-            ]
-            if hashes:
-                self._redis.hdel(model.TOKENS, *hashes)
-                self._redis.hdel(model.TOKENS_USED, *hashes)
-                self.changes += 1
+        hashes = self._redis.hkeys(model.TOKENS)
+        self._delete([token_hash for token_hash in hashes if token_hash.decode()[:ID_LENGTH] in ids])
+
+    def _delete(self, hashes: list[bytes]) -> None:
+        if hashes:
+            self._redis.hdel(model.TOKENS, *hashes)
+            self._redis.hdel(model.TOKENS_USED, *hashes)
+            self.changes += 1
 
 
 def _no_such_token(id: str) -> Invalid:

@@ -131,8 +131,7 @@ class Traces(Store):
         self._client.ask(("UNLINK", model.notices_key(name)))
         for lists in self._keys_like(model.notices_key("*")):
             for key in lists:
-                with self._client.translating():
-                    self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
+                self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
 
     def delete_sign_ins(self, name: str) -> None:
         """Delete the entries about a person's sign-ins, which contain addresses."""
@@ -145,30 +144,28 @@ class Traces(Store):
         """Replace a name in the managers' log. Entries can't be changed, so a copy with the same ids replaces
         the log; if another erasure replaced it in the meantime, a new copy is made."""
         while any(_mentions(name, entry) for entries in self._entries(model.LOG) for _, entry in entries):
-            with self._client.translating():
-                copy_count = self._redis.get(model.LOG_COPIES)
-                copy_key, minimum = model.log_copy_key(to), b"-"
-                self._redis.unlink(copy_key)
-                for entries in self._entries(model.LOG):
-                    pipe = self._redis.pipeline(transaction=False)
-                    for id, entry in entries:
-                        pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
-                    pipe.execute()
-                    minimum = b"(" + entries[-1][0]
-                self._redis.transaction(
-                    lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _replace_log(
-                        pipe, copy_count, copy_key, minimum, name, to
-                    ),
-                    model.LOG,
-                    model.LOG_COPIES,
-                )
+            copy_count = self._redis.get(model.LOG_COPIES)
+            copy_key, minimum = model.log_copy_key(to), b"-"
+            self._redis.unlink(copy_key)
+            for entries in self._entries(model.LOG):
+                pipe = self._redis.pipeline(transaction=False)
+                for id, entry in entries:
+                    pipe.xadd(copy_key, _renamed(entry, name, to), id=id)
+                pipe.execute()
+                minimum = b"(" + entries[-1][0]
+            self._redis.transaction(
+                lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _replace_log(
+                    pipe, copy_count, copy_key, minimum, name, to
+                ),
+                model.LOG,
+                model.LOG_COPIES,
+            )
 
     def _entries(self, stream: str) -> Iterator[list[tuple[bytes, dict[bytes, bytes]]]]:
         """The entries of a stream in batches, the oldest first."""
         after = "-"
         while True:
-            with self._client.translating():
-                entries = self._redis.xrange(stream, min=after, count=_BATCH)
+            entries = self._redis.xrange(stream, min=after, count=_BATCH)
             if not entries:
                 return
             yield entries
@@ -182,11 +179,10 @@ class Traces(Store):
                 self._client.ask(*(("UNLINK", key) for key in matching_keys))
 
     def _delete_invitations(self, name: str) -> None:
-        with self._client.translating():
-            invitations = self._redis.hgetall(model.INVITATIONS)
-            for token_hash in (key for key, raw in invitations.items() if _concerns(name, raw)):
-                self._redis.delete(model.invitation_key(token_hash.decode()))
-                self._redis.hdel(model.INVITATIONS, token_hash)
+        invitations = self._redis.hgetall(model.INVITATIONS)
+        for token_hash in (key for key, raw in invitations.items() if _concerns(name, raw)):
+            self._redis.delete(model.invitation_key(token_hash.decode()))
+            self._redis.hdel(model.INVITATIONS, token_hash)
 
 
 def _concerns(name: str, raw: bytes) -> bool:
