@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from flask import Response, request
 from pydantic import Field
@@ -16,11 +16,9 @@ import leaseq
 from leaseq import Invalid, transfer
 from leaseq.webapp.api.blueprint import bp
 from leaseq.webapp.api.models import responses
-from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, list_response
+from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, list_response, page_model
 from leaseq.webapp.api.models.requests import (
     MAX_IDS,
-    MOMENT,
-    MOMENT_TEXT,
     PERSON,
     PLACE,
     AssignRequest,
@@ -36,6 +34,8 @@ from leaseq.webapp.api.models.requests import (
     ReopenRequest,
     State,
     TokenRequest,
+    moment,
+    optional,
 )
 from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.errors import problem_of
@@ -200,25 +200,15 @@ class SearchQuery(Query):
         max_length=LONGEST,
     )
     state: AnyState | None = Field(None, description="Only items in this state; by default in any")
-    person: str | None = Field(None, description="Only items that this person held", json_schema_extra=PERSON)
-    since: str | None = Field(
-        None,
-        alias="from",
-        description="In their state since" + MOMENT_TEXT,
-        json_schema_extra=MOMENT,
-    )
-    until: str | None = Field(
-        None,
-        alias="to",
-        description="In their state before this; a day is included as a whole" + MOMENT_TEXT,
-        json_schema_extra=MOMENT,
-    )
+    person: str | None = optional("Only items that this person held", **PERSON)
+    since: str | None = moment("from", "In their state since")
+    until: str | None = moment("to", "In their state before this; a day is included as a whole")
     after: str | None = Field(None, description=AFTER, min_length=1)
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
-class FoundItems(responses.ItemList):
-    compared: int = Field(description="How many entries this call compared; `after` continues after them")
+_COMPARED = Field(description="How many entries this call compared; `after` continues after them")
+FoundItems = page_model("FoundItems", items=list[responses.Item], compared=Annotated[int, _COMPARED])
 
 
 @bp.get("/queues/<q>/search", tags=TAGS, responses={"200": FoundItems})

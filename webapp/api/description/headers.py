@@ -16,38 +16,34 @@ Headers = dict[str, Any]
 TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
 """The pattern of `If-Match`: an asterisk, or tags in quotes."""
 
-ETAG: Headers = {
-    "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
-}
+
+def _text(description: str, **schema: Any) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string", **schema}}
+
+
+def _number(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "integer"}}
+
+
+ETAG: Headers = {"ETag": _text("Identifies the policy, for `If-Match`")}
 UNASSIGNED_COUNT: Headers = {
-    UNASSIGNED: {
-        "description": "How many items that were assigned to people who may no longer work on their queue "
-        "anybody may have now",
-        "schema": {"type": "integer"},
-    },
+    UNASSIGNED: _number(
+        "How many items that were assigned to people who may no longer work on their queue anybody may have now"
+    ),
 }
 UNMATCHED_COUNT: Headers = {
-    UNMATCHED: {
-        "description": "How many of the teams and skills match nobody: they may be misspelt",
-        "schema": {"type": "integer"},
-    },
+    UNMATCHED: _number("How many of the teams and skills match nobody: they may be misspelt"),
 }
-LINK: Headers = {
-    "Link": {
-        "description": '`<...>; rel="next"`: the address of the next page, if there is one',
-        "schema": {"type": "string"},
-    },
-}
+LINK: Headers = {"Link": _text('`<...>; rel="next"`: the address of the next page, if there is one')}
 ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
 RATE_LIMIT: Headers = {
-    "RateLimit-Limit": {
-        "description": "How many requests this token may send in each period, if LEASEQ_RATE_LIMIT is set",
-        "schema": {"type": "integer"},
-    },
-    "RateLimit-Remaining": {"description": "How many of them are left", "schema": {"type": "integer"}},
-    "RateLimit-Reset": {"description": "Seconds until the next period", "schema": {"type": "integer"}},
+    "RateLimit-Limit": _number(
+        "How many requests this token may send in each period, if LEASEQ_RATE_LIMIT is set"
+    ),
+    "RateLimit-Remaining": _number("How many of them are left"),
+    "RateLimit-Reset": _number("Seconds until the next period"),
 }
-RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
+RETRY_AFTER: Headers = {"Retry-After": _number("Seconds")}
 REPLAYED: Headers = {
     REPLAYED_HEADER: {
         "description": "Only if this is the stored response to an earlier request with the same key",
@@ -56,65 +52,39 @@ REPLAYED: Headers = {
 }
 
 KEYED_REQUEST_HEADERS: Headers = {
-    HEADER: {
-        "description": "Makes the request safe to repeat: it takes effect once, with the same response. Use "
-        "a new key for each body",
-        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
-    },
+    HEADER: _text(
+        "Makes the request safe to repeat: it takes effect once, with the same response. Use a new key for "
+        "each body",
+        minLength=1,
+        maxLength=MAX_KEY,
+        pattern=PRINTABLE,
+    ),
 }
 IF_MATCH: Headers = {
-    "If-Match": {
-        "description": "The `ETag` that the policy must still have, with its quotes, otherwise 412; *: any "
-        "existing queue",
-        "schema": {"type": "string", "pattern": TAGS_PATTERN},
-    },
+    "If-Match": _text(
+        "The `ETag` that the policy must still have, with its quotes, otherwise 412; *: any existing queue",
+        pattern=TAGS_PATTERN,
+    ),
 }
 REQUEST_HEADERS: dict[str, Headers] = {
     "DELETE /queues/{q}": IF_MATCH,
     "PUT /queues/{q}": {
         **IF_MATCH,
-        "If-None-Match": {
-            "description": "*: only if there is no queue yet, otherwise 412",
-            "schema": {"type": "string", "enum": ["*"]},
-        },
+        "If-None-Match": _text("*: only if there is no queue yet, otherwise 412", enum=["*"]),
     },
     "GET /queues/{q}/events": {
-        LAST_EVENT_ID: {
-            "description": "The id of the last event seen, to continue after it",
-            "schema": {"type": "string", **EVENT},
-        },
+        LAST_EVENT_ID: _text("The id of the last event seen, to continue after it", **EVENT),
     },
 }
 """Request headers of single calls, in addition to those of every call."""
 
 RESPONSE_HEADERS: dict[str, Headers] = {
     "DELETE /people/{name}": {
-        ERASED_AS: {
-            "description": "The random name that replaces theirs, in this response only",
-            "schema": {"type": "string"},
-        },
+        ERASED_AS: _text("The random name that replaces theirs, in this response only"),
     },
     "PUT /people/{name}": UNASSIGNED_COUNT,
     "PUT /queues/{q}/access": {**UNASSIGNED_COUNT, **UNMATCHED_COUNT},
     "GET /queues/{q}": ETAG,
     "PUT /queues/{q}": ETAG,
-    **dict.fromkeys(
-        (
-            "GET /queues",
-            "GET /queues/{q}/items",
-            "GET /queues/{q}/search",
-            "GET /queues/{q}/due",
-            "GET /queues/{q}/late",
-            "GET /queues/{q}/answers/new",
-            "GET /queues/{q}/mine",
-            "GET /queues/{q}/journal",
-            "GET /people",
-            "GET /invitations",
-            "GET /tokens",
-            "GET /log",
-            "GET /webhooks",
-        ),
-        LINK,
-    ),
 }
-"""Headers of successful responses."""
+"""Headers of successful responses, in addition to those of every list."""

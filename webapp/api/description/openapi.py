@@ -165,6 +165,7 @@ def _has_required_field(bp: APIBlueprint, body: RequestBody) -> bool:
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
     is_keyed = method.upper() in KEYED_METHODS
+    is_paged = {"after", "limit"} <= {one.name for one in operation.parameters or ()}
     request_headers = {
         **headers.REQUEST_HEADERS.get(call, {}),
         **(headers.KEYED_REQUEST_HEADERS if is_keyed else {}),
@@ -174,7 +175,11 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
         for name, header in request_headers.items()
     ]
     operation.parameters = [*(operation.parameters or ()), *parameters]
-    response_headers = {**headers.RESPONSE_HEADERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
+    response_headers = {
+        **headers.RESPONSE_HEADERS.get(call, {}),
+        **(headers.REPLAYED if is_keyed else {}),
+        **(headers.LINK if is_paged else {}),
+    }
     for status, answer in answers.items():
         is_success = status < "300"
         fields = {**(response_headers if is_success else {}), **headers.RATE_LIMIT}

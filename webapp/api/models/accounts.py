@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from leaseq.webapp.api.models.base import PageQuery, RecordModel, RequestModel
+from leaseq.webapp.api.models.base import PageQuery, RecordModel, RequestModel, page_model
 from leaseq.webapp.api.models.requests import (
     NAME,
     PERSON,
@@ -39,9 +39,7 @@ class Person(RecordModel):
     created_at: Time
 
 
-class PersonList(BaseModel):
-    people: list[Person]
-    after: str | None
+PersonList = page_model("PersonList", people=list[Person])
 
 
 class PersonExport(BaseModel):
@@ -57,10 +55,10 @@ class PersonExport(BaseModel):
 
 
 class PersonChanges(Body):
-    role: Role | None = Field(None, description="What they may do")
-    skills: list[str] | None = Field(None, description="Their skills", json_schema_extra=SKILLS)
+    role: Role | None = optional("What they may do")
+    skills: list[str] | None = optional("Their skills", **SKILLS)
     team: str | None = Field(None, description="Their team; empty: none", max_length=MAX_TEAM)
-    disabled: bool | None = Field(None, description="Whether the account is disabled")
+    disabled: bool | None = optional("Whether the account is disabled")
 
 
 class CallerToken(RecordModel):
@@ -88,9 +86,7 @@ class NewToken(Token):
     token: str = Field(description="The token itself, in this response only, since only its hash is stored")
 
 
-class TokenList(BaseModel):
-    tokens: list[Token]
-    after: str | None
+TokenList = page_model("TokenList", tokens=list[Token])
 
 
 class TokenPath(RequestModel):
@@ -98,10 +94,8 @@ class TokenPath(RequestModel):
 
 
 class TokensQuery(PageQuery):
-    person: str | None = Field(
-        None,
-        description="The person whose tokens to list; for admins. Default: the caller",
-        json_schema_extra=PERSON,
+    person: str | None = optional(
+        "The person whose tokens to list; for admins. Default: the caller", **PERSON
     )
 
 
@@ -130,9 +124,7 @@ class NewInvitation(Invitation):
     link: str = Field(description="The address to open; valid once, and in this response only")
 
 
-class InvitationList(BaseModel):
-    invitations: list[Invitation]
-    after: str | None
+InvitationList = page_model("InvitationList", invitations=list[Invitation])
 
 
 class InvitationPath(RequestModel):
@@ -170,7 +162,5 @@ class LogQuery(PageQuery):
     after: str | None = Field(
         None, description="The cursor from the previous page", pattern="^[0-9]{1,19}-[0-9]{1,19}s?$"
     )
-    person: str | None = Field(
-        None, description="Only entries by or about this person", json_schema_extra=PERSON
-    )
-    kind: LogKind | None = Field(None, description="Only entries whose code begins with this kind")
+    person: str | None = optional("Only entries by or about this person", **PERSON)
+    kind: LogKind | None = optional("Only entries whose code begins with this kind")

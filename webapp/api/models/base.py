@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from annotated_types import Ge, Le
 from flask import Response, g, request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from leaseq import Invalid
@@ -181,6 +181,12 @@ class LateQuery(PageQuery):
     limit: int = Field(
         100, ge=1, le=1_000, description="The maximum number of items with late answers, default 100"
     )
+
+
+def page_model(name: str, **fields: Any) -> type[BaseModel]:
+    """The response with one page of a list: its fields, and the cursor of the next page."""
+    kinds: dict[str, Any] = {field: (kind, ...) for field, kind in {**fields, "after": str | None}.items()}
+    return create_model(name, **kinds)
 
 
 def page_of(

@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType
 
 import leaseq
 from leaseq import transfer, validation
-from leaseq.webapp.api.models.base import AFTER, LIMIT, Query, RequestModel, no_defaults
+from leaseq.webapp.api.models.base import AFTER, LIMIT, PageQuery, Query, RequestModel, no_defaults
 from leaseq.webapp.store import accounts
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
@@ -148,9 +148,7 @@ class FinishRequest(EndRequest):
 
 
 class AbandonRequest(EndRequest):
-    reason: str | None = Field(
-        None, description="The reason, for the manager and the next person", json_schema_extra=TEXT
-    )
+    reason: str | None = optional("The reason, for the manager and the next person", **TEXT)
     again: bool = Field(
         True,
         description="true (default): give it to this person again if nothing else waits for them; "
@@ -172,24 +170,16 @@ class DraftRequest(TokenRequest):
 class ReviveRequest(Body):
     """A choice of dead items: all if no field is set."""
 
-    error: str | None = Field(
-        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
-    )
-    person: str | None = Field(
-        None, description="Only items that this person held last", json_schema_extra=PERSON
-    )
+    error: str | None = optional("Only items whose last error contains this text", **TEXT)
+    person: str | None = optional("Only items that this person held last", **PERSON)
 
 
 class RemoveRequest(Body):
     """A choice of items in a state: all if no other field is set."""
 
     state: State = Field(description="The state of the items to delete")
-    error: str | None = Field(
-        None, description="Only items whose last error contains this text", json_schema_extra=TEXT
-    )
-    person: str | None = Field(
-        None, description="Only items that this person held last", json_schema_extra=PERSON
-    )
+    error: str | None = optional("Only items whose last error contains this text", **TEXT)
+    person: str | None = optional("Only items that this person held last", **PERSON)
 
 
 class AssignRequest(Body):
@@ -200,14 +190,10 @@ class AssignRequest(Body):
 
 class ReopenRequest(Body):
     token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The answer's token")
-    to: str | None = Field(
-        None,
-        description="The only person who may reserve it then: the name of an account; null: anybody",
-        json_schema_extra=PERSON,
+    to: str | None = optional(
+        "The only person who may reserve it then: the name of an account; null: anybody", **PERSON
     )
-    reason: str | None = Field(
-        None, description="What to do again; the next person reads it", json_schema_extra=TEXT
-    )
+    reason: str | None = optional("What to do again; the next person reads it", **TEXT)
 
 
 class CorrectRequest(Body):
@@ -234,14 +220,12 @@ class RemoveQuery(Query):
 
 
 class PauseRequest(Body):
-    reason: str | None = Field(
-        None, description="The reason, shown to people while the queue is paused", json_schema_extra=TEXT
-    )
+    reason: str | None = optional("The reason, shown to people while the queue is paused", **TEXT)
 
 
 class ItemsQuery(Query):
     state: State = Field(description="The state of the items")
-    after: str | None = Field(None, description=AFTER, json_schema_extra=PLACE)
+    after: str | None = optional(AFTER, **PLACE)
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
@@ -257,14 +241,12 @@ class ImportQuery(Query):
         description="Double quotes in CSV and TSV: they enclose a field (double), or are text (none); "
         "default auto",
     )
-    id_field: str | None = Field(None, description="The column of the id")
-    priority_field: str | None = Field(None, description="The column of the priority")
-    due_field: str | None = Field(None, description="The column of the due date")
-    requires_field: str | None = Field(
-        None, description="The column of the skills, split by spaces or commas"
-    )
-    payload_field: list[str] | None = Field(
-        None, description="A column of the payload; may be repeated; default: all columns"
+    id_field: str | None = optional("The column of the id")
+    priority_field: str | None = optional("The column of the priority")
+    due_field: str | None = optional("The column of the due date")
+    requires_field: str | None = optional("The column of the skills, split by spaces or commas")
+    payload_field: list[str] | None = optional(
+        "A column of the payload; may be repeated; default: all columns"
     )
     dates: transfer.Dates = optional("How due dates such as 3/4/2026 are read; without it, they are refused")
     no_header: bool = Field(
@@ -284,42 +266,34 @@ class ImportQuery(Query):
     )
 
 
-MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+_MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
 
 
-class DueQuery(Query):
-    after: str | None = Field(None, description=AFTER, json_schema_extra=DUE_PLACE)
-    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+def moment(alias: str, description: str) -> Any:
+    """The beginning or the end of a period, as a parameter of a query."""
+    return Field(None, alias=alias, description=description + _MOMENT_TEXT, json_schema_extra=MOMENT)
 
 
-class JournalQuery(Query):
-    after: str | None = Field(None, description="The cursor of the last event seen", json_schema_extra=EVENT)
-    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
+class DueQuery(PageQuery):
+    after: str | None = optional(AFTER, **DUE_PLACE)
+
+
+class JournalQuery(PageQuery):
+    after: str | None = optional("The cursor of the last event seen", **EVENT)
 
 
 class EventsQuery(Query):
-    after: str | None = Field(
-        None,
-        description="The same as the header `Last-Event-ID`, which takes precedence",
-        json_schema_extra=EVENT,
-    )
+    after: str | None = optional("The same as the header `Last-Event-ID`, which takes precedence", **EVENT)
 
 
 class AnswersQuery(Query):
     format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] = optional(
         "The format of the answers, by default the one that `Accept` prefers, else jsonl"
     )
-    since: str | None = Field(
-        None, alias="from", description="Finished at or after this" + MOMENT_TEXT, json_schema_extra=MOMENT
-    )
-    until: str | None = Field(
-        None,
-        alias="to",
-        description="Finished before this; a day is included as a whole" + MOMENT_TEXT,
-        json_schema_extra=MOMENT,
-    )
-    person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
-    late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
+    since: str | None = moment("from", "Finished at or after this")
+    until: str | None = moment("to", "Finished before this; a day is included as a whole")
+    person: str | None = optional("Only the answers of this person", **PERSON)
+    late: bool | None = optional("true: only late answers; false: only answers in time")
     with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")
     raw_cells: bool = Field(
         False,
@@ -328,10 +302,7 @@ class AnswersQuery(Query):
     bom: bool = Field(False, description="true: csv and tsv begin with a byte order mark, for Excel")
 
 
-class NewAnswersQuery(Query):
-    after: str | None = Field(
-        None,
-        description="The cursor from the previous call, by default the beginning",
-        json_schema_extra=ANSWERS_CURSOR,
+class NewAnswersQuery(PageQuery):
+    after: str | None = optional(
+        "The cursor from the previous call, by default the beginning", **ANSWERS_CURSOR
     )
-    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)

@@ -24,7 +24,7 @@ from leaseq.policy_fields import Alerts, Bands, Integer, OneOf, Seconds, Text
 from leaseq.policy_fields import Field as PolicyField
 from leaseq.policy_fields import Form as FormKind
 from leaseq.transfer import rfc3339
-from leaseq.webapp.api.models.base import RecordModel, no_defaults
+from leaseq.webapp.api.models.base import RecordModel, no_defaults, page_model
 from leaseq.webapp.api.models.requests import Body, State, WholeNumber, number_range, optional
 
 
@@ -130,9 +130,7 @@ class Lease(RecordModel):
     person: str
 
 
-class LeaseList(BaseModel):
-    leases: list[Lease]
-    after: str | None
+LeaseList = page_model("LeaseList", leases=list[Lease])
 
 
 class Finished(RecordModel):
@@ -245,9 +243,7 @@ class Item(RecordModel):
     history: list[Grant]
 
 
-class AnswerList(BaseModel):
-    answers: list[Answer]
-    after: str | None
+AnswerList = page_model("AnswerList", answers=list[Answer])
 
 
 class NewAnswerList(BaseModel):
@@ -256,9 +252,7 @@ class NewAnswerList(BaseModel):
     after: str = Field(description="The cursor for the next call, also if there is nothing new")
 
 
-class ItemList(BaseModel):
-    items: list[Item]
-    after: str | None
+ItemList = page_model("ItemList", items=list[Item])
 
 
 class Counts(RecordModel):
@@ -361,9 +355,7 @@ class Event(RecordModel):
     detail: str | AlertDetail | None = Field(description="A text, such as a reason; for alerts, an object")
 
 
-class EventList(BaseModel):
-    events: list[Event]
-    after: str | None
+EventList = page_model("EventList", events=list[Event])
 
 
 class Webhook(RecordModel):
@@ -384,9 +376,7 @@ class WebhookWithSecret(Webhook):
     secret: str = Field(description="With this the receiver verifies deliveries; not shown again")
 
 
-class WebhookList(BaseModel):
-    webhooks: list[Webhook]
-    after: str | None
+WebhookList = page_model("WebhookList", webhooks=list[Webhook])
 
 
 class Try(RecordModel):
@@ -407,9 +397,7 @@ class Delivery(RecordModel):
     tries: list[Try]
 
 
-class DeliveryList(BaseModel):
-    deliveries: list[Delivery]
-    after: str | None
+DeliveryList = page_model("DeliveryList", deliveries=list[Delivery])
 
 
 class Replayed(BaseModel):
