@@ -28,7 +28,8 @@ def _number(description: str) -> dict[str, Any]:
 ETAG: Headers = {"ETag": _text("Identifies the policy, for `If-Match`")}
 UNASSIGNED_COUNT: Headers = {
     UNASSIGNED: _number(
-        "How many items that were assigned to people who may no longer work on their queue anybody may have now"
+        "How many items that were assigned to people who may no longer work on their queue anybody may "
+        "have now"
     ),
 }
 UNMATCHED_COUNT: Headers = {

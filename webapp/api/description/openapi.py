@@ -111,6 +111,8 @@ CHANGE_STATUSES = ("409", "413", "415", "422")
 def complete(bp: APIBlueprint) -> None:
     for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that parses its body itself
         bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
+    models = examples.Models({name: _plain(schema) for name, schema in bp.components_schemas.items()})
+    changes = examples.responses(models)
     for path, method, operation in _operations(bp.paths):
         if operation.description:
             operation.description = operation.description.replace("<br/>", "\n")  # it is Markdown
@@ -126,7 +128,7 @@ def complete(bp: APIBlueprint) -> None:
                 operation.requestBody.required = _has_required_field(bp, operation.requestBody)
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
-        _show_responses(call, answers)
+        _show_responses(call, answers, models, changes)
 
 
 def share_problems(app: OpenAPI) -> None:
@@ -189,7 +191,7 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
 
 
 def _show_requests(call: str, body: RequestBody) -> None:
-    _show(body.content[JSON], examples.REQUESTS[call])
+    _show(body.content[JSON], examples.REQUESTS.get(call, {"empty": {}}))
 
 
 def _show_paths(operation: Operation) -> None:
@@ -198,7 +200,9 @@ def _show_paths(operation: Operation) -> None:
             parameter.example = examples.PATHS[parameter.name]
 
 
-def _show_responses(call: str, answers: dict[str, Response]) -> None:
+def _show_responses(
+    call: str, answers: dict[str, Response], models: examples.Models, changes: dict[str, Any]
+) -> None:
     for status, answer in answers.items():
         for kind, media in (answer.content or {}).items():
             if kind == PROBLEM:
@@ -208,7 +212,13 @@ def _show_responses(call: str, answers: dict[str, Response]) -> None:
             elif call in examples.STREAMS:
                 _show(media, {"answer": examples.STREAMS[call][kind]})
             else:
-                _show(media, {"answer": examples.RESPONSES[call]})
+                example = models.of(_plain(media.media_type_schema))
+                _show(media, {"answer": {**example, **changes.get(call, {})}})
+
+
+def _plain(schema: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = schema.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return plain
 
 
 def _show(media: MediaType, values: dict[str, Any]) -> None:
