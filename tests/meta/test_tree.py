@@ -62,7 +62,11 @@ def test_referenced_static_files_equal_existing_static_files() -> None:
     names = {
         name
         for path in TEMPLATES.rglob("*.html")
-        for name in re.findall(r"url_for\('static', filename='([^']+)'", path.read_text())
+        for names in re.findall(
+            r"url_for\('static', filename='([^']+)'|\"([\w/-]+\.(?:css|js))\"", path.read_text()
+        )
+        for name in names
+        if name
     }
     for path in STATIC.rglob("*.js"):
         for name in re.findall(r'^import .*?"([^"]+)";$', path.read_text(), re.MULTILINE | re.DOTALL):
