@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import jsonschema_rs
 from flask_babel import gettext as _
@@ -31,6 +31,10 @@ class Finding:
     is_error: bool = True  # otherwise a warning: it may be intended
 
 
+_Message: TypeAlias = tuple[list[str | int], str]
+"""The path in the form that a finding is about, and its text."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
     """The result of the linter: the parsed form, None if it is no JSON, and the findings."""
@@ -51,14 +55,14 @@ def check_text(text: str) -> CheckedForm:
         form = validation.load_json(text, "form")
     except Invalid as error:
         return CheckedForm(None, (_syntax_finding(text, error),))
-    findings = list(_form_findings(form, text))
+    findings = [Finding(position_of(text, path), message) for path, message in _errors(form)]
     if not any(finding.is_error for finding in findings):
         try:
             check_form(form)
         except Invalid as error:
             findings.append(Finding(0, reason_of(error)))
     if not any(finding.is_error for finding in findings):
-        findings += _warnings(form, text)
+        findings += [Finding(position_of(text, path), message, False) for path, message in _warnings(form)]
     return CheckedForm(form, tuple(findings))
 
 
@@ -101,35 +105,30 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
     )
 
 
-def _form_findings(form: Json, text: str) -> Iterator[Finding]:
+def _errors(form: Json) -> Iterator[_Message]:
     if not isinstance(form, dict):
-        message = _(
-            "A form is an object with these members, each optional: %(names)s.", names=", ".join(PARTS)
-        )
-        yield Finding(1, str(message))
+        names = ", ".join(PARTS)
+        yield [], _("A form is an object with these members, each optional: %(names)s.", names=names)
         return
     for name in form:
         if name not in PARTS:
-            yield Finding(position_of(text, [name]), _unknown_name(name, PARTS))
+            yield [name], _unknown_name(name, PARTS)
     show = form.get("show", [])
     for number, entry in enumerate(show if isinstance(show, list) else ()):
         for message in _entry_messages(entry):
-            yield Finding(position_of(text, ["show", number]), message)
+            yield ["show", number], message
     for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
         if len(key) != 1:
-            yield Finding(
-                position_of(text, ["keys", key]),
-                str(_("%(key)s is not a key: a key is one character.", key=repr(key))),
-            )
+            yield ["keys", key], _("%(key)s is not a key: a key is one character.", key=repr(key))
     if isinstance(form.get("ask"), dict):
-        yield from _schema_findings(form["ask"], text)
+        yield from _schema_errors(form["ask"])
 
 
 def _entry_messages(entry: Json) -> Iterator[str]:
     if isinstance(entry, str):
         return
     if not isinstance(entry, dict) or not isinstance(entry.get("field"), str):
-        yield str(_('Each entry of show is a field\'s name, or an object with "field" and "kind".'))
+        yield _('Each entry of show is a field\'s name, or an object with "field" and "kind".')
         return
     kind = entry.get("kind", "text")
     if kind not in KINDS:
@@ -138,10 +137,9 @@ def _entry_messages(entry: Json) -> Iterator[str]:
         yield _unknown_name(word, ("field", "kind", "label", "beside"))
 
 
-def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
+def _schema_errors(ask: dict[str, Any]) -> Iterator[_Message]:
     if ask.get("type") != "object":
-        line = position_of(text, ["ask", "type"] if "type" in ask else ["ask"])
-        yield Finding(line, str(_('ask must have "type": "object"; its properties are the fields.')))
+        yield ["ask", "type"], _('ask must have "type": "object"; its properties are the fields.')
     try:
         jsonschema_rs.meta.validate(ask)
     except jsonschema_rs.ValidationError as error:
@@ -152,12 +150,12 @@ def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
             )
         else:
             message = error.message.partition("\n")[0]
-        yield Finding(position_of(text, ["ask", *path]), message)
+        yield ["ask", *path], message
     except (jsonschema_rs.ReferencingError, ValueError) as error:
-        yield Finding(position_of(text, ["ask"]), str(error).partition("\n")[0])
+        yield ["ask"], str(error).partition("\n")[0]
 
 
-def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
+def _warnings(form: dict[str, Any]) -> Iterator[_Message]:
     """Warnings about what is valid but probably unintended."""
     ask = form.get("ask", {})
     properties = ask.get("properties", {})
@@ -167,18 +165,20 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
                 "Nobody can answer %(name)s: it is required, but there is no property with that name.",
                 name=repr(name),
             )
-            yield Finding(position_of(text, ["ask", "required", number]), str(message), is_error=False)
+            yield ["ask", "required", number], message
     names = {field.name for field in fields_of(form)}
     for name in form.get("prefill", {}):
         if name not in names:
-            message = _("%(name)s is not a question, so nothing is filled in.", name=repr(name))
-            yield Finding(position_of(text, ["prefill", name]), str(message), is_error=False)
+            yield (
+                ["prefill", name],
+                _("%(name)s is not a question, so nothing is filled in.", name=repr(name)),
+            )
     for name, schema in properties.items():
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
-            message = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
-            yield Finding(position_of(text, ["ask", "properties", name]), str(message), is_error=False)
-    yield from _question_warnings(form, text)
-    yield from _unreachable_questions(form, text)
+            path = ["ask", "properties", name]
+            yield path, _("Nobody can answer %(name)s: it has no options.", name=repr(name))
+    yield from _question_warnings(form)
+    yield from _unreachable_questions(form)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, binding in form.get("keys", {}).items():
         bindings = list(binding.items()) if isinstance(binding, dict) else [(None, binding)]
@@ -187,16 +187,15 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
             for name, value in bindings
             for field, option in values
         ):
-            message = _("The key %(key)s selects nothing: no option has this value.", key=key)
-            yield Finding(position_of(text, ["keys", key]), str(message), is_error=False)
+            yield ["keys", key], _("The key %(key)s selects nothing: no option has this value.", key=key)
 
 
-def _question_warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
+def _question_warnings(form: dict[str, Any]) -> Iterator[_Message]:
     """Warnings about questions that can't be answered, and options that can't be chosen."""
     for field in fields_of(form):
         path = [step for name in field.path for step in ("properties", name)]
         for message in (*_contradictions(field), *_useless_options(field, form)):
-            yield Finding(position_of(text, ["ask", *path]), str(message), is_error=False)
+            yield ["ask", *path], message
 
 
 def _contradictions(field: Field) -> Iterator[str]:
@@ -250,7 +249,7 @@ def _fits(form: Json, result: Json) -> bool:
     return True
 
 
-def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:
+def _unreachable_questions(form: dict[str, Any]) -> Iterator[_Message]:
     """Warnings about questions that depend on an answer nobody can choose."""
     choices = {
         field.name: [choice.value for choice in field.choices] for field in fields_of(form) if field.choices
@@ -261,7 +260,7 @@ def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]
                 is_same_value(accepted, value) for accepted in values for value in choices[other]
             ):
                 message = _("%(name)s is never asked: no option has this value.", name=repr(name))
-                yield Finding(position_of(text, ["when", name, other]), str(message), is_error=False)
+                yield ["when", name, other], message
 
 
 def _unknown_name(name: str, names: Iterable[str]) -> str:

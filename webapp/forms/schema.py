@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
+import jsonschema_rs
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
-from leaseq import Invalid, Json
-from leaseq.form import check_result
+from leaseq import Json
 from leaseq.webapp.i18n import shown_number
 
 SCALE = 11  # values, at most, of a range shown as buttons, such as 0 to 10
@@ -173,61 +173,6 @@ def limits_text(limits: Limits) -> str:
     return str(text).strip()
 
 
-def problem(limits: Limits, value: Json) -> str | None:
-    """The problem of a value, in plain words; None if it is within the limits."""
-    if isinstance(value, str):
-        return _text_problem(limits, value)
-    if isinstance(value, list):
-        return _list_problem(limits, value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number_problem(limits, value)
-    return None
-
-
-def _text_problem(limits: Limits, text: str) -> str | None:
-    if limits.max_length is not None and len(text) > limits.max_length:
-        excess = len(text) - limits.max_length
-        return str(
-            ngettext(
-                "At most %(most)s characters: this is %(num)s too long.",
-                "At most %(most)s characters: this is %(num)s too long.",
-                excess,
-                most=shown_number(limits.max_length),
-            )
-        )
-    if limits.min_length is not None and len(text) < limits.min_length:
-        minimum = limits.min_length
-        return str(ngettext("At least %(num)s character.", "At least %(num)s characters.", minimum))
-    if limits.format in _FORMATS and not _fits(limits.format, text):
-        return _FORMATS[limits.format]()
-    return None
-
-
-def _list_problem(limits: Limits, values: list[Json]) -> str | None:
-    if limits.min_items is not None and len(values) < limits.min_items:
-        minimum = limits.min_items
-        return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", minimum))
-    if limits.max_items is not None and len(values) > limits.max_items:
-        maximum = limits.max_items
-        return str(ngettext("At most %(num)s of these.", "At most %(num)s of these.", maximum))
-    return None
-
-
-def _number_problem(limits: Limits, number: float) -> str | None:
-    is_outside = (
-        (limits.minimum is not None and number < limits.minimum)
-        or (limits.maximum is not None and number > limits.maximum)
-        or (limits.above is not None and number <= limits.above)
-        or (limits.below is not None and number >= limits.below)
-    )
-    return limits_text(limits) if is_outside or not _is_step(limits.step, number) else None
-
-
-def _is_step(step: float | None, number: float) -> bool:
-    """Whether a number is a multiple of the step, as they are written: 0.3 is one of 0.1."""
-    return not step or Fraction(repr(number)) % Fraction(repr(step)) == 0
-
-
 _FORMATS = {
     "date": lambda: str(_("A date, such as 2026-11-21.")),
     "time": lambda: str(_("A time, such as 10:05.")),
@@ -235,14 +180,39 @@ _FORMATS = {
     "email": lambda: str(_("An e-mail address, such as ann@example.org.")),
     "uri": lambda: str(_("An address, such as https://example.org/page.")),
 }
+_TEXTS: dict[str, Callable[[Limits, Any], str]] = {
+    "maxLength": lambda limits, text: ngettext(
+        "At most %(most)s characters: this is %(num)s too long.",
+        "At most %(most)s characters: this is %(num)s too long.",
+        len(text) - (limits.max_length or 0),
+        most=shown_number(limits.max_length or 0),
+    ),
+    "minLength": lambda limits, _text: ngettext(
+        "At least %(num)s character.", "At least %(num)s characters.", limits.min_length
+    ),
+    "minItems": lambda limits, _list: ngettext(
+        "At least %(num)s of these.", "At least %(num)s of these.", limits.min_items
+    ),
+    "maxItems": lambda limits, _list: ngettext(
+        "At most %(num)s of these.", "At most %(num)s of these.", limits.max_items
+    ),
+    "format": lambda limits, _text: _FORMATS[limits.format or ""](),
+}
+"""The text for a limit that a value exceeds, by its word in the schema; `limits_text` for numbers."""
 
 
-def _fits(format: str | None, text: str) -> bool:
-    try:
-        check_result(
-            {"ask": {"type": "object", "properties": {"x": {"type": "string", "format": format}}}},
-            {"x": text},
-        )
-    except Invalid:
-        return False
-    return True
+def problem(limits: Limits, value: Json) -> str | None:
+    """The problem of a value, in plain words; None if it is within the limits."""
+    error = next(_validator(limits).iter_errors(value), None)
+    if error is None:
+        return None
+    text = _TEXTS.get(str(error.schema_path[-1]))
+    return str(text(limits, value)) if text else limits_text(limits)
+
+
+@lru_cache(maxsize=256)
+def _validator(limits: Limits) -> jsonschema_rs.Draft202012Validator:
+    words = {word: getattr(limits, name) for name, word in _WORDS.items()}
+    words["format"] = limits.format if limits.format in _FORMATS else None
+    schema = {word: limit for word, limit in words.items() if limit is not None}
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
