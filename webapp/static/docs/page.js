@@ -1,7 +1,6 @@
 // The API page: a link to an entry opens its details, and buttons copy commands.
+import { FEEDBACK_MS, copyOrSelect } from "../shared/copy.js";
 import { announce } from "../shared/page.js";
-
-const FEEDBACK_MS = 2000;
 
 function openLinkedEntry() {
   const entry = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -33,15 +32,4 @@ async function copyCommand(button) {
   button.textContent = outcome;
   announce(outcome);
   setTimeout(() => (button.textContent = "Copy"), FEEDBACK_MS);
-}
-
-// Browsers allow clipboard access only for https and localhost pages. Elsewhere the text is selected. True if copied.
-async function copyOrSelect(element) {
-  try {
-    await navigator.clipboard.writeText(element.textContent);
-    return true;
-  } catch {
-    getSelection().selectAllChildren(element);
-    return false;
-  }
 }

@@ -1,4 +1,6 @@
 // Shows a chart's values under the pointer or by the arrow keys, and reloads the charts every minute.
+import { fetchFragment } from "../shared/page.js";
+
 const RELOAD_MS = 60000;
 const container = document.getElementById("charts");
 let selectedIndex = null; // of the bucket whose values are shown
@@ -42,14 +44,9 @@ container.addEventListener("keydown", (event) => {
 
 setInterval(async () => {
   if (document.visibilityState !== "visible" || container.contains(document.activeElement)) return;
-  try {
-    const response = await fetch(container.dataset.load, { redirect: "manual" });
-    if (response.ok) {
-      const isTableOpen = container.querySelector(".chart-table")?.open;
-      container.innerHTML = await response.text(); // our own template
-      if (isTableOpen) container.querySelector(".chart-table").open = true;
-    }
-  } catch {
-    // no connection: the charts stay as they are, and the page says so
-  }
+  const html = await fetchFragment(container.dataset.load);
+  if (html === null) return; // the page says so
+  const isTableOpen = container.querySelector(".chart-table")?.open;
+  container.innerHTML = html;
+  if (isTableOpen) container.querySelector(".chart-table").open = true;
 }, RELOAD_MS);

@@ -1,6 +1,6 @@
 // Keeps a manager's page up to date. The data-… attributes of an element name the figure it shows. An element with
 // the focus is never moved or removed, and only new problems are announced to screen readers.
-import { announce, formatTime, pathSegment } from "../shared/page.js";
+import { announce, formatTime, pathSegment, whileVisible } from "../shared/page.js";
 import { renewCsrfTokens } from "../shared/session.js";
 
 const root = document.querySelector("[data-live]");
@@ -12,7 +12,6 @@ const pluralRules = new Intl.PluralRules(language);
 const POLL_MS = 5000; // without a stream
 const RECONNECT_MS = 30000; // between two attempts to open a stream
 const ANNOUNCE_MS = 60000; // between two announcements
-const CLOSE_MS = 60000; // a page hidden for this long closes its stream
 let clockOffset = 0; // ms that the server's clock is ahead of this one
 let updatedAt = new Date();
 let figures = null;
@@ -287,21 +286,13 @@ function openStream() {
   });
 }
 
-let closeTimer = null;
-function onVisibilityChange() {
-  clearTimeout(closeTimer);
-  if (document.visibilityState === "visible") openStream();
-  else
-    closeTimer = setTimeout(() => {
-      source?.close();
-      source = null;
-    }, CLOSE_MS);
+function closeStream() {
+  source?.close();
+  source = null;
 }
 
 if (root) {
-  if ("stream" in texts) {
-    openStream();
-    document.addEventListener("visibilitychange", onVisibilityChange);
-  } else schedulePoll();
+  if ("stream" in texts) whileVisible(openStream, closeStream);
+  else schedulePoll();
   setInterval(updateClocks, 1000);
 }

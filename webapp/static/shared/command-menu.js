@@ -1,6 +1,7 @@
 // The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter select one. Its markup follows the
 // combobox pattern of the ARIA Authoring Practices Guide.
 import { isKey } from "./keys.js";
+import { fetchFragment } from "./page.js";
 
 const dialog = document.getElementById("commands");
 const input = dialog.querySelector("input");
@@ -23,19 +24,10 @@ document.addEventListener("keydown", (event) => {
 async function open() {
   input.value = "";
   dialog.showModal();
-  if (!isLoaded) await load();
+  const html = isLoaded ? null : await fetchFragment(dialog.dataset.load); // null: fetched again when opened next
+  isLoaded ||= html !== null;
+  if (html !== null) list.innerHTML = html;
   filter();
-}
-
-async function load() {
-  try {
-    const response = await fetch(dialog.dataset.load);
-    if (!response.ok || response.redirected) return;
-    list.innerHTML = await response.text(); // our own template
-    isLoaded = true;
-  } catch {
-    // no connection: it is fetched again when opened next
-  }
 }
 
 input.addEventListener("input", filter);

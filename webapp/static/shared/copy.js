@@ -1,7 +1,7 @@
 // Buttons that copy: a list of texts, one per line, or the id before the button.
 import { announce } from "./page.js";
 
-const FEEDBACK_MS = 2000;
+export const FEEDBACK_MS = 2000;
 
 for (const button of document.querySelectorAll("[data-copy-from]")) {
   if (!navigator.clipboard) continue; // not available without TLS: the texts can be selected
@@ -19,15 +19,20 @@ for (const button of document.querySelectorAll("button.copy")) {
   button.addEventListener("click", () => copyId(button));
 }
 
-// If the clipboard can't be written, the id is selected instead.
 async function copyId(button) {
-  const id = button.previousElementSibling;
+  if (!(await copyOrSelect(button.previousElementSibling))) return;
+  announce(button.dataset.message);
+  button.classList.add("done");
+  setTimeout(() => button.classList.remove("done"), FEEDBACK_MS);
+}
+
+// Browsers allow clipboard access only for https and localhost pages. Elsewhere the text is selected. True if copied.
+export async function copyOrSelect(element) {
   try {
-    await navigator.clipboard.writeText(id.textContent);
-    announce(button.dataset.message);
-    button.classList.add("done");
-    setTimeout(() => button.classList.remove("done"), FEEDBACK_MS);
+    await navigator.clipboard.writeText(element.textContent);
+    return true;
   } catch {
-    getSelection().selectAllChildren(id);
+    getSelection().selectAllChildren(element);
+    return false;
   }
 }

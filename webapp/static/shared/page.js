@@ -76,10 +76,35 @@ for (const menu of document.querySelectorAll(".menu[data-load]")) {
 }
 
 async function loadMenu(menu) {
+  const html = await fetchFragment(menu.dataset.load);
+  if (html !== null) menu.querySelector("div").innerHTML = html; // else the link to all queues remains
+}
+
+// The HTML of our own server's template at `url`; null without a connection or a session, or for another `status`.
+export async function fetchFragment(url, isExpected = (status) => status === 200) {
   try {
-    const response = await fetch(menu.dataset.load);
-    if (response.ok && !response.redirected) menu.querySelector("div").innerHTML = await response.text(); // our own template
+    const response = await fetch(url, { redirect: "manual" });
+    return isExpected(response.status) ? await response.text() : null;
   } catch {
-    // no connection: the link to all queues remains
+    return null;
   }
+}
+
+// A fragment's nodes, with its times in the page's zone.
+export function parseFragment(html) {
+  const { content } = Object.assign(document.createElement("template"), { innerHTML: html });
+  localiseTimes(content);
+  return content;
+}
+
+// Calls `open` whenever the page is visible, and `close` when it was hidden for a minute.
+export function whileVisible(open, close) {
+  let timer = null;
+  const update = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === "visible") open();
+    else timer = setTimeout(close, 60_000);
+  };
+  document.addEventListener("visibilitychange", update);
+  update();
 }

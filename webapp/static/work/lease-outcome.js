@@ -1,5 +1,5 @@
 // Shows the outcome of a lease that has ended. It may still change, when somebody else takes the item.
-import { localiseTimes } from "../shared/page.js";
+import { fetchFragment, parseFragment } from "../shared/page.js";
 import { repeat } from "./item-view.js";
 
 const POLL_MS = 15_000;
@@ -29,25 +29,18 @@ export class LeaseOutcome {
   async refresh() {
     if (document.visibilityState !== "visible") return;
     this.requestedAt = performance.now();
-    try {
-      const response = await fetch(this.form.dataset.leaseOutcomeUrl, { redirect: "manual" });
-      const html = await response.text();
-      const isKnown = response.ok || response.status === 404; // 404: the item no longer exists
-      if (isKnown && !this.signal.aborted) this.showHtml(html);
-    } catch {
-      // no connection: the displayed text stays
-    }
+    const isKnown = (status) => [200, 404].includes(status); // 404: the item no longer exists
+    const html = await fetchFragment(this.form.dataset.leaseOutcomeUrl, isKnown);
+    if (html !== null && !this.signal.aborted) this.showHtml(html);
   }
 
   // A text that is displayed already is not announced again.
   showHtml(html) {
-    const template = document.createElement("template");
-    template.innerHTML = html; // from our own server and the page's own template
-    const main = template.content.querySelector("main"); // an error page: they may no longer work on the queue
-    if (main) template.content.replaceChildren(...main.querySelectorAll("h1 + p"));
-    localiseTimes(template.content);
+    const content = parseFragment(html);
+    const main = content.querySelector("main"); // an error page: they may no longer work on the queue
+    if (main) content.replaceChildren(...main.querySelectorAll("h1 + p"));
     const textOf = (node) => node.textContent.trim().replace(/\s+/g, " ");
-    if (textOf(template.content) !== textOf(this.note)) this.note.replaceChildren(template.content);
+    if (textOf(content) !== textOf(this.note)) this.note.replaceChildren(content);
     this.note.hidden = false;
   }
 }

@@ -1,15 +1,14 @@
 // Shows what others do while the person works: a manager releases or removes the item, answers, or pauses the queue.
 // It comes over an event stream, which hidden pages close.
+import { whileVisible } from "../shared/page.js";
 import { refreshThread } from "./thread.js";
 
 const RECONNECT_MS = 2000; // after a lost connection
 const REFUSED_RECONNECT_MS = 30_000; // if the server refused the stream
-const CLOSE_HIDDEN_MS = 60_000; // after which a hidden page closes its stream
 
 let view = null;
 let source = null;
 let reconnectTimer = null;
-let closeTimer = null;
 let pauseReason = null; // null: the queue is not paused
 
 export function begin(nextView) {
@@ -17,8 +16,10 @@ export function begin(nextView) {
   view = nextView;
   showPause();
   if (!isFirst) return;
-  connect();
-  document.addEventListener("visibilitychange", connectWhileVisible);
+  whileVisible(connect, () => {
+    source?.close();
+    source = null;
+  });
 }
 
 function connect() {
@@ -53,14 +54,4 @@ function showPause() {
   const text = pauseReason === null ? "" : pauseReason ? note.dataset.withReason.replace("{why}", () => pauseReason) : note.dataset.withoutReason;
   if (note.textContent !== text) note.textContent = text;
   note.hidden = !text;
-}
-
-function connectWhileVisible() {
-  clearTimeout(closeTimer);
-  if (document.visibilityState === "visible") connect();
-  else
-    closeTimer = setTimeout(() => {
-      source?.close();
-      source = null;
-    }, CLOSE_HIDDEN_MS);
 }

@@ -1,5 +1,5 @@
 // The questions about the item and the managers' answers, which arrive while the person works.
-import { localiseTimes } from "../shared/page.js";
+import { fetchFragment, parseFragment } from "../shared/page.js";
 
 let view = null;
 let version = 0; // of the shown thread, to discard outdated responses
@@ -35,22 +35,14 @@ export async function refreshThread() {
   const { root, signal } = view;
   if (!root.dataset.threadUrl) return;
   const requested = (version += 1);
-  try {
-    const response = await fetch(root.dataset.threadUrl, { redirect: "manual" });
-    const html = await response.text();
-    if (response.ok && !signal.aborted && requested === version) showThread(html);
-  } catch {
-    // no connection: it is requested again when there is one
-  }
+  const html = await fetchFragment(root.dataset.threadUrl);
+  if (html !== null && !signal.aborted && requested === version) showThread(html);
 }
 
 function showThread(html) {
   const before = countAnswers();
-  const template = document.createElement("template");
-  template.innerHTML = html; // from our own server and the page's own template
-  localiseTimes(template.content);
   const thread = view.root.querySelector("#thread");
-  thread.replaceChildren(template.content);
+  thread.replaceChildren(parseFragment(html));
   thread.hidden = !thread.firstElementChild;
   if (countAnswers() > before) view.root.querySelector("#new-answer").hidden = false;
 }

@@ -1,5 +1,5 @@
 // Waits for the next item by repeated long polls, while somebody is active.
-import { localiseTimes } from "../shared/page.js";
+import { fetchFragment, parseFragment } from "../shared/page.js";
 
 const panel = document.getElementById("waiting");
 const status = document.getElementById("wait-status");
@@ -125,15 +125,10 @@ function handleRefusal(response) {
 async function updateReason(newReason) {
   if (newReason === reason && Date.now() - reasonAt < REASON_AGE_MS) return;
   [reason, reasonAt] = [newReason, Date.now()];
-  try {
-    const response = await fetch(panel.dataset.reasonUrl);
-    if (!response.ok || response.redirected) return;
-    const html = await response.text(); // our own template
-    if (html !== reasonHtml) reasonText.innerHTML = reasonHtml = html;
-    localiseTimes(reasonText);
-  } catch {
-    // no connection: the displayed reason stays
-  }
+  const html = await fetchFragment(panel.dataset.reasonUrl);
+  if (html === null || html === reasonHtml) return;
+  reasonHtml = html;
+  reasonText.replaceChildren(parseFragment(html));
 }
 
 for (const type of ACTIVITY_EVENTS) {
