@@ -74,6 +74,11 @@ def person() -> Person:
     return cast("Person", g.person)
 
 
+def note(what: str, about: str, detail: str = "") -> None:
+    """Write an act of the request's person to the audit log."""
+    accounts().log.note(person().name, what, about, detail)
+
+
 def wants_fragment() -> bool:
     """Whether the request is by a page's script that wants the fragment to swap in, not the whole page."""
     return "X-Leaseq-Fragment" in request.headers

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlencode
 
 from flask import flash, redirect, render_template, request, url_for
-from flask_babel import gettext as _
-from flask_babel import ngettext
+from flask_babel import gettext, ngettext
+from flask_babel import lazy_gettext as _
+from flask_babel.speaklater import LazyString
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -64,44 +65,60 @@ def narrowed_search(move: Move, search: Search) -> Search:
     return replace(search, state=_STATE_BY_MOVE.get(move, ANY)) if search.state == ANY else search
 
 
-def name_of(move: Move) -> str:
-    words: dict[Move, str] = {
-        "release": _("Release"),
-        "assign": _("Assign"),
-        "unassign": _("Let anybody have them"),
-        "revive": _("Hand out again"),
-        "remove": _("Remove"),
-        "lower": _("Require fewer answers"),
-    }
-    return words[move]
+@dataclass(frozen=True, slots=True)
+class MoveWords:
+    """The words for an action: its name, its effect for the confirmation, and why an item stays as it is."""
+
+    name: LazyString
+    meaning: LazyString
+    unchanged: LazyString
 
 
-def meaning_of(move: Move) -> str:
-    """The effect of the action, in words for its confirmation."""
-    words: dict[Move, str] = {
-        "release": _(
+WORDS: dict[Move, MoveWords] = {
+    "release": MoveWords(
+        _("Release"),
+        _(
             "They are taken from the people who hold them, and somebody else can get them. What is typed is "
             "kept: an answer sent after that becomes a late answer."
         ),
-        "assign": _(
-            "Only this person gets them, before other items of their priority, until they give them back."
-        ),
-        "unassign": _(
+        _("nobody holds it"),
+    ),
+    "assign": MoveWords(
+        _("Assign"),
+        _("Only this person gets them, before other items of their priority, until they give them back."),
+        _("they already have it"),
+    ),
+    "unassign": MoveWords(
+        _("Let anybody have them"),
+        _(
             "They are no longer for one person only: anybody with the right skills can get them, before "
             "other items of their priority. Those who hold one keep it."
         ),
-        "revive": _(
+        _("it is assigned to nobody"),
+    ),
+    "revive": MoveWords(
+        _("Hand out again"),
+        _(
             "They wait again with all their attempts. People who chose “Not for me” may get them again. "
             "This can't be undone."
         ),
-        "remove": _("They are deleted, with their answers and their history. This can't be undone."),
-        "lower": _(
+        _("it has not failed, it is %(state)s"),
+    ),
+    "remove": MoveWords(
+        _("Remove"),
+        _("They are deleted, with their answers and their history. This can't be undone."),
+        _("it no longer exists"),
+    ),
+    "lower": MoveWords(
+        _("Require fewer answers"),
+        _(
             "They were handed out when the queue wanted more answers for each item, and still wait for them. "
             "With fewer, those that have enough answers are finished. A person who holds one may finish it, "
             "and the answer counts. This can't be undone."
         ),
-    }
-    return words[move]
+        _("it needs no more than that"),
+    ),
+}
 
 
 def outcome_text(move: Move, count: int) -> str:
@@ -122,11 +139,11 @@ def refused_item(queue: leaseq.Queue, move: Move, refusal: Refusal) -> RefusedIt
     id, item, error = refusal.id, refusal.item, refusal.error
     title = item_title(item.payload, id) if item else id
     if isinstance(error, leaseq.ItemFinished):
-        return RefusedItem(id, title, _("somebody has just answered it"))
+        return RefusedItem(id, title, gettext("somebody has just answered it"))
     if isinstance(error, Invalid):  # without an item, the id is malformed
         is_wrong_state = item is not None and error.field == "id"
         return RefusedItem(id, title, _wrong_state(queue, move, id) if is_wrong_state else in_words(error))
-    return RefusedItem(id, title, _unchanged(move, item) if item else _("it no longer exists"))
+    return RefusedItem(id, title, _unchanged(move, item) if item else gettext("it no longer exists"))
 
 
 def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
@@ -135,24 +152,16 @@ def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
     try:
         item = queue.get(id)
     except ItemNotFound:
-        return str(_("it no longer exists"))
+        return str(gettext("it no longer exists"))
     if move != "assign":
         return _unchanged(move, item)
     if item.state in ("inbound", "scheduled"):
-        return str(_("somebody else just changed it: try again"))
-    return str(_("it is not waiting, it is %(state)s", state=state_word(item.state)))
+        return str(gettext("somebody else just changed it: try again"))
+    return str(gettext("it is not waiting, it is %(state)s", state=state_word(item.state)))
 
 
 def _unchanged(move: Move, item: leaseq.Item) -> str:
-    words: dict[Move, str] = {
-        "release": _("nobody holds it"),
-        "revive": _("it has not failed, it is %(state)s", state=state_word(item.state)),
-        "assign": _("they already have it"),
-        "unassign": _("it is assigned to nobody"),
-        "remove": _("it no longer exists"),
-        "lower": _("it needs no more than that"),
-    }
-    return words[move]
+    return str(WORDS[move].unchanged) % {"state": state_word(item.state)}
 
 
 MAX_CHOSEN = 500
@@ -195,7 +204,7 @@ def confirm_bulk(q: str) -> str | Response:
     queue = existing_queue(q)
     bulk = _bulk_request(queue.policy.form)
     if not bulk.all and not bulk.ids:
-        flash(_("Select some items first."))
+        flash(gettext("Select some items first."))
         return redirect(url_for("manage.items", q=q, **bulk.search.args()), 303)
     return _question(queue, bulk)
 
@@ -230,7 +239,7 @@ def run_bulk(q: str) -> str | tuple[str, int]:
         policy=queue.policy,
         bulk=bulk,
         assignee=assignee,
-        name=name_of(bulk.move),
+        name=WORDS[bulk.move].name,
         outcome_text=outcome_text(bulk.move, outcome.done),
         outcome=outcome,
         **_hidden_fields(bulk),
@@ -248,8 +257,8 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         titles={id: title_of(queue, id) or id for id in bulk.ids},
         policy=queue.policy,
         bulk=bulk,
-        name=name_of(bulk.move),
-        meaning=meaning_of(bulk.move),
+        name=WORDS[bulk.move].name,
+        meaning=WORDS[bulk.move].meaning,
         description=description_of(bulk.search),
         count=count,
         has_more=has_more,
@@ -304,7 +313,7 @@ def _run_step(queue: leaseq.Queue, bulk_request: BulkRequest, bulk: Bulk) -> Out
     after = request.form.get("after") or None
     page = _bounded_search(bulk_request).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
     ids = [item.id for item in page.items if not _is_newer(item, bulk_request)]
-    description = _("all items of this search: %(search)s", search=description_of(bulk_request.search))
+    description = gettext("all items of this search: %(search)s", search=description_of(bulk_request.search))
     step = items.Step(description, _number("done"), is_first=after is None, is_last=page.after is None)
     count, refusals = items.run_step(queue, bulk, ids, step)
     return Outcome(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,64 +132,34 @@ def _change_each(names: Sequence[str], change: Callable[[str], object]) -> Outco
     return outcome
 
 
-def _add_skills(names: Sequence[str]) -> Outcome:
-    new_skills = _input_value("skills").split()
-    return _change_each(names, lambda name: _update(name, skills=[*accounts().get(name).skills, *new_skills]))
-
-
-def _remove_skills(names: Sequence[str]) -> Outcome:
-    removed_skills = _input_value("skills").split()
+def _change_skills(names: Sequence[str], change: Callable[[Sequence[str], list[str]], list[str]]) -> Outcome:
+    skills = _input_value("skills").split()
     return _change_each(
-        names,
-        lambda name: _update(
-            name, skills=[skill for skill in accounts().get(name).skills if skill not in removed_skills]
-        ),
+        names, lambda name: people.change(name, skills=change(accounts().get(name).skills, skills))
     )
 
 
 def _set_team(names: Sequence[str]) -> Outcome:
     team = request.form.get("value", "").strip()
-    return _change_each(names, lambda name: _update(name, team=team))
+    return _change_each(names, lambda name: people.change(name, team=team))
 
 
-def _grant_work(names: Sequence[str]) -> Outcome:
-    return _change_workers(names, lambda others: tuple(dict.fromkeys((*others, *names))))
-
-
-def _revoke_work(names: Sequence[str]) -> Outcome:
-    return _change_workers(names, lambda others: tuple(other for other in others if other not in names))
-
-
-def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
+def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], Iterable[str]]) -> Outcome:
     queue = named_queue(_input_value("queue"))
 
     def change_people(access: Access) -> Access:
         if access.work is None:
             raise Invalid("queue", "open_queue", queue=queue)
-        return replace(access, work=replace(access.work, people=change(access.work.people)))
+        return replace(access, work=replace(access.work, people=tuple(change(access.work.people))))
 
     queues.change_access(queue, change_people)
     return Outcome(len(names))
 
 
-def _disable(names: Sequence[str]) -> Outcome:
-    return _change_each(names, _disable_one)
-
-
-def _disable_one(name: str) -> None:
+def _disable(name: str) -> None:
     if name == person().name:
         raise Invalid("name", "yourself")
-    _update(name, disabled=True)
-
-
-def _enable(names: Sequence[str]) -> Outcome:
-    return _change_each(names, lambda name: _update(name, disabled=False))
-
-
-def _update(
-    name: str, *, skills: Sequence[str] | None = None, team: str | None = None, disabled: bool | None = None
-) -> None:
-    people.change(name, skills=skills, team=team, disabled=disabled)
+    people.change(name, disabled=True)
 
 
 def _input_value(field: str) -> str:
@@ -200,11 +170,15 @@ def _input_value(field: str) -> str:
 
 
 _CHANGES: dict[str, Callable[[Sequence[str]], Outcome]] = {
-    "add-skills": _add_skills,
-    "remove-skills": _remove_skills,
+    "add-skills": lambda names: _change_skills(names, lambda have, skills: [*have, *skills]),
+    "remove-skills": lambda names: _change_skills(
+        names, lambda have, skills: [skill for skill in have if skill not in skills]
+    ),
     "team": _set_team,
-    "let-work": _grant_work,
-    "let-not-work": _revoke_work,
-    "disable": _disable,
-    "enable": _enable,
+    "let-work": lambda names: _change_workers(names, lambda others: dict.fromkeys((*others, *names))),
+    "let-not-work": lambda names: _change_workers(
+        names, lambda others: (other for other in others if other not in names)
+    ),
+    "disable": lambda names: _change_each(names, _disable),
+    "enable": lambda names: _change_each(names, lambda name: people.change(name, disabled=False)),
 }

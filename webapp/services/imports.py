@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 from werkzeug.exceptions import ClientDisconnected, NotFound
 
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import note, person, state
 from leaseq.webapp.store.imports import BadRows, ImportJob
 
 
@@ -49,7 +49,7 @@ def add_rows(
         is_done = True
     finally:
         if is_done or latest.added:
-            accounts().log.note(person().name, "queue.imported", queue.name)
+            note("queue.imported", queue.name)
     return result
 
 

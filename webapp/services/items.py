@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, Unpack, get_args
 
 import leaseq
 from leaseq import Invalid, Item, ItemFinished, ItemNotFound, Json, LeaseqError, Queue
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import note, person, state
 from leaseq.webapp.services.queues import detail_of, shortened, worker_name
 
 Move: TypeAlias = Literal["release", "assign", "unassign", "revive", "remove", "lower"]
@@ -29,7 +29,12 @@ def _by() -> str:
 
 
 def _log(act: str, queue: Queue, id: str, detail: str = "") -> None:
-    accounts().log.note(person().name, f"item.{act}", f"{queue.name} / {id}", detail)
+    note(f"item.{act}", f"{queue.name} / {id}", detail)
+
+
+def _logged(act: str, queue: Queue, item: Item, detail: str = "") -> Item:
+    _log(act, queue, item.id, detail)
+    return item
 
 
 def enqueue(
@@ -71,9 +76,7 @@ def add(queue: Queue, item: leaseq.NewItem, *, request_id: str | None) -> leaseq
 
 
 def change(queue: Queue, id: str, **changes: Unpack[leaseq.ItemChanges]) -> Item:
-    item = queue.change(id, by=_by(), **changes)
-    _log("changed", queue, id, _item_changes(changes))
-    return item
+    return _logged("changed", queue, queue.change(id, by=_by(), **changes), _item_changes(changes))
 
 
 def remove(queue: Queue, id: str, *, unless: Literal["finished"] | None = None) -> None:
@@ -88,9 +91,7 @@ def _remove(queue: Queue, id: str, unless: Literal["finished"] | None) -> None:
 
 
 def revive(queue: Queue, id: str) -> Item:
-    item = queue.revive(id, by=_by())
-    _log("revived", queue, id)
-    return item
+    return _logged("revived", queue, queue.revive(id, by=_by()))
 
 
 def make_available(queue: Queue, id: str) -> Item:
@@ -104,37 +105,32 @@ def make_available(queue: Queue, id: str) -> Item:
 
 
 def release(queue: Queue, id: str) -> Item:
-    item = queue.release(id, by=_by())
-    _log("released", queue, id)
-    return item
+    return _logged("released", queue, queue.release(id, by=_by()))
 
 
 def assign(queue: Queue, id: str, name: str) -> Item:
     """Assign an item to a person. Raises Invalid unless they may work on the queue."""
     assignee = worker_name(queue.name, name)
-    item = queue.assign(id, assignee, by=_by())
-    _log("assigned", queue, id, detail_of(person=assignee))
-    return item
+    return _logged("assigned", queue, queue.assign(id, assignee, by=_by()), detail_of(person=assignee))
 
 
 def unassign(queue: Queue, id: str) -> Item:
-    item = queue.unassign(id, by=_by())
-    _log("unassigned", queue, id)
-    return item
+    return _logged("unassigned", queue, queue.unassign(id, by=_by()))
 
 
 def adopt(queue: Queue, id: str, token: int) -> Item:
-    item = queue.adopt(id, token, by=_by())
-    _log("adopted", queue, id, detail_of(token=token))
-    return item
+    return _logged("adopted", queue, queue.adopt(id, token, by=_by()), detail_of(token=token))
 
 
 def reopen(queue: Queue, id: str, token: int, *, to: str | None, reason: str | None) -> Item:
     """Take an answer back. ``to``: who gets the item, if anybody in particular."""
     assignee = None if to is None else worker_name(queue.name, to, "to")
-    item = queue.reopen(id, token, to=assignee, reason=reason, by=_by())
-    _log("reopened", queue, id, detail_of(reason=reason, to=assignee, token=token))
-    return item
+    return _logged(
+        "reopened",
+        queue,
+        queue.reopen(id, token, to=assignee, reason=reason, by=_by()),
+        detail_of(reason=reason, to=assignee, token=token),
+    )
 
 
 def correct(
@@ -146,9 +142,12 @@ def correct(
     expected_form: Json = ...,  # any form
 ) -> Item:
     """Replace an answer by the manager's."""
-    item = queue.correct(id, token, result, by=_by(), expected_form=expected_form)
-    _log("corrected", queue, id, detail_of(token=token))
-    return item
+    return _logged(
+        "corrected",
+        queue,
+        queue.correct(id, token, result, by=_by(), expected_form=expected_form),
+        detail_of(token=token),
+    )
 
 
 def answer(queue: Queue, id: str, text: str, *, message: str) -> None:
@@ -225,7 +224,7 @@ def run_step(queue: Queue, bulk: Bulk, ids: Iterable[str], step: Step) -> tuple[
 def _log_bulk(queue: Queue, bulk: Bulk, detail: str) -> None:
     """Write an action on many items to the audit log; the queue's journal has an event for each."""
     detail = f"{detail} → {bulk.assignee}" if bulk.assignee else detail
-    accounts().log.note(person().name, f"item.{_LOGGED[bulk.move]}", queue.name, detail)
+    note(f"item.{_LOGGED[bulk.move]}", queue.name, detail)
 
 
 def _run(queue: Queue, bulk: Bulk, ids: Iterable[str], done_ids: list[str]) -> list[Refusal]:
@@ -283,9 +282,7 @@ def adopt_each(queue: Queue, answers: Iterable[tuple[str, int]]) -> tuple[int, l
                 refusals.append(Refusal(id, None, error))
     finally:
         if done_ids:
-            accounts().log.note(
-                person().name, "item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}"
-            )
+            note("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
     return len(done_ids), refusals
 
 

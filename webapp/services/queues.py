@@ -15,7 +15,7 @@ from leaseq.policy import FIELDS
 from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.simulation import Outcome, Plan, run
 from leaseq.webapp import demo
-from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
 from leaseq.webapp.store.accounts import Person
@@ -42,9 +42,9 @@ def configure(
         raise Invalid("name", "webhook_queue_name", name=queue.name)
     after = queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     if before is None:
-        accounts().log.note(person().name, "queue.made", queue.name, source)
+        note("queue.made", queue.name, source)
     elif after != before:
-        accounts().log.note(person().name, "queue.set", queue.name, _policy_changes(before, after))
+        note("queue.set", queue.name, _policy_changes(before, after))
     return after
 
 
@@ -59,7 +59,7 @@ def add_demo() -> None:
     """Create the demo queue, or add its items again."""
     existed = Queue(state().client, demo.QUEUE).exists()
     demo.add_demo(state().client)
-    accounts().log.note(person().name, "queue.imported" if existed else "queue.made", demo.QUEUE)
+    note("queue.imported" if existed else "queue.made", demo.QUEUE)
 
 
 def delete(name: str, *, expected: Policy | None = None) -> None:
@@ -74,31 +74,29 @@ def delete(name: str, *, expected: Policy | None = None) -> None:
         detail = ""
     queue.delete(expected=expected)
     state().access.forget_queue(name)  # takes effect immediately in this process
-    accounts().log.note(person().name, "queue.deleted", name, detail)
+    note("queue.deleted", name, detail)
 
 
 def pause(queue: Queue, reason: str | None) -> None:
     queue.pause(reason, by=person().name)
-    accounts().log.note(person().name, "queue.paused", queue.name, detail_of(reason=reason))
+    note("queue.paused", queue.name, detail_of(reason=reason))
 
 
 def resume(queue: Queue) -> None:
     queue.resume(by=person().name)
-    accounts().log.note(person().name, "queue.resumed", queue.name)
+    note("queue.resumed", queue.name)
 
 
 def clear(queue: Queue) -> Cleared:
     result = queue.clear()
-    accounts().log.note(person().name, "queue.cleared", queue.name)
+    note("queue.cleared", queue.name)
     return result
 
 
 def revive_all(queue: Queue, *, person_name: str | None, error: str | None, limit: int) -> int:
     """Return dead items to the queue: all, or those that match. Returns their number."""
     count = queue.revive_all(error=error, person=person_name, limit=limit, by=person().name)
-    accounts().log.note(
-        person().name, "queue.revived", queue.name, detail_of(person=person_name, error=error)
-    )
+    note("queue.revived", queue.name, detail_of(person=person_name, error=error))
     return count
 
 
@@ -121,7 +119,7 @@ def remove_all(
             state().threads.forget(queue.name, id)
         if removed_ids:
             detail = detail_of(person=person_name, error=error, state=list_name)
-            accounts().log.note(person().name, "queue.removed", queue.name, detail)
+            note("queue.removed", queue.name, detail)
     return len(removed_ids)
 
 
@@ -191,8 +189,7 @@ def change_access(queue: str, change: Callable[[Access], Access]) -> AccessChang
     it becomes available to everybody. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: checked_access(change(access)))
     if after != before:
-        accounts().log.note(
-            person().name,
+        note(
             "queue.access",
             queue,
             f"work: {_words(after.work)}; manage: {_words(after.manage)}",
@@ -246,12 +243,12 @@ def simulate(queue: Queue, plan: Plan, lease_seconds: int | None) -> None:
     while others do."""
     before = queue.policy
     start_simulation(state().simulations, queue, plan, person().name, lease_seconds)
-    accounts().log.note(person().name, "queue.simulated", queue.name, _policy_changes(before, queue.policy))
+    note("queue.simulated", queue.name, _policy_changes(before, queue.policy))
 
 
 def stop_simulation(queue: Queue) -> None:
     state().simulations.stop(queue.name)
-    accounts().log.note(person().name, "queue.simulation-stopped", queue.name)
+    note("queue.simulation-stopped", queue.name)
 
 
 def start_simulation(

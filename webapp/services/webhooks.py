@@ -8,7 +8,7 @@ from datetime import datetime
 from werkzeug.exceptions import Forbidden
 
 from leaseq import webhooks
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import existing_queue, note, person, state
 from leaseq.webapp.store.accounts import at_least
 
 _PERSON = "person."
@@ -31,8 +31,7 @@ def add(url: str, events: Sequence[str], queues: Sequence[str]) -> webhooks.NewS
     new_secret = endpoints().add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow
     )
-    accounts().log.note(
-        person().name,
+    note(
         "webhook.added",
         new_secret.endpoint.id,
         f"{url}, {' '.join(new_secret.endpoint.events)}",
@@ -44,35 +43,35 @@ def remove(id: str) -> None:
     endpoint = endpoints().get(id)
     endpoints().remove(id)
     deliveries().purge(id)
-    accounts().log.note(person().name, "webhook.removed", id, endpoint.url)
+    note("webhook.removed", id, endpoint.url)
 
 
 def rotate(id: str) -> webhooks.NewSecret:
     new_secret = endpoints().rotate(id)
-    accounts().log.note(person().name, "webhook.rotated", id)
+    note("webhook.rotated", id)
     return new_secret
 
 
 def enable(id: str) -> webhooks.Endpoint:
     endpoint = endpoints().enable(id, by=person().name)
-    accounts().log.note(person().name, "webhook.enabled", id)
+    note("webhook.enabled", id)
     return endpoint
 
 
 def disable(id: str) -> webhooks.Endpoint:
     endpoint = endpoints().disable(id, f"disabled by {person().name}")
-    accounts().log.note(person().name, "webhook.disabled", id)
+    note("webhook.disabled", id)
     return endpoint
 
 
 def send_test(id: str) -> webhooks.Delivery:
     endpoint = endpoints().get(id)
-    accounts().log.note(person().name, "webhook.tested", id)
+    note("webhook.tested", id)
     return deliveries().test(endpoint)
 
 
 def replay(id: str, *, since: datetime | None, delivery: str | None, failed: bool) -> int:
     """Send deliveries again: one, the failed ones, or those since a time. Returns their number."""
     count = deliveries().replay(endpoints().get(id), since=since, delivery=delivery, failed=failed)
-    accounts().log.note(person().name, "webhook.replayed", id, str(count))
+    note("webhook.replayed", id, str(count))
     return count
