@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 import leaseq
 import leaseq.webhooks
-from leaseq.webapp.context import state
+from leaseq.webapp.context import state, this_app
 from leaseq.webapp.form_input import input_fields, resendable_fields
 from leaseq.webapp.refusals import problem_in_words
-from leaseq.webapp.security.authorization import makes_queue, may_manage
+from leaseq.webapp.security.authorization import may_manage, needs_of
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logs import REQUEST_ID
 from leaseq.webapp.serving.middleware import in_api
@@ -176,7 +176,8 @@ def _prefer_queue_not_found(error: Exception, problem: Problem) -> Problem:
     without access gets 404, and a different response would tell the two cases apart."""
     queue = (request.view_args or {}).get("q")
     precedes_access_check = problem.status in _REQUEST_STATUSES or isinstance(error, CSRFError)
-    if queue is None or not precedes_access_check or makes_queue(request.endpoint):
+    needs = needs_of(this_app(), request.endpoint)
+    if queue is None or not precedes_access_check or (needs is not None and needs.makes_queue):
         return problem
     with suppress(leaseq.LeaseqError):
         if not leaseq.Queue(state().client, queue).exists():

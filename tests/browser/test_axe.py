@@ -89,9 +89,9 @@ NO_PAGES = {
     "manage.import_job": "needs an import that runs",
     "manage.rejected_rows": "a file",
     "docs.openapi": "JSON",
-    "health.healthz": "JSON",
-    "health.readyz": "JSON",
-    "metrics.metrics": "for Prometheus",
+    "monitoring.healthz": "JSON",
+    "monitoring.readyz": "JSON",
+    "monitoring.metrics": "for Prometheus",
 }
 
 LOOKS = (("light", 1280), ("dark", 320))

@@ -15,10 +15,11 @@ from flask_babel import ngettext
 from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
 
-from leaseq import Invalid
-from leaseq.webapp.auth.notices import flash_notices, flashed_texts
-from leaseq.webapp.context import accounts, named_queue, person
+from leaseq import Invalid, validation
+from leaseq.webapp.context import accounts, named_queue, person, state
+from leaseq.webapp.i18n import COOKIE, LANGUAGES
 from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.rendering.notices import flash_notices, flashed_texts
 from leaseq.webapp.security.authorization import Visitor, extend_session
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.problem import Problem
@@ -33,9 +34,20 @@ UNFINISHED_SECONDS = 600
 _UNFINISHED = "half-way"
 PROOF_SECONDS = 600
 _PROVED_AT = "proved-at"
+_YEAR_SECONDS = 365 * 86_400
 TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 """The lifetimes in days that the form for a token offers, in addition to unlimited; the second is the
 default."""
+
+
+@bp.post("/language")
+def language() -> Response:
+    """Set the language of the pages, in a cookie of the browser."""
+    code = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
+    response = redirect(local_path(request.form.get("next")), 303)
+    secure = state().settings.secure_cookies
+    response.set_cookie(COOKIE, code, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
+    return response
 
 
 def local_path(target: str | None) -> str:

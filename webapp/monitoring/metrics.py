@@ -1,5 +1,5 @@
-"""``/metrics`` for Prometheus: the queues' counts and the server's figures at the scrape, and the HTTP
-metrics."""
+"""``/metrics`` for Prometheus, of the queues' counts and the server's figures at the scrape and the HTTP
+metrics, and the health checks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from redis.cluster import RedisCluster
 
 import leaseq
 from leaseq import STATES
-from leaseq.webapp.context import state
+from leaseq.webapp.context import accounts, state
 from leaseq.webapp.security.authorization import bearer_token, needs
+from leaseq.webapp.serving import shutdown
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.serving.time_slices import in_slices, run_beside
 
-bp = Blueprint("metrics", __name__)
+bp = Blueprint("monitoring", __name__)
 
 ALERTS: tuple[leaseq.AlertName, ...] = get_args(leaseq.AlertName)
 
@@ -122,3 +124,18 @@ def metrics() -> Response:
     registries = (registry, state().http_metrics.all_processes())
     text = b"".join(run_beside(generate_latest, registry) for registry in registries)
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+@bp.get("/healthz")
+def healthz() -> dict[str, str]:
+    """Return 200 if the process responds."""
+    return {"status": "alive"}
+
+
+@bp.get("/readyz")
+def readyz() -> dict[str, str]:
+    """Return 200 if the server accepts writes and the process is not stopping; 503 otherwise."""
+    if shutdown.has_begun():
+        raise Problem(503, "stopping", "this web process is stopping: send no more requests to it")
+    accounts().check_writes()
+    return {"status": "ready"}

@@ -14,9 +14,8 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.context import State, person, state
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
-from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
-from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.serving.bodies import whole_number
 

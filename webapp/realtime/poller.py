@@ -14,8 +14,7 @@ from typing import Any
 
 import leaseq
 from leaseq.followers import Loop, Wait
-from leaseq.webapp.realtime.access_check import AccessCheck
-from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.store.base import ReadAll
 
 log = logging.getLogger(__name__)

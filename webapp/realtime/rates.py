@@ -1,8 +1,9 @@
-"""A queue's rates over the last hour: items in and done per minute, and handling times."""
+"""A queue's rates over the last hour: items in and done per minute, their sparklines, and handling times."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,3 +107,18 @@ def _minute(timestamp: float) -> int:
 def _rank(ordered_times: list[float], share: float) -> float:
     """The value that this share of all (less than 1) does not exceed."""
     return ordered_times[int(len(ordered_times) * share)]
+
+
+HEIGHT = 20
+_MIN_HEIGHT = 1.0  # a bar above zero is visible
+
+
+def spark(values: Sequence[int | None]) -> str:
+    """The path of the bars; an unknown or zero value has no bar."""
+    maximum = max((value or 0 for value in values), default=0)
+    bars = []
+    for number, value in enumerate(values):
+        if value:
+            height = max(HEIGHT * value / maximum, _MIN_HEIGHT)
+            bars.append(f"M{number} {HEIGHT}v-{height:.3g}h.8V{HEIGHT}z")
+    return "".join(bars)

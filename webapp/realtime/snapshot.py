@@ -13,8 +13,7 @@ from leaseq.followers import MemoryPlace, read_on
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.realtime.attention import Attention, FindUnreachable
-from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute
-from leaseq.webapp.realtime.sparkline import spark
+from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute, spark
 from leaseq.webapp.store.threads import Threads
 
 BACKLOG = 20_000  # maximum number of past events that are read at the start

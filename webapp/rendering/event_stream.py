@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from flask import Response, request
 
 from leaseq.webapp.context import person, state
-from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Watcher
-from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.serving.capacity import on_disconnect
 

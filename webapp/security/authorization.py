@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
@@ -26,7 +27,7 @@ from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, person, state, this_app
 from leaseq.webapp.form_input import input_fields
 from leaseq.webapp.paths import current_url
-from leaseq.webapp.realtime.access_check import AccessCheck
+from leaseq.webapp.realtime.stream import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.middleware import PERSON, in_api
 from leaseq.webapp.serving.problem import Problem
@@ -129,9 +130,9 @@ OPEN_TO_ANYONE = frozenset(
         "auth.link_provider",
         "auth.setup",
         "auth.welcome",
-        "language.choose",
-        "health.healthz",
-        "health.readyz",
+        "auth.language",
+        "monitoring.healthz",
+        "monitoring.readyz",
         "docs.openapi",
         "docs.page",
     }
@@ -143,40 +144,28 @@ _View = TypeVar("_View", bound=Callable[..., Any])
 csrf = CSRFProtect()
 
 
-def needs(
-    role: Role,
-    *,
-    unless: Callable[[], bool] | None = None,
-    reads: Callable[[str], Command] | None = None,
-    all_queues: bool = False,
-    any_token: bool = False,
-    makes_queue: bool = False,
-    scopes: tuple[Scope, ...] = (),
-    whole_token: bool = False,
-) -> Callable[[_View], _View]:
-    """Set the minimum role of a route. ``unless`` lets in callers that are not people, such as a scraper.
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The decorator that sets the minimum role of a route, and what else the route needs."""
 
-    ``reads``, called with a person's name, returns a command that is sent with the one for the session, to
-    save the view a round trip: `extra_reply` returns its reply. ``all_queues``: the route shows or changes
-    data of all queues, so the caller must be allowed to manage all of them. ``any_token``: the route is about
-    the token itself, so a token for a single queue may call it, too. ``makes_queue``: if no queue has the
-    name, the call creates one, so it must not be answered with 404. ``scopes``: the narrow scopes of
-    tokens that may make the call, too. ``whole_token``: a token may make the call only if it has all rights
-    of its person.
-    """
+    role: Role
+    _: KW_ONLY
+    unless: Callable[[], bool] | None = None  # lets in callers that are not people, such as a scraper
+    reads: Callable[[str], Command] | None = None
+    """Called with a person's name, it returns a command that is sent with the one for the session, to save
+    the view a round trip: `extra_reply` returns its reply."""
+    all_queues: bool = False  # it concerns all queues: the caller must be allowed to manage all of them
+    any_token: bool = False  # it is about the token itself: one for a single queue may call it, too
+    makes_queue: bool = False  # the call creates a queue of an unused name, so the answer must not be 404
+    scopes: tuple[Scope, ...] = ()  # the narrow scopes of tokens that may make the call, too
+    whole_token: bool = False  # a token may make the call only if it has all rights of its person
 
-    def mark(view: _View) -> _View:
-        view.needs = role  # type: ignore[attr-defined]
-        view.is_exempt = unless  # type: ignore[attr-defined]
-        view.reads = reads  # type: ignore[attr-defined]
-        view.all_queues = all_queues  # type: ignore[attr-defined]
-        view.any_token = any_token  # type: ignore[attr-defined]
-        view.makes_queue = makes_queue  # type: ignore[attr-defined]
-        view.scopes = scopes  # type: ignore[attr-defined]
-        view.whole_token = whole_token  # type: ignore[attr-defined]
+    def __call__(self, view: _View) -> _View:
+        view.needs = self  # type: ignore[attr-defined]
         return view
 
-    return mark
+
+needs = Needs
 
 
 def takes_any_size(view: _View) -> _View:
@@ -189,13 +178,12 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
     """The role that the endpoint requires; None if it declares none, and so is closed."""
     if endpoint in OPEN_TO_ANYONE:
         return ANYONE
-    role: Role | None = getattr(app.view_functions[endpoint], "needs", None)
-    return role
+    needs = needs_of(app, endpoint)
+    return needs.role if needs else None
 
 
-def makes_queue(endpoint: str | None) -> bool:
-    """Whether the endpoint creates a queue if none has the name."""
-    return getattr(this_app().view_functions.get(endpoint or ""), "makes_queue", False)
+def needs_of(app: Flask, endpoint: str | None) -> Needs | None:
+    return getattr(app.view_functions.get(endpoint or ""), "needs", None)
 
 
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
@@ -211,8 +199,8 @@ class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carri
 
 
 def visitor_of(session: str) -> Visitor | None:
-    view = this_app().view_functions.get(request.endpoint or "")
-    reads: Callable[[str], Command] | None = getattr(view, "reads", None)
+    needs = needs_of(this_app(), request.endpoint)
+    reads = needs.reads if needs else None
     result = accounts().sessions.person_with_replies(session, lambda name: [reads(name)] if reads else [])
     if result is None:
         return None
@@ -251,24 +239,22 @@ def _guard() -> BaseResponse | None:
     endpoint = this_request.endpoint
     if endpoint is None:
         return None  # no such path or method: Flask refuses it
-    view = app.view_functions[endpoint]
-    need = need_of(app, endpoint)
-    if need is None:
-        raise Forbidden("this route declares no role")
-    if need != ANYONE:
-        is_exempt = getattr(view, "is_exempt", None)
-        if is_exempt is not None and is_exempt():
+    if endpoint not in OPEN_TO_ANYONE:
+        needs = needs_of(app, endpoint)
+        if needs is None:
+            raise Forbidden("this route declares no role")
+        if needs.unless is not None and needs.unless():
             return None
         token = _identify(this_request)
         person = g.person
         if person is None:
             return _ask_to_sign_in()
-        if not at_least(person.role, need):
-            raise Problem.of(403, "forbidden", "role", needed=need, yours=person.role)
-        if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _check_scope(this_request, token, need, view)
-        _refuse_other_queues(this_request, person, need, view)
-        if getattr(view, "takes_any_size", False):
+        if not at_least(person.role, needs.role):
+            raise Problem.of(403, "forbidden", "role", needed=needs.role, yours=person.role)
+        if isinstance(token, ApiToken) and not needs.any_token:
+            _check_scope(this_request, token, needs)
+        _refuse_other_queues(this_request, person, needs)
+        if getattr(app.view_functions[endpoint], "takes_any_size", False):
             this_request.max_content_length = sys.maxsize
         if token is not None:
             return None
@@ -324,18 +310,18 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
             return False
 
 
-def _refuse_other_queues(this_request: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
+def _refuse_other_queues(this_request: Request, person: Person, needs: Needs) -> None:
     """Refuse queues without access. One that the person may not work on gets the same error as a missing
     one."""
-    if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):
+    if needs.all_queues and not state().access.lets_manage_all(person):
         raise Forbidden("this concerns all queues, and you may not manage some of them: ask an admin")
     queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
     access = state().access.get(queue)
-    if not access.lets_work(person) and not makes_queue(this_request.endpoint):
+    if not access.lets_work(person) and not needs.makes_queue:
         raise QueueNotFound(queue)
-    if need != "worker" and not access.lets_manage(person):
+    if needs.role != "worker" and not access.lets_manage(person):
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
 
 
@@ -347,12 +333,12 @@ def may_manage(queue: str) -> bool:
     return token is None or refusal(token, "manager", request.method, queue) is None
 
 
-def _check_scope(this_request: Request, token: ApiToken, need: Role, view: Callable[..., Any]) -> None:
+def _check_scope(this_request: Request, token: ApiToken, needs: Needs) -> None:
     queue = (this_request.view_args or {}).get("q")
-    reason = refusal(token, need, this_request.method, queue, getattr(view, "scopes", ()))
+    reason = refusal(token, needs.role, this_request.method, queue, needs.scopes)
     if reason is not None:
         raise Forbidden(reason)
-    if getattr(view, "whole_token", False) and not is_whole(token, g.person.role):
+    if needs.whole_token and not is_whole(token, g.person.role):
         raise Forbidden(
             "expected a token with all rights of its person, got one that is limited to a scope or a queue: "
             "use one that was created without both"

@@ -1,6 +1,5 @@
 """The managers' pages for webhooks: the endpoints, and the deliveries to each."""
 
-from leaseq.webapp.webhooks import pages
-from leaseq.webapp.webhooks.blueprint import bp
+from leaseq.webapp.webhooks.pages import bp
 
 __all__ = ["bp"]

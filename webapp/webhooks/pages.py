@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.exceptions import Forbidden
@@ -16,8 +16,8 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks as service
 from leaseq.webapp.site_time import filter_time
 from leaseq.webapp.store.accounts import at_least
-from leaseq.webapp.webhooks.blueprint import bp
 
+bp = Blueprint("webhooks", "leaseq.webapp.webhooks")
 SHOWN = 50  # deliveries
 
 

@@ -11,9 +11,8 @@ from flask import Response, request
 import leaseq
 from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
-from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.rendering.event_stream import stream_events
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number

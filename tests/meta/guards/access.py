@@ -14,7 +14,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "role-of-the-route",
             "webapp/security/authorization.py",
-            "not at_least(person.role, need)",
+            "not at_least(person.role, needs.role)",
             instead="False",
         ),
         guard(
@@ -72,14 +72,14 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "queue-work",
             "webapp/security/authorization.py",
-            "not access.lets_work(person) and not makes_queue(this_request.endpoint)",
+            "not access.lets_work(person) and not needs.makes_queue",
             instead="False",
         ),
         guard("webhooks-queue", "webapp/store/queue_access.py", "queue == webhooks.QUEUE", instead="False"),
         guard(
             "queue-all",
             "webapp/security/authorization.py",
-            'getattr(view, "all_queues", False) and not state().access.lets_manage_all(person)',
+            "needs.all_queues and not state().access.lets_manage_all(person)",
             instead="False",
         ),
         guard(
@@ -91,7 +91,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "queue-manage",
             "webapp/security/authorization.py",
-            'need != "worker" and not access.lets_manage(person)',
+            'needs.role != "worker" and not access.lets_manage(person)',
             instead="False",
         ),
         guard(
@@ -139,7 +139,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "token-within",
             "webapp/security/authorization.py",
-            "_check_scope(this_request, token, need, view)",
+            "_check_scope(this_request, token, needs)",
             instead="pass",
         ),
         guard(

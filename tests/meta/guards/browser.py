@@ -106,7 +106,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "next-after-language",
-            "webapp/auth/language.py",
+            "webapp/auth/session.py",
             'response = redirect(local_path(request.form.get("next")), 303)',
             instead='response = redirect(request.form.get("next") or "/", 303)',
         ),

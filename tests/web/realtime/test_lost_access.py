@@ -16,9 +16,8 @@ from werkzeug.exceptions import Forbidden
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.realtime.access_check import AccessCheck
 from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
-from leaseq.webapp.realtime.stream import Stream
+from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.rendering.downloads import PIECES_PER_CHECK
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.store.accounts import Accounts

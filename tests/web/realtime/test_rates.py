@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from leaseq.webapp.realtime.rates import RateCounter, per_minute
+from leaseq.webapp.realtime.rates import RateCounter, per_minute, spark
 from leaseq.webapp.realtime.snapshot import _flow, _rounded
-from leaseq.webapp.realtime.sparkline import spark
 from tests.support.leases import take
 
 NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)

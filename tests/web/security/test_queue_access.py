@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 import leaseq
-from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
+from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of, needs_of
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.leases import take
@@ -23,8 +23,6 @@ ROUTES_WITHOUT_QUEUE = {
     "api": "people for admins; webhooks and the list of queues are tested below",
     "auth": "one's own account, and signing in",
     "docs": "the description of REST",
-    "health": "for load balancers",
-    "language": "one's own",
     "manage.overview": "lists queues, which is tested below",
     "manage.create": "makes a queue",
     "manage.create_from_file": "makes a queue",
@@ -34,7 +32,7 @@ ROUTES_WITHOUT_QUEUE = {
     "manage.plan_new_queue": "of a file, before there is a queue",
     "manage.check_new_queue": "of a file, before there is a queue",
     "manage.add_demo": "asks for the access to the demo queue itself",
-    "metrics": "of all queues, which is tested below",
+    "monitoring": "of all queues, which is tested below; for load balancers",
     "people": "for admins; managers see what is of their queues (tests/web/people/test_manager_view.py)",
     "static": "files",
     "webhooks": "of all queues, which is tested below",
@@ -176,7 +174,9 @@ def test_routes_about_all_queues_require_access_to_all(
         assert "this concerns all queues" in response.text.replace("This", "this")
     for rule in guarded_rules(app):
         if rule.endpoint.startswith("webhooks.") or "/webhooks" in rule.rule:
-            assert getattr(app.view_functions[rule.endpoint], "all_queues", False), rule
+            needs = needs_of(app, rule.endpoint)
+            assert needs is not None
+            assert needs.all_queues, rule
     assert admin("GET", "/webhooks").status_code == 200
 
 

@@ -7,10 +7,10 @@ from flask import Flask
 
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 
-BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
+BLUEPRINTS_OF_MANAGERS = ("manage",)
 BLUEPRINTS_OF_ADMINS = ("people",)
-FIGURES_OF_PEOPLE = ("people.index", "people.detail")
-"""Pages that show managers the work on their queues: tests/web/people/test_manager_view.py."""
+FIGURES = ("people.index", "people.detail", "monitoring.metrics")
+"""Figures for managers: of the work on their queues (tests/web/people/test_manager_view.py), and of all."""
 
 
 @pytest.mark.guard("manager-of-queues")
@@ -19,7 +19,7 @@ def test_manager_and_admin_pages_require_their_role(app: Flask) -> None:
         blueprint = endpoint.partition(".")[0]
         if endpoint in OPEN_TO_ANYONE:
             assert blueprint not in (*BLUEPRINTS_OF_MANAGERS, *BLUEPRINTS_OF_ADMINS), endpoint
-        elif endpoint in FIGURES_OF_PEOPLE:
+        elif endpoint in FIGURES:
             assert need_of(app, endpoint) == "manager", endpoint
         elif blueprint in BLUEPRINTS_OF_ADMINS:
             assert need_of(app, endpoint) == "admin", endpoint

@@ -96,7 +96,7 @@ def test_control_characters_do_not_forge_log_lines(app: Flask, log: Log) -> None
 
 def test_exception_is_logged_with_request_id(server: Any, json_log: Log) -> None:
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
-    app.view_functions["health.healthz"] = lambda: str(1 // 0)
+    app.view_functions["monitoring.healthz"] = lambda: str(1 // 0)
     response = app.test_client().get("/healthz")
     assert response.status_code == 500
     (error_entry,) = [entry for entry in json_log.entries() if entry["level"] == "error"]
