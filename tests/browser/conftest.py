@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import leaseq
@@ -33,8 +32,6 @@ ARGUMENTS = [
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
-# Without the rules that pass, and without loading the style sheets again.
-AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False}
 # The same as for other processes: only a failing test waits until the timeout.
 TIMEOUT_MS = 1_000 * TIMEOUT
 expect.set_options(timeout=TIMEOUT_MS)
@@ -159,23 +156,6 @@ def wait_in_page(tab: Page, locator: Locator) -> None:
         if locator.is_visible():
             return
     expect(locator).to_be_visible()
-
-
-def check_accessibility(tab: Page) -> None:
-    """Check that the page is accessible, as far as a program can tell, and as wide as its window."""
-    tab.wait_for_load_state()  # until its style sheets are loaded
-    violations_report = Axe().run(tab, options=AXE_OPTIONS)
-    assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
-    check_width(tab)
-
-
-def check_width(tab: Page) -> None:
-    """Check that the page is as wide as its window, and no list wider than the page."""
-    excess = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert excess <= 0, f"{tab.url} is {excess} px too wide"
-    lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"
-    count = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
-    assert count == 0, f"{tab.url} has {count} lists that scroll sideways"
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import sign_in
 from tests.browser.work_page import begin, sign_out
 from tests.support.leases import take
 

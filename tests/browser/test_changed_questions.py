@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility
+from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import begin, expect_item, fill_queue, result_of
 
 

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import check_width, sign_in
+from tests.browser.accessibility import check_width
+from tests.browser.conftest import sign_in
 from tests.browser.work_page import YES_NO
 from tests.support.leases import take
 

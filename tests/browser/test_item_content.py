@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
 from leaseq.webapp.forms.templates import picture
-from tests.browser.conftest import SECRET, TIMEOUT_MS, check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import SECRET, TIMEOUT_MS, sign_in
 from tests.web.gunicorn_server import serve_app
 
 MEDIA = "https://media.example"

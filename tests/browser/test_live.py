@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-from tests.browser.conftest import PASSWORD, check_accessibility, sign_in, wait_in_page
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import PASSWORD, sign_in, wait_in_page
 from tests.support.leases import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))

@@ -7,7 +7,7 @@ import time
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility
+from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 
 NO_CONNECTION = "No connection to the server."

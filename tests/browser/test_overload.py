@@ -12,7 +12,8 @@ from leaseq.webapp import create_app
 from leaseq.webapp.serving import middleware
 from leaseq.webapp.serving.middleware import RequestSlots
 from leaseq.webapp.settings import Settings
-from tests.browser.conftest import SECRET, check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import SECRET, sign_in
 
 BUSY = "Too busy right now"
 

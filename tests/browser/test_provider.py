@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS, check_accessibility
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS
 from tests.web.auth.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
 from tests.web.gunicorn_server import run_gunicorn
 

@@ -6,7 +6,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, check_accessibility
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import PASSWORD
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 from tests.support.waiting import eventually
 

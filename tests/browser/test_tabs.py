@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility
+from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 OTHER_TAB_NOTE = "This item is open in another tab, too."

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.activity import Activity
-from tests.browser.conftest import check_accessibility
+from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
 from tests.support.waiting import eventually
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import sign_in
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
 
 

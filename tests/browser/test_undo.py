@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import sign_in
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 from tests.support.leases import not_none
 

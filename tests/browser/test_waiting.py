@@ -7,7 +7,8 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import check_accessibility, sign_in
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import sign_in
 
 WAITING_TEXT = "Waiting for the next item. It appears by itself."
 

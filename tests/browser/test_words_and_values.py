@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.conftest import TIMEOUT_MS, check_accessibility, check_width, sign_in
+from tests.browser.accessibility import check_accessibility, check_width
+from tests.browser.conftest import TIMEOUT_MS, sign_in
 from tests.browser.work_page import begin, expect_item, fill_queue, result_of
 
 

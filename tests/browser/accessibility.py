@@ -1,0 +1,79 @@
+"""Accessibility and width of a page, as far as a program can tell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# Without the rules that pass, and without loading the style sheets again.
+_OPTIONS = {"resultTypes": ["violations"], "preload": False}
+_CONTRAST = "color-contrast"
+_OTHER_RULES = {**_OPTIONS, "runOnly": _TAGS, "rules": {_CONTRAST: {"enabled": False}}}
+_RULES_OF_LAYOUT = {**_OPTIONS, "runOnly": ["target-size", "scrollable-region-focusable"]}
+_NEW_STYLE = "data-new-style"
+
+# Marks each visible element with a text of its own whose style is not known yet, and returns these styles.
+_MARK_NEW_STYLES = """([mark, known]) => {
+  const styles = new Set(known);
+  for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
+  for (const element of document.querySelectorAll("body *")) {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!(hasText || element.matches("input, select, textarea")) || !element.checkVisibility()) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(element);
+    const style = [element.tagName, element.className, element.disabled, color, fontSize, fontWeight];
+    for (let behind = element; behind; behind = behind.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(behind);
+      const background = [backgroundColor, backgroundImage, opacity].join();
+      if (background !== "rgba(0, 0, 0, 0),none,1") style.push(background);
+    }
+    const key = style.join(" ");
+    if (!styles.has(key)) element.setAttribute(mark, "");
+    styles.add(key);
+  }
+  return [...styles].slice(known.length);
+}"""
+
+_checked_styles: dict[bool, dict[str, None]] = defaultdict(dict)
+
+
+def find_violations(tab: Page, *, only_look: bool = False) -> list[str]:
+    """Each broken rule, with its elements. The contrast, which takes longer than all other rules together, is
+    measured once for each style of a text in each scheme. ``only_look``: the page was checked before, in
+    another scheme and width."""
+    tab.wait_for_load_state()  # until its style sheets are loaded
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(Axe().axe_script)
+    violations = _run(tab, "document", _RULES_OF_LAYOUT if only_look else _OTHER_RULES)
+    checked = _checked_styles[tab.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")]
+    new_styles = tab.evaluate(_MARK_NEW_STYLES, [_NEW_STYLE, list(checked)])
+    if new_styles:
+        violations += _run(tab, f"[{_NEW_STYLE}]", {**_OPTIONS, "runOnly": [_CONTRAST]})
+    if not violations:
+        checked |= dict.fromkeys(new_styles)
+    return [
+        f"{violation['help']}: {[node['html'] for node in violation['nodes']]}" for violation in violations
+    ]
+
+
+def _run(tab: Page, part: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    script = "([part, options]) => axe.run(part === 'document' ? document : part, options)"
+    violations: list[dict[str, Any]] = tab.evaluate(script, [part, options])["violations"]
+    return violations
+
+
+def check_accessibility(tab: Page) -> None:
+    assert find_violations(tab) == [], tab.url
+    check_width(tab)
+
+
+def check_width(tab: Page) -> None:
+    """Check that the page is as wide as its window, and no list wider than the page."""
+    excess = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert excess <= 0, f"{tab.url} is {excess} px too wide"
+    lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"
+    count = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
+    assert count == 0, f"{tab.url} has {count} lists that scroll sideways"
