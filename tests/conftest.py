@@ -76,9 +76,36 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "guard(*ids): which of tests/meta/guards it notices")
 
 
+# Folders and files whose tests take longest, in the order in which they run. What waits for other processes
+# comes first, then the browser; at the end, when workers have nothing left, the files are short.
+SLOW = (
+    "web/commands/test_up.py",
+    "meta/docs/test_deploy.py",
+    "web/serving/",
+    "conformance/",
+    "faults/",
+    "meta/test_wheel.py",
+    "web/realtime/",
+    "web/api/",
+    "bridge/",
+    "browser/",
+    "meta/",
+    "transfer/",
+    "tools/",
+    "cli/",
+)
+
+
+def _slowness(item: pytest.Item) -> int:
+    """The item's place among the slow ones."""
+    path = item.nodeid.removeprefix("tests/")
+    return next((place for place, part in enumerate(SLOW) if path.startswith(part)), len(SLOW))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests that can't run on this engine: those for a single server, or with a proxy in front of
-    it."""
+    """Run the slow files first. Deselect tests that can't run on this engine: those for a single server, or
+    with a proxy in front of it."""
+    items.sort(key=_slowness)
     engine = config.getoption("--engine")
     to_run: list[pytest.Item] = []
     deselected_items: list[pytest.Item] = []
