@@ -22,7 +22,13 @@ ALWAYS = ("tests/meta/test_layers.py", "tests/meta/test_generated.py")
 NEAREST = 12
 """Test files for all changes of the product together: about half a minute."""
 
-SLOW = ("/conformance/", "/commands/test_up.py", "/test_schemathesis.py", "/test_state_machine.py")
+SLOW = (
+    "/conformance/",
+    "/commands/test_up.py",
+    "/test_schemathesis.py",
+    "/test_slices_of_routes.py",
+    "/test_state_machine.py",
+)
 """Words in the paths of test files that run only if they changed themselves."""
 
 PAGES = ("webapp/templates/", "webapp/static/")
