@@ -33,7 +33,7 @@ from leaseq.webapp.services import items
 from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
-from leaseq.webapp.work.endings import send_answer
+from leaseq.webapp.work.endings import read_token, send_answer
 from leaseq.webapp.work.view import Input, form_view_of
 
 MAX_VALUES = 20  # bars per question; other values are counted together
@@ -404,7 +404,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
     queue, name = existing_queue(q), request.form.get("to", "").strip()
     try:
         reason = request.form.get("reason", "").strip() or None
-        items.reopen(queue, id, _token(), to=name or None, reason=reason)
+        items.reopen(queue, id, read_token(), to=name or None, reason=reason)
     except Invalid as error:
         return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(error))), 400
     flash(_("It is waiting again. The answer is kept with the item."))
@@ -415,7 +415,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
 @needs("manager")
 def correction(q: str, id: str) -> str | tuple[str, int]:
     """The form, filled with the answer to correct."""
-    queue, token = existing_queue(q), _token()
+    queue, token = existing_queue(q), read_token()
     item = queue.get(id)
     answer = next((answer for answer in item.answers if answer.token == token), None)
     if answer is None:
@@ -429,7 +429,7 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
 @needs("manager")
 def correct(q: str, id: str) -> Response | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
-    queue, token = existing_queue(q), _token()
+    queue, token = existing_queue(q), read_token()
     try:
         send_answer(
             queue,
@@ -462,10 +462,3 @@ def _correction(
         back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),
         search_args=search_args(),
     )
-
-
-def _token() -> int:
-    token = whole_number(request.values.get("token"))
-    if token is None:
-        raise Invalid("token", "token_value")
-    return token

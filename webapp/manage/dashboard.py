@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias, get_args
 
 from flask import flash, jsonify, redirect, render_template, request, url_for
@@ -15,7 +15,6 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, validation, webhooks
-from leaseq.transfer import rfc3339
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.manage.answers import first_question_of
 from leaseq.webapp.manage.blueprint import bp
@@ -25,8 +24,8 @@ from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.chart import SIZE, Line, Tick, line_of, scale_of
-from leaseq.webapp.rendering.event_stream import stream_events
-from leaseq.webapp.rendering.filters import ago, seconds_until, span, time_until
+from leaseq.webapp.rendering.event_stream import stream_events, with_time
+from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.store.samples import SECONDS, Sample, Unit
@@ -139,7 +138,6 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "bucket_span": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
         "time_zone_name": str(zone),
         "figures": state().live.snapshots.get(queue).figures(),
-        "ago": ago,
         "first_question": first_question_of(queue),
         "forecast": forecast_of(
             queue.stats().inbound, rates.enqueued_per_minute(now), rates.finished_per_minute(now)
@@ -270,7 +268,7 @@ class DashboardChannel(QueueChannel):
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
         figures = self._snapshots.get(self.queue).figures()
         stale_watchers = [watcher for watcher in watchers if watcher.figures is not figures]
-        data = message("figures", _with_time(figures)) if stale_watchers else b""
+        data = message("figures", with_time(figures)) if stale_watchers else b""
         for watcher in stale_watchers:
             watcher.figures = figures
             watcher.stream.put(data)
@@ -282,7 +280,7 @@ def overview() -> str | Response:
     """The overview, as a page or as JSON, by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
         summaries, _errors = leaseq.read_queues(state().client, _summary_reader(), queue_names("manage"))
-        return jsonify(_with_time({"queues": summaries}))
+        return jsonify(with_time({"queues": summaries}))
     return overview_page()
 
 
@@ -298,7 +296,6 @@ def overview_page(error: str | None = None) -> str:
         "manage/overview.html",
         summaries=summaries,
         unreadable=errors,
-        ago=ago,
         error=error,
         form_values=request.form,
         may_manage_all=state().access.lets_manage_all(person()),
@@ -326,8 +323,6 @@ def one_queue(q: str) -> str:
         "manage/queue.html",
         queue=queue,
         policy=queue.policy,
-        time_until=time_until,
-        seconds_until=seconds_until,
         **charts_of(queue),
     )
 
@@ -338,7 +333,7 @@ def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON, by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(_with_time(state().live.snapshots.get(queue).figures()))
+        return jsonify(with_time(state().live.snapshots.get(queue).figures()))
 
     return stream_events(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
 
@@ -348,11 +343,6 @@ def _summary_reader() -> Callable[[leaseq.Queue], dict[str, Any]]:
     yet; the next call continues from there."""
     snapshots, until = state().live.snapshots, time.monotonic() + READING
     return lambda queue: snapshots.get(queue).summary(read=time.monotonic() < until)
-
-
-def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures with the server's time, so that browsers can correct for their own clock."""
-    return {"now": rfc3339(datetime.now(UTC)), **figures}
 
 
 @bp.post("/manage")

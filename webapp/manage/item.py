@@ -30,8 +30,8 @@ from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
-from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.threads import new_message_id
+from leaseq.webapp.work.endings import read_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,10 +374,7 @@ def release(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<item:id>/adopt")
 @needs("manager")
 def adopt(q: str, id: str) -> Response:
-    token = whole_number(request.form.get("token"))
-    if token is None:
-        raise Invalid("token", "token_value")
-    items.adopt(existing_queue(q), id, token)
+    items.adopt(existing_queue(q), id, read_token())
     flash(_("The late answer is accepted. If it replaced an answer, that one is now a late answer."))
     return redirect_to_item(q, id)
 

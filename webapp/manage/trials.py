@@ -17,7 +17,6 @@ from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import item_forms
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.rendering.filters import seconds_until, time_until
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
 from leaseq.webapp.serving.bodies import whole_number
@@ -108,8 +107,6 @@ def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
         "run": state().simulations.latest(queue.name),
         "leases": figures["leases"],
         "more_leases": figures["more_leases"],
-        "time_until": time_until,
-        "seconds_until": seconds_until,
     }
 
 

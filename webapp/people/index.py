@@ -16,7 +16,6 @@ from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.live import Listing, as_json, as_stream
 from leaseq.webapp.people.roster import Roster, is_downward, sort_of
 from leaseq.webapp.refusals import in_words, role_word
-from leaseq.webapp.rendering.filters import ago
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
@@ -93,7 +92,6 @@ def people_page(
         roles={role: role_word(role) for role in ROLES},
         teams=view.teams,
         queues=view.queues,
-        ago=ago,
         is_complete=view.is_complete,
         **(_accounts(errors, form_values, links) if person().role == "admin" else {}),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, jsonify, request
@@ -16,7 +15,7 @@ from leaseq.webapp.item_title import item_title
 from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
 from leaseq.webapp.realtime.poller import Channel, Watcher, message
 from leaseq.webapp.realtime.stream import AccessCheck, Stream
-from leaseq.webapp.rendering.event_stream import stream_events
+from leaseq.webapp.rendering.event_stream import stream_events, with_time
 from leaseq.webapp.serving.bodies import whole_number
 
 PAGE = 100
@@ -117,7 +116,7 @@ class PeopleChannel(Channel):
             figures = watcher.listing.figures(roster, roster.view_for(viewer))
             if figures != watcher.figures:
                 watcher.figures = figures
-                watcher.stream.put(message("figures", _with_time(figures)))
+                watcher.stream.put(message("figures", with_time(figures)))
 
 
 def as_stream() -> Response:
@@ -130,9 +129,4 @@ def as_stream() -> Response:
 
 def as_json() -> Response:
     roster = Roster.read(state())
-    return jsonify(_with_time(Listing.of_request().figures(roster, roster.view_for(person()))))
-
-
-def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures with the server's time, so that browsers can correct for their own clock."""
-    return {"now": rfc3339(datetime.now(UTC)), **figures}
+    return jsonify(with_time(Listing.of_request().figures(roster, roster.view_for(person()))))

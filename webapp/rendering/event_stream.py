@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 from flask import Response, request
 
+from leaseq.transfer import rfc3339
 from leaseq.webapp.context import person, state
 from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Watcher
 from leaseq.webapp.realtime.stream import AccessCheck, Stream
@@ -35,6 +38,11 @@ def stream_events(channel: Channel, watch: Callable[[Stream, AccessCheck], Watch
     response = _response(body())
     response.call_on_close(close)
     return response
+
+
+def with_time(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures with the server's time, so that browsers can correct for their own clock."""
+    return {"now": rfc3339(datetime.now(UTC)), **figures}
 
 
 def _response(body: Iterator[bytes] | tuple[()]) -> Response:

@@ -215,20 +215,23 @@ def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
+        limits_text, capital, item_title, state_word,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter
-    app.jinja_env.filters["limits_text"] = limits_text
-    app.jinja_env.globals |= {"min_password": MIN_PASSWORD, "max_password": MAX_PASSWORD}
-    app.jinja_env.globals["time_zone"] = lambda: state().settings.time_zone
+    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by language
+    app.jinja_env.globals |= {
+        "ago": ago,
+        "max_password": MAX_PASSWORD,
+        "min_password": MIN_PASSWORD,
+        "seconds_until": seconds_until,
+        "states": STATES,
+        "time_until": time_until,
+        "time_zone": lambda: state().settings.time_zone,
+    }
     app.jinja_env.tests["is_plain_value"] = is_plain
     app.jinja_env.tests["valid_in"] = is_valid_in
     app.jinja_env.tests["several_lines"] = has_several_lines
     app.jinja_env.tests["overdue"] = is_overdue
-    app.jinja_env.filters["capital"] = capital
-    app.jinja_env.filters["item_title"] = item_title
-    app.jinja_env.filters["state_word"] = state_word
-    app.jinja_env.globals["states"] = STATES
-    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by language
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
