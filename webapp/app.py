@@ -17,7 +17,6 @@ from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import metrics
 from leaseq.webapp.paths import App, init_paths
-from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
@@ -73,7 +72,8 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         accounts,
         slots,
         Waits(),
-        LiveUpdates(Snapshots(threads, find_unreachable), Poller(reader_of(client))),
+        Snapshots(threads, find_unreachable),
+        Poller(reader_of(client)),
         Activity(client, zone=settings.zone),
         http_metrics,
         IdempotencyStore(client),

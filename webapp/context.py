@@ -12,7 +12,8 @@ from flask import Flask, current_app, g, request
 import leaseq
 from leaseq import validation, webhooks
 from leaseq.names import nearest
-from leaseq.webapp.realtime import LiveUpdates
+from leaseq.webapp.realtime.poller import Poller
+from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.serving.capacity import Waits
 from leaseq.webapp.serving.middleware import HttpMetrics, RequestSlots
 from leaseq.webapp.settings import Settings
@@ -41,7 +42,8 @@ class State:
     accounts: Accounts
     request_slots: RequestSlots
     waits: Waits
-    live: LiveUpdates
+    snapshots: Snapshots
+    poller: Poller
     activity: Activity
     http_metrics: HttpMetrics
     idempotency: IdempotencyStore

@@ -17,7 +17,7 @@ with app.app_context():
 _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
 shutdown.on_shutdown(_state.waits.close)
-shutdown.on_shutdown(_state.live.close)
+shutdown.on_shutdown(_state.poller.close)
 shutdown.on_shutdown(queues.stop_simulations)
 _sampler = Sampler(_state.client, _state.samples, _state.accounts, _state.access)
 _sampler.start()

@@ -18,7 +18,7 @@ from leaseq.webapp.api.models.responses import Event, Stats
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import AccessCheck, Stream
-from leaseq.webapp.rendering.event_stream import stream_events
+from leaseq.webapp.rendering.downloads import stream_events
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]

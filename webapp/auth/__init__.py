@@ -4,4 +4,4 @@ from leaseq.webapp.auth.session import bp, local_path
 
 __all__ = ["bp", "local_path"]
 
-from leaseq.webapp.auth import account, factor, login, provider, signup
+from leaseq.webapp.auth import account, login, provider

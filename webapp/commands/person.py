@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from leaseq.cli.common import CommandFailed, confirm, connected, count, emit_json, json_option, yes_option
-from leaseq.webapp.commands.common import BY, accounts_of
+from leaseq.webapp.commands.user import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client

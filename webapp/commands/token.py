@@ -11,7 +11,7 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, existing_queue, json_option
-from leaseq.webapp.commands.common import BY, accounts_of
+from leaseq.webapp.commands.user import BY, accounts_of
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.accounts.model import MAX_TOKEN_NAME
 

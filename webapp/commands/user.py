@@ -10,16 +10,25 @@ import click
 
 from leaseq import Invalid
 from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, json_option
-from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
     from leaseq import Client
+    from leaseq.webapp.store.accounts import Accounts
+
+BY = "the command line"
+"""The author of a change, as the log shows it."""
 
 ROLES = ("worker", "manager", "admin")
 
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking for it."
 )
+
+
+def accounts_of(client: Client) -> Accounts:
+    from leaseq.webapp.store.accounts import Accounts
+
+    return Accounts(client)
 
 
 @click.group()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,67 @@ from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.refusals import in_words
-from leaseq.webapp.rendering.chart import SIZE, Line, Tick, line_of, scale_of
-from leaseq.webapp.rendering.event_stream import stream_events, with_time
+from leaseq.webapp.rendering.downloads import stream_events, with_time
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.store.samples import SECONDS, Sample, Unit
+
+SIZE = 100
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A tick of an axis."""
+
+    at: float  # 0 to 100, from the left or from the top
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series as the path of its line and of the area below it; with gaps for unknown values."""
+
+    name: str
+    path: str
+    area: str
+
+
+def scale_of(maximum: float, lines: int = 4) -> tuple[float, list[float]]:
+    """The top of an axis from 0, and its ticks, which are round whole numbers."""
+    rough_step = max(maximum, 1) / lines
+    power = 10.0 ** math.floor(math.log10(rough_step))
+    step = next(power * step for step in _STEPS if power * step >= rough_step * (1 - 1e-9))
+    step = max(step, 1)
+    count = math.ceil(max(maximum, 1) / step - 1e-9)
+    return count * step, [n * step for n in range(count + 1)]
+
+
+def line_of(name: str, values: Sequence[float | None], top: float) -> Line:
+    """The line through the values, each in the middle of its part of the width."""
+    width = SIZE / len(values)
+    path, area, run = [], [], list[tuple[float, float]]()
+
+    def end() -> None:
+        if not run:
+            return
+        points = [f"{x:.4g} {y:.4g}" for x, y in run]
+        if len(run) == 1:  # a single point would be invisible
+            x, y = run[0]
+            points = [f"{x - width / 2:.4g} {y:.4g}", f"{x + width / 2:.4g} {y:.4g}"]
+        path.append("M" + "L".join(points))
+        area.append(f"M{points[0].split()[0]} {SIZE}L" + "L".join(points) + f"V{SIZE}z")
+        run.clear()
+
+    for number, value in enumerate(values):
+        if value is None:
+            end()
+        else:
+            run.append((width * (number + 0.5), SIZE - SIZE * value / top))
+    end()
+    return Line(name, "".join(path), "".join(area))
+
 
 MIN_FINISHED = 20  # finished items, at least, for a suggestion
 _TIMES = (30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400)
@@ -46,7 +102,7 @@ class Suggestion:
 
 def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | None:
     """The suggestion; None if there are too few figures or the current time is already right."""
-    rates = state().live.snapshots.get(queue).rates()
+    rates = state().snapshots.get(queue).rates()
     handling = rates.handling()
     if handling is None or handling.count < MIN_FINISHED:
         return None
@@ -121,7 +177,7 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
     """The context of the charts' template, for the range in the URL."""
     range_name: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
     now, zone = datetime.now(state().settings.zone), state().settings.zone
-    rates = state().live.snapshots.get(queue).rates()
+    rates = state().snapshots.get(queue).rates()
     buckets = buckets_of(queue, range_name, now, rates)
     known_buckets = [bucket for bucket in buckets if bucket.added is not None]
     return {
@@ -137,7 +193,7 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "waiting_chart": _chart(_("Waiting"), buckets, {_("Waiting"): lambda bucket: bucket.waiting}),
         "bucket_span": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
         "time_zone_name": str(zone),
-        "figures": state().live.snapshots.get(queue).figures(),
+        "figures": state().snapshots.get(queue).figures(),
         "first_question": first_question_of(queue),
         "forecast": forecast_of(
             queue.stats().inbound, rates.enqueued_per_minute(now), rates.finished_per_minute(now)
@@ -333,15 +389,15 @@ def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON, by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(with_time(state().live.snapshots.get(queue).figures()))
+        return jsonify(with_time(state().snapshots.get(queue).figures()))
 
-    return stream_events(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
+    return stream_events(DashboardChannel(queue, state().snapshots), DashboardWatcher)
 
 
 def _summary_reader() -> Callable[[leaseq.Queue], dict[str, Any]]:
     """A function that reads a queue's row. If its events can't all be read in time, the row has no sparkline
     yet; the next call continues from there."""
-    snapshots, until = state().live.snapshots, time.monotonic() + READING
+    snapshots, until = state().snapshots, time.monotonic() + READING
     return lambda queue: snapshots.get(queue).summary(read=time.monotonic() < until)
 
 

@@ -102,7 +102,7 @@ def _page(
 def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
     """The template's context for the latest run: its progress, and who holds what."""
     queues.restore_lease_time(state().simulations, queue)
-    figures = state().live.snapshots.get(queue).figures()
+    figures = state().snapshots.get(queue).figures()
     return {
         "run": state().simulations.latest(queue.name),
         "leases": figures["leases"],

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, named_queue, person, state
 from leaseq.webapp.people.blueprint import bp
-from leaseq.webapp.people.live import Listing
+from leaseq.webapp.people.index import Listing
 from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs

@@ -13,7 +13,7 @@ from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.stream import AccessCheck, Stream
-from leaseq.webapp.rendering.event_stream import stream_events
+from leaseq.webapp.rendering.downloads import stream_events
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.threads import AnswerNotice, Position, Threads

@@ -161,7 +161,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "factor-after-link",
-            "webapp/auth/signup.py",
+            "webapp/auth/login.py",
             "may_sign_in = not (account.disabled or accounts().factors.find(account.name) is not None)",
             instead="may_sign_in = not account.disabled",
         ),
@@ -211,7 +211,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "factor-needs-password",
-            "webapp/auth/factor.py",
+            "webapp/auth/account.py",
             "def begin_factor() -> Response | tuple[str, int]:\n    try:\n        check_current_password()",
             instead="def begin_factor() -> Response | tuple[str, int]:\n    try:\n        pass",
         ),

@@ -13,7 +13,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.context import State
-from leaseq.webapp.people import bulk, live
+from leaseq.webapp.people import bulk, index
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.leases import not_none, take
@@ -111,7 +111,7 @@ def test_bulk_changes_all_matching_people_in_steps(
     admin_browser: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "STEP", 2)
-    monkeypatch.setattr(live, "PAGE", 2)
+    monkeypatch.setattr(index, "PAGE", 2)
     path = f"/people?q={team[0][:-4]}"
     page = html.unescape(admin_browser.get(path).text)
     assert "Select all 3 people that match" in page

@@ -240,9 +240,9 @@ def test_people_list_is_paged(
     new_name: Callable[[str], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from leaseq.webapp.people import live
+    from leaseq.webapp.people import index
 
-    monkeypatch.setattr(live, "PAGE", 2)
+    monkeypatch.setattr(index, "PAGE", 2)
     admin_browser, group = sign_in_as("admin"), new_name("page")
     names = [f"{group} {letter}" for letter in "aBc"]
     for name in names:
