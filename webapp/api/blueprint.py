@@ -53,9 +53,8 @@ bp = APIBlueprint(
         "406": problem_reply("`not-acceptable`: this call returns no type that the Accept header accepts"),
         "409": problem_reply(
             "`lease-lost`: the caller no longer holds this lease; `conflict`: the id of a new item exists "
-            "with "
-            "a different payload; `item-finished`: `unless` kept an item that has an answer; or, with an "
-            "Idempotency-Key, `in-progress` or `answer-not-kept`",
+            "with a different payload; `item-finished`: `unless` kept an item that has an answer; or, with "
+            "an Idempotency-Key, `in-progress` or `answer-not-kept`",
             headers.RETRY_AFTER,
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),

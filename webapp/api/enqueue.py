@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from flask import request, url_for
 from werkzeug.exceptions import UnsupportedMediaType
@@ -12,13 +12,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 import leaseq
 from leaseq import transfer
 from leaseq.webapp.api.blueprint import bp, schema_ref
-from leaseq.webapp.api.idempotency import (
-    NDJSON,
-    byte_lines,
-    derived_id,
-    idempotency_key,
-    key_reused,
-)
+from leaseq.webapp.api.idempotency import NDJSON, byte_lines, derived_id, idempotency_key, key_reused
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import request_id
 from leaseq.webapp.api.models.requests import ImportQuery, QueuePath
@@ -38,8 +32,7 @@ def refuse(conflict: leaseq.Conflict) -> NoReturn:
         409,
         "conflict",
         f"there is already an item with the id {conflict.id!r} and a different payload, and nothing was "
-        f"changed. "
-        "Use another id for a new item; to replace the existing item, remove it first",
+        "changed. Use another id for a new item; to replace the existing item, remove it first",
         id=conflict.id,
     )
 
@@ -134,9 +127,9 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
         return _enqueue_lines(queue, key), 201, {}
     body = _bounded_json()
     if isinstance(body, Iterator):
-        new_items = _checked_items(body)
         conflicts = Conflicts()
-        counts = items.enqueue_many(queue, _with_ids(queue.name, key, new_items), conflicts.add)
+        new_items = cast("Iterator[leaseq.NewItem]", _with_ids(queue.name, key, _checked_items(body)))
+        counts = items.enqueue_many(queue, new_items, conflicts.add)
         return conflicts.answer(counts), 201, {}
     result = _enqueue_one(queue, transfer.from_envelope(body))
     answer = {"id": result.id, "added": result.added}
@@ -164,29 +157,25 @@ def _bounded_json() -> Any:
 def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
     """All items of an array, before any is added."""
     new_items: list[leaseq.NewItem] = []
-    for number, value in enumerate(in_slices(values), 1):
-        if number > MAX_ARRAY:
+    for place, value in enumerate(in_slices(values)):
+        if place == MAX_ARRAY:
             raise leaseq.Invalid("body", "array_length", maximum=MAX_ARRAY, type=NDJSON)
-        new_items.append(_element(number, value))
+        try:
+            new_items.append(transfer.from_envelope(value))
+        except leaseq.Invalid as error:
+            raise error.at(f"{place}.{error.field}") from None
     return new_items
 
 
-def _element(number: int, value: Any) -> leaseq.NewItem:
-    try:
-        return transfer.from_envelope(value)
-    except leaseq.Invalid as error:
-        raise error.at(f"{number - 1}.{error.field}") from None
-
-
-def _with_ids(queue_name: str, key: str | None, new_items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
+def _with_ids(
+    queue_name: str, key: str | None, rows: Iterable[leaseq.NewItem | transfer.BadRow]
+) -> Iterator[leaseq.NewItem | transfer.BadRow]:
     """Give items without an id one that is derived from the request's key, if it has a key."""
-    if key is None:
-        return new_items
-    return [with_id(queue_name, key, number, item) for number, item in enumerate(new_items, 1)]
-
-
-def with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> leaseq.NewItem:
-    return item if item.id is not None else replace(item, id=derived_id(queue_name, key, number))
+    for number, row in enumerate(rows, 1):
+        if key is None or isinstance(row, transfer.BadRow) or row.id is not None:
+            yield row
+        else:
+            yield replace(row, id=derived_id(queue_name, key, number))
 
 
 def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
@@ -196,11 +185,11 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
 
     def good_rows() -> Iterator[leaseq.NewItem]:
         rows = transfer.read(byte_lines(), "jsonl", envelope=True)
-        for number, row in enumerate(rows, 1):
+        for row in _with_ids(queue.name, key, rows):
             if isinstance(row, transfer.BadRow):
                 bad_rows.append(row)
                 return
-            yield row if key is None else with_id(queue.name, key, number, row)
+            yield row
 
     counts = items.enqueue_many(queue, good_rows(), conflicts.add)
     if bad_rows:
@@ -300,7 +289,7 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         if len(conflicting) < CONFLICTS_SHOWN:
             conflicting.append({"line": row.line, "id": row.id})
 
-    rows_with_ids = _rows_with_ids(queue.name, key, rows)
+    rows_with_ids = _with_ids(queue.name, key, rows)
     result = imports.add_rows(queue, rows_with_ids, on_bad=bad, on_conflict=conflict)
     sheet = rows.summary.sheet if rows.summary else None
     return {
@@ -310,14 +299,3 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         "sheet": sheet,
         "sheets": rows.summary.sheets if rows.summary and sheet is not None else None,
     }
-
-
-def _rows_with_ids(
-    queue_name: str, key: str | None, rows: transfer.Rows
-) -> Iterator[leaseq.NewItem | transfer.BadRow]:
-    """Give rows without an id one that is derived from the request's key, if it has a key."""
-    for number, row in enumerate(rows, 1):
-        if key is None or isinstance(row, transfer.BadRow):
-            yield row
-        else:
-            yield with_id(queue_name, key, number, row)

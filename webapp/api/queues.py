@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from flask import Response, g, request
@@ -82,7 +82,7 @@ class QueueAccess(Body):
 @needs("manager")
 def get_access(path: QueuePath) -> dict[str, Any]:
     """Read who may work on a queue, and who may manage it."""
-    return _serialize(state().access.get(existing_queue(path.q).name))
+    return asdict(state().access.get(existing_queue(path.q).name))
 
 
 @bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
@@ -97,21 +97,11 @@ def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int,
     access = Access(_group("work", body.work), _group("manage", body.manage))
     change = queues.change_access(queue, lambda _: access)
     headers = {UNASSIGNED: change.unassigned, UNMATCHED: len(queues.unmatched_names(change.access))}
-    return _serialize(change.access), 200, {name: str(count) for name, count in headers.items()}
+    return asdict(change.access), 200, {name: str(count) for name, count in headers.items()}
 
 
 def _group(name: str, group: AccessGroup | None) -> Group | None:
     return group_of(name, group.people, group.skills, group.teams) if group else None
-
-
-def _serialize(access: Access) -> dict[str, Any]:
-    return {"work": _serialize_group(access.work), "manage": _serialize_group(access.manage)}
-
-
-def _serialize_group(group: Group | None) -> dict[str, list[str]] | None:
-    if group is None:
-        return None
-    return {"people": list(group.people), "skills": list(group.skills), "teams": list(group.teams)}
 
 
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
