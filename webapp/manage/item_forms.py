@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from flask_babel import gettext as _
 
@@ -81,26 +81,32 @@ def sample_of(form: Json, payloads: Sequence[Json]) -> Json:
 FIELDS = ("priority", "due", "requires", "payload")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemForm:
+    """What was refused of a submitted form."""
+
+    field_error: Invalid | None = None
+    unmet: tuple[str, ...] = ()  # skills: the page asks whether they are right
+
+    def with_error(self, error: Invalid) -> Self:
+        return replace(self, field_error=error)
+
+    def asking(self, unmet: tuple[str, ...]) -> Self:
+        return replace(self, unmet=unmet)
+
+
 @dataclass(frozen=True, slots=True)
-class ChangeForm:
+class ChangeForm(ItemForm):
     """The texts of the form's fields. Only fields whose text differs from the page's are changed, so that
     changes by others in the meantime stay."""
 
     texts: Mapping[str, str]
     digests: Mapping[str, str]  # by field: a digest of its text in the page
     available_now: bool = False
-    field_error: Invalid | None = None
-    unmet: tuple[str, ...] = ()  # the page asks whether they are right
 
     @property
     def error(self) -> str | None:
         return _("Not changed: %(why)s.", why=in_words(self.field_error)) if self.field_error else None
-
-    def with_error(self, error: Invalid) -> ChangeForm:
-        return replace(self, field_error=error)
-
-    def asking(self, unmet: tuple[str, ...]) -> ChangeForm:
-        return replace(self, unmet=unmet)
 
     def changes(self) -> leaseq.ItemChanges:
         """The changes. Raises Invalid for a text that can't be read; the library checks the values."""
@@ -195,25 +201,17 @@ class PayloadField:
 
 
 @dataclass(frozen=True, slots=True)
-class NewItemForm:
+class NewItemForm(ItemForm):
     """The form, initial or submitted."""
 
     fields: list[PayloadField]
     request_id: str  # so that sending the form twice adds one item
     texts: Mapping[str, str] = field(default_factory=dict)  # by option
-    field_error: Invalid | None = None
-    unmet: tuple[str, ...] = ()  # the page asks whether they are right
-
-    def asking(self, unmet: tuple[str, ...]) -> NewItemForm:
-        return replace(self, unmet=unmet)
 
     def requires(self) -> list[str]:
         """The skills. Raises Invalid."""
         skills: list[str] = value_of("requires", self.texts.get("requires", ""))
         return skills
-
-    def with_error(self, error: Invalid) -> NewItemForm:
-        return replace(self, field_error=error)
 
     def item(self) -> leaseq.NewItem:
         """The item. Raises Invalid."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, cast, get_args
 
 from flask import Blueprint, Response, request
@@ -27,79 +28,67 @@ bp = Blueprint("monitoring", __name__)
 ALERTS: tuple[leaseq.AlertName, ...] = get_args(leaseq.AlertName)
 
 
-class QueueCollector:
-    """Collects the queues' counts at each scrape."""
-
-    def __init__(self, client: leaseq.Client) -> None:
-        self._client = client
-
-    def collect(self) -> Iterator[Metric]:
-        items = GaugeMetricFamily("leaseq_items", "Items, by state.", labels=["queue", "state"])
-        overdue = _gauge("leaseq_overdue_items", "Items past their due date, neither finished nor dead.")
-        unreachable = _gauge("leaseq_unreachable_items", "Waiting items that nobody can take.")
-        waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
-        oldest = _gauge(
-            "leaseq_oldest_inbound_seconds", "How long the oldest item has waited; 0 if none waits."
-        )
-        paused = _gauge("leaseq_paused", "1 while the queue is paused.")
-        alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
-        moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
-        unreadable = _gauge("leaseq_unreadable", "1 if the queue needs a newer version of leaseq.")
-        stats_by_queue, errors = leaseq.read_queues(self._client, leaseq.Queue.stats)
-        for name in (*stats_by_queue, *errors):
-            unreadable.add_metric([name], name in errors)
-        for name, stats in in_slices(stats_by_queue.items()):
-            for item_state in STATES:
-                items.add_metric([name, item_state], getattr(stats, item_state))
-            overdue.add_metric([name], stats.overdue)
-            if stats.unreachable is not None:
-                unreachable.add_metric([name], stats.unreachable)
-            waiting.add_metric([name], stats.waiting)
-            oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
-            paused.add_metric([name], stats.paused is not None)
-            alert_names = {alert.name for alert in stats.alerts}
-            for alert in ALERTS:
-                alerts.add_metric([name, alert], alert in alert_names)
-            for move, count in stats.counters.items():
-                moves.add_metric([name, move], count)
-        yield from (items, overdue, unreachable, waiting, oldest, paused, alerts, moves, unreadable)
-
-
 class Collected:
     """Metrics that were collected before, so that writing them needs no server."""
 
-    def __init__(self, *collectors: QueueCollector | ServerCollector) -> None:
-        self._metrics = [metric for collector in collectors for metric in collector.collect()]
+    def __init__(self, *metrics: Iterable[Metric]) -> None:
+        self._metrics = [*chain(*metrics)]
 
     def collect(self) -> Iterator[Metric]:
         yield from self._metrics
 
 
-class ServerCollector:
-    """Collects the server's memory and clients at each scrape, in a cluster for each node. A node that does
-    not respond is left out; so are all if the user may not call INFO."""
+def queue_metrics(client: leaseq.Client) -> Iterator[Metric]:
+    """The queues' counts."""
+    items = GaugeMetricFamily("leaseq_items", "Items, by state.", labels=["queue", "state"])
+    overdue = _gauge("leaseq_overdue_items", "Items past their due date, neither finished nor dead.")
+    unreachable = _gauge("leaseq_unreachable_items", "Waiting items that nobody can take.")
+    waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
+    oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item has waited; 0 if none waits.")
+    paused = _gauge("leaseq_paused", "1 while the queue is paused.")
+    alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
+    moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
+    unreadable = _gauge("leaseq_unreadable", "1 if the queue needs a newer version of leaseq.")
+    stats_by_queue, errors = leaseq.read_queues(client, leaseq.Queue.stats)
+    for name in (*stats_by_queue, *errors):
+        unreadable.add_metric([name], name in errors)
+    for name, stats in in_slices(stats_by_queue.items()):
+        for item_state in STATES:
+            items.add_metric([name, item_state], getattr(stats, item_state))
+        overdue.add_metric([name], stats.overdue)
+        if stats.unreachable is not None:
+            unreachable.add_metric([name], stats.unreachable)
+        waiting.add_metric([name], stats.waiting)
+        oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
+        paused.add_metric([name], stats.paused is not None)
+        alert_names = {alert.name for alert in stats.alerts}
+        for alert in ALERTS:
+            alerts.add_metric([name, alert], alert in alert_names)
+        for move, count in stats.counters.items():
+            moves.add_metric([name, move], count)
+    yield from (items, overdue, unreachable, waiting, oldest, paused, alerts, moves, unreadable)
 
-    def __init__(self, client: leaseq.Client) -> None:
-        self._client = client
 
-    def collect(self) -> Iterator[Metric]:
-        memory = _gauge("leaseq_server_memory_bytes", "Memory that the server uses.", "node")
-        limit = _gauge("leaseq_server_memory_limit_bytes", "The server's maxmemory; 0: no limit.", "node")
-        clients = _gauge("leaseq_server_clients", "Clients that are connected to the server.", "node")
-        for node, arguments in self._nodes():
-            with contextlib.suppress(leaseq.LeaseqError), self._client.translating():
-                info: dict[str, Any] = self._client.redis.info("memory", "clients", **arguments)
-                memory.add_metric([node], info["used_memory"])
-                limit.add_metric([node], info["maxmemory"])
-                clients.add_metric([node], info["connected_clients"])
-        yield from (memory, limit, clients)
+def server_metrics(client: leaseq.Client) -> Iterator[Metric]:
+    """The server's memory and clients, in a cluster for each node. A node that does not respond is left
+    out; so are all if the user may not call INFO."""
+    memory = _gauge("leaseq_server_memory_bytes", "Memory that the server uses.", "node")
+    limit = _gauge("leaseq_server_memory_limit_bytes", "The server's maxmemory; 0: no limit.", "node")
+    clients = _gauge("leaseq_server_clients", "Clients that are connected to the server.", "node")
+    for node, arguments in _nodes(client.redis):
+        with contextlib.suppress(leaseq.LeaseqError), client.translating():
+            info: dict[str, Any] = client.redis.info("memory", "clients", **arguments)
+            memory.add_metric([node], info["used_memory"])
+            limit.add_metric([node], info["maxmemory"])
+            clients.add_metric([node], info["connected_clients"])
+    yield from (memory, limit, clients)
 
-    def _nodes(self) -> list[tuple[str, dict[str, Any]]]:
-        """The label of each node, and redis-py's argument for it. A single server has no label."""
-        redis = self._client.redis
-        if not isinstance(redis, RedisCluster):
-            return [("", {})]
-        return [(f"{node.host}:{node.port}", {"target_nodes": node}) for node in redis.get_nodes()]
+
+def _nodes(redis: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The label of each node, and redis-py's argument for it. A single server has no label."""
+    if not isinstance(redis, RedisCluster):
+        return [("", {})]
+    return [(f"{node.host}:{node.port}", {"target_nodes": node}) for node in redis.get_nodes()]
 
 
 def _gauge(name: str, text: str, label: str = "queue") -> GaugeMetricFamily:
@@ -120,7 +109,7 @@ def scraper() -> bool:
 def metrics() -> Response:
     """Return all figures in Prometheus' text format."""
     registry, client = CollectorRegistry(), state().client
-    registry.register(cast("CollectorRegistry", Collected(QueueCollector(client), ServerCollector(client))))
+    registry.register(cast("CollectorRegistry", Collected(queue_metrics(client), server_metrics(client))))
     registries = (registry, state().http_metrics.all_processes())
     text = b"".join(run_beside(generate_latest, registry) for registry in registries)
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

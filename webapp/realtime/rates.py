@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,35 +29,29 @@ class RateCounter:
 
     def __init__(self, since: datetime) -> None:
         self._since = _minute(since.timestamp())  # this one may be incomplete
-        self._added_counts: dict[int, int] = {}
-        self._finished_counts: dict[int, int] = {}
-        self._expired_counts: dict[int, int] = {}
+        self._counts = {what: Counter[int]() for what in ("enqueued", "finished", "expired")}  # by minute
         self._open_grants: dict[int, float] = {}  # token -> when it was given out
         self._times: deque[tuple[int, float]] = deque(maxlen=_MAX_TIMES)  # minute, seconds
 
     def add(self, event: leaseq.Event) -> None:
         at, token = event.at.timestamp(), event.token
         minute = _minute(at)
-        if event.what == "enqueued":
-            self._added_counts[minute] = self._added_counts.get(minute, 0) + 1
-        elif event.what == "reserved" and token is not None:
+        if event.what in self._counts:
+            self._counts[event.what][minute] += 1
+        if event.what == "reserved" and token is not None:
             self._open_grants[token] = at
             if len(self._open_grants) > _MAX_OPEN:
                 del self._open_grants[next(iter(self._open_grants))]
         elif event.what in _ENDS:
             start = self._open_grants.pop(token, None) if token is not None else None
-            if event.what == "finished":
-                self._finished_counts[minute] = self._finished_counts.get(minute, 0) + 1
-                if start is not None:
-                    self._times.append((minute, at - start))
-            elif event.what == "expired":
-                self._expired_counts[minute] = self._expired_counts.get(minute, 0) + 1
+            if event.what == "finished" and start is not None:
+                self._times.append((minute, at - start))
             elif event.what == "undone":
-                self._finished_counts[minute] = max(self._finished_counts.get(minute, 0) - 1, 0)
+                self._counts["finished"][minute] = max(self._counts["finished"][minute] - 1, 0)
 
     def forget(self, now: datetime) -> None:
         first = self._first(now)
-        for counts in (self._added_counts, self._finished_counts, self._expired_counts):
+        for counts in self._counts.values():
             for minute in [minute for minute in counts if minute < first]:
                 del counts[minute]
         while self._times and self._times[0][0] < first:
@@ -66,14 +60,14 @@ class RateCounter:
     def enqueued_per_minute(self, now: datetime) -> list[int | None]:
         """The number of items enqueued in each of the last 60 minutes, the current one last; None:
         unknown."""
-        return self._by_minute(self._added_counts, now)
+        return self._by_minute("enqueued", now)
 
     def finished_per_minute(self, now: datetime) -> list[int | None]:
-        return self._by_minute(self._finished_counts, now)
+        return self._by_minute("finished", now)
 
     def expired(self) -> int:
         """The number of leases that expired."""
-        return sum(self._expired_counts.values())
+        return self._counts["expired"].total()
 
     def handling(self) -> HandlingTimes | None:
         """The handling times; None if no finished item has a known grant."""
@@ -82,12 +76,9 @@ class RateCounter:
         ordered_times = sorted(seconds for _, seconds in self._times)
         return HandlingTimes(_rank(ordered_times, 0.5), _rank(ordered_times, 0.95), len(ordered_times))
 
-    def _by_minute(self, counts: dict[int, int], now: datetime) -> list[int | None]:
-        first = self._first(now)
-        return [
-            counts.get(minute, 0) if minute >= self._since else None
-            for minute in range(first, first + MINUTES)
-        ]
+    def _by_minute(self, what: str, now: datetime) -> list[int | None]:
+        first, counts = self._first(now), self._counts[what]
+        return [counts[minute] if minute >= self._since else None for minute in range(first, first + MINUTES)]
 
     def _first(self, now: datetime) -> int:
         return _minute(now.timestamp()) - MINUTES + 1

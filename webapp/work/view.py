@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from flask import current_app, render_template, url_for
 from flask_babel import gettext as _
@@ -29,20 +29,8 @@ from leaseq.webapp.store.threads import Message, new_message_id
 How = Literal[
     "ran out", "released", "abandoned", "failed", "finished", "undone", "taken back", "reopened", "corrected"
 ]
-# A lease still recorded as held has expired but was not returned yet.
-ENDINGS: dict[str, How] = {
-    "held": "ran out",
-    "expired": "ran out",
-    "released": "released",
-    "abandoned": "abandoned",
-    "failed": "failed",
-    "finished": "finished",
-    "undone": "undone",
-    "reopened": "reopened",
-    "corrected": "corrected",
-}
-
-
+_ENDINGS: dict[str, How] = {"held": "ran out", "expired": "ran out"}
+"""Endings that the page names otherwise. A lease recorded as held has expired, but was not returned yet."""
 Obstacle = Literal["renewals", "holds"]
 """Why a lease that ran out can't be renewed: it was renewed as often as the policy allows, or the person
 holds as many items as it allows."""
@@ -83,7 +71,8 @@ def lease_end_of(
     if grant is None:
         return None
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
-    ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
+    ending: How = _ENDINGS.get(grant.how, cast("How", grant.how))
+    at = grant.ended_at or grant.expires_at
     if grant.undone in ("abandoned", "failed"):
         ending = "taken back"
     is_untouched = grant.how == "held" or grant.renewable
