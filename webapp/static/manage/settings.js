@@ -1,6 +1,7 @@
 // Updates the preview while the manager types, and warns before unsaved changes are lost.
 import { showJson } from "./form-builder.js";
 import { showConditionalFields } from "../shared/conditions.js";
+import { parseFragment } from "../shared/page.js";
 import { checkSession } from "../shared/session.js";
 
 const form = document.getElementById("settings");
@@ -37,10 +38,8 @@ async function updatePreview(item) {
     return; // no connection: the last preview stays
   }
   if (!response.ok || requestNumber !== requestCount) return;
-  const template = document.createElement("template");
-  template.innerHTML = await response.text(); // from our own server and the page's own templates
+  const fragment = parseFragment(await response.text());
   if (requestNumber !== requestCount) return;
-  const fragment = template.content;
   preview.querySelector("#findings").replaceChildren(...fragment.querySelector("#findings").childNodes);
   const oldView = preview.querySelector("#preview-view");
   const newView = fragment.querySelector("#preview-view");

@@ -2,18 +2,16 @@
 // so that they also apply to content added later.
 import "./choice-search.js";
 import "./conditions.js";
-import { isKey } from "./keys.js";
+import { isKey, isTextInput } from "./keys.js";
 import { formatNumber, readNumbers } from "./numbers.js";
 import "./ranking.js";
+import { areSingleKeysOff } from "./shortcuts-switch.js";
 
 document.documentElement.classList.add("scripted");
 
 const SEEK_SECONDS = 5; // per arrow key
 const ZOOM_FACTOR = 1.25;
 
-// The switch for single keys of the work page applies here too.
-const areSingleKeysOff = () => localStorage.getItem("leaseq keys off") !== null;
-const isTextInput = (element) => element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 const isPressable = (element) => element.closest("button, a[href], summary, audio, video, [role=button]") !== null;
 
 // Pictures
@@ -29,21 +27,13 @@ function openLightbox(link) {
   const thumbnail = link.querySelector("img");
   const dialog = document.createElement("dialog");
   dialog.className = "lightbox";
-  const bar = dialog.appendChild(document.createElement("div"));
-  bar.className = "bar";
-  const heading = bar.appendChild(document.createElement("h2"));
-  heading.textContent = thumbnail.alt;
-  heading.id = "lightbox-heading";
-  dialog.setAttribute("aria-labelledby", heading.id);
-  const pane = dialog.appendChild(document.createElement("div"));
-  pane.className = "pane";
-  pane.tabIndex = 0;
-  pane.setAttribute("role", "group");
-  pane.setAttribute("aria-labelledby", heading.id);
-  const image = pane.appendChild(document.createElement("img"));
+  dialog.setAttribute("aria-labelledby", "lightbox-heading");
+  dialog.innerHTML = `<div class="bar"><h2 id="lightbox-heading"></h2></div>
+    <div class="pane" tabindex="0" role="group" aria-labelledby="lightbox-heading"><img referrerpolicy="no-referrer"></div>`;
+  const [bar, pane] = dialog.children;
+  const image = pane.firstChild;
+  bar.firstChild.textContent = image.alt = thumbnail.alt;
   image.src = thumbnail.src;
-  image.alt = thumbnail.alt;
-  image.referrerPolicy = "no-referrer";
 
   const naturalWidth = thumbnail.naturalWidth || 300;
   let scale = 1;

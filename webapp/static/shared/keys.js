@@ -8,4 +8,6 @@ export function keysOf(event) {
   return [event.key, place.toLowerCase()];
 }
 
+export const isTextInput = (element) => element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+
 export const isKey = (event, key) => keysOf(event).some((one) => one.toLowerCase() === key);

@@ -81,7 +81,3 @@ export function hasActionText(form, pairs) {
 }
 
 const actionNamesOf = (form) => new Set([...form.querySelectorAll(".item-actions textarea")].map((textarea) => textarea.name));
-
-export function isTextInput(element) {
-  return element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
-}

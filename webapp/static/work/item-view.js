@@ -1,5 +1,5 @@
 // The item view: an item with its form, and its replacement by the next one.
-import { localiseTimes } from "../shared/page.js";
+import { parseFragment } from "../shared/page.js";
 
 const parts = [];
 let controller = null; // of the current item's listeners and timers
@@ -22,12 +22,10 @@ export function openItemView() {
 
 // Swaps in a fragment from the server: the item view and the lease status in the page's header.
 export function replaceItemView(html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  localiseTimes(template.content);
-  const root = template.content.getElementById("item-view");
+  const fragment = parseFragment(html);
+  const root = fragment.getElementById("item-view");
   history.replaceState(null, "", root.dataset.pageUrl);
-  document.getElementById("lease-status").replaceWith(template.content.getElementById("lease-status"));
+  document.getElementById("lease-status").replaceWith(fragment.getElementById("lease-status"));
   document.getElementById("item-view").replaceWith(root);
   document.querySelector("main > .flashes").replaceChildren();
   const messages = [...root.querySelectorAll("#undo-message, [data-flashed]")];

@@ -1,7 +1,6 @@
 // A key for each choice and for each action of the page; Ctrl+Enter submits the current action.
-import { keysOf } from "../shared/keys.js";
+import { isTextInput, keysOf } from "../shared/keys.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
-import { isTextInput } from "./form-fields.js";
 
 let form;
 let root;
