@@ -17,7 +17,8 @@ from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.serving.capacity import Waits
 from leaseq.webapp.serving.middleware import HttpMetrics, RequestSlots
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.store.accounts import Accounts, Person
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs

@@ -22,7 +22,7 @@ from leaseq.server.supervisor import ChildFailed
 from leaseq.webapp.commands.serve import PortTaken
 from leaseq.webapp.i18n import Ambiguous
 from leaseq.webapp.settings import SettingsRefused
-from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
 from leaseq.webapp.store.open_calls import TooManyOpen

@@ -26,7 +26,7 @@ from leaseq.webapp.api.models.requests import EmptyRequest
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.security.authorization import may_grant, needs
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.accounts import ApiToken, Scope, at_least
+from leaseq.webapp.store.accounts.model import ApiToken, Scope, at_least
 
 TAGS: list[Any] = [{"name": "tokens"}]
 _FIELDS = {"token_name": "name", "expires": "days"}

@@ -30,8 +30,8 @@ from leaseq.webapp.auth.session import (
 from leaseq.webapp.context import accounts, person, queue_names, state
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.accounts import Person, scopes_of
 from leaseq.webapp.store.accounts.factors import provisioning_uri
+from leaseq.webapp.store.accounts.model import Person, scopes_of
 
 
 @bp.get("/account")

@@ -29,7 +29,7 @@ from leaseq.webapp.auth.session import (
 from leaseq.webapp.context import accounts, state
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.accounts import Invitation
+from leaseq.webapp.store.accounts.model import Invitation
 
 
 @bp.route("/login", methods=["GET", "POST"])

@@ -23,7 +23,7 @@ from leaseq.webapp.rendering.notices import flash_notices, flashed_texts
 from leaseq.webapp.security.authorization import Visitor, extend_session
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.sessions import TooManyTries, password_counters
 
 bp = Blueprint("auth", __name__)

@@ -22,7 +22,7 @@ from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import people
-from leaseq.webapp.store.accounts import ROLES
+from leaseq.webapp.store.accounts.model import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.person_data import UnreadableQueues, journal_since, of_people

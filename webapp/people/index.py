@@ -24,8 +24,8 @@ from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.rendering.downloads import stream_events, with_time
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
+from leaseq.webapp.store.accounts.model import ROLES
 
 PAGE = 100
 _READ_SECONDS = 2.0  # seconds between two reads, shared by all watchers

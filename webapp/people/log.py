@@ -8,7 +8,7 @@ from flask_babel import lazy_gettext as _
 from leaseq.webapp.context import accounts
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.accounts import LogEntry
+from leaseq.webapp.store.accounts.log import LogEntry
 
 PAGE = 50
 

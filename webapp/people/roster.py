@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import leaseq
 from leaseq import webhooks
 from leaseq.webapp.context import State
-from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.traces import HeldItem
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.queue_access import Access

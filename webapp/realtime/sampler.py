@@ -11,7 +11,8 @@ from functools import cache
 
 import leaseq
 from leaseq import Client, LeaseqError, webhooks
-from leaseq.webapp.store.accounts import Accounts, Person
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.queue_access import QueueAccess, count_unreachable, unreachable_rows
 from leaseq.webapp.store.samples import Samples
 

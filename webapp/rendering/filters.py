@@ -28,7 +28,7 @@ from leaseq.webapp.origins import origin_of
 from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.serving.time_slices import run_beside
 from leaseq.webapp.site_time import is_valid_in, site_zone
-from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
+from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD
 
 
 def state_word(state: leaseq.State) -> str:

@@ -31,7 +31,7 @@ from leaseq.webapp.realtime.stream import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.middleware import PERSON, in_api
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.accounts import (
+from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
     HIGHEST_ROLE,
     NARROW_SCOPES,

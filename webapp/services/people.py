@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import leaseq
 from leaseq import Client, Queue, QueueNotFound, webhooks
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.store.accounts import Accounts, Erasure, Person
-from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.people import Erasure, NoSuchPerson
 from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS
 from leaseq.webapp.store.person_data import (
     UnreadableQueues,

@@ -18,7 +18,7 @@ from leaseq.webapp import demo
 from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
-from leaseq.webapp.store.accounts import Person
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.queue_access import Access, Group, lacking_skills, skill_sets
 from leaseq.webapp.store.simulations import Simulations
 

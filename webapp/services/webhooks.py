@@ -9,7 +9,7 @@ from werkzeug.exceptions import Forbidden
 
 from leaseq import webhooks
 from leaseq.webapp.context import existing_queue, note, person, state
-from leaseq.webapp.store.accounts import at_least
+from leaseq.webapp.store.accounts.model import at_least
 
 _PERSON = "person."
 

@@ -12,7 +12,8 @@ from typing import Any
 import leaseq
 from leaseq import Client, LeaseqError, Queue, QueueNotFound, webhooks
 from leaseq.transfer import rfc3339
-from leaseq.webapp.store.accounts import Accounts, Erasure
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.activity import KEPT_DAYS, Activity, Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs

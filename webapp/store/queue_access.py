@@ -17,8 +17,7 @@ from typing import Any, Literal
 import leaseq
 from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
-from leaseq.webapp.store.accounts import Person, at_least
-from leaseq.webapp.store.accounts.model import checked_team
+from leaseq.webapp.store.accounts.model import Person, at_least, checked_team
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.base import Command, Store
 

@@ -15,7 +15,7 @@ from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks as service
 from leaseq.webapp.site_time import filter_time
-from leaseq.webapp.store.accounts import at_least
+from leaseq.webapp.store.accounts.model import at_least
 
 bp = Blueprint("webhooks", "leaseq.webapp.webhooks")
 SHOWN = 50  # deliveries

@@ -13,7 +13,7 @@ import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.time_slices import in_slices
-from leaseq.webapp.store.accounts import at_least
+from leaseq.webapp.store.accounts.model import at_least
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.work.blueprint import bp
 

@@ -13,7 +13,8 @@ import pyotp
 import pytest
 from flask import Flask
 
-from leaseq.webapp.store.accounts import Accounts, LogEntry, log, model, sessions
+from leaseq.webapp.store.accounts import Accounts, log, model, sessions
+from leaseq.webapp.store.accounts.log import LogEntry
 from leaseq.webapp.store.accounts.sessions import PER_ADDRESS, PER_NAME
 from tests.web.auth.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser

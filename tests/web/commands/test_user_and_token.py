@@ -14,7 +14,8 @@ import leaseq
 from leaseq.cli import main
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.commands.token import SCOPES as TOKEN_COMMAND_SCOPES
-from leaseq.webapp.store.accounts import SCOPES, Accounts
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import SCOPES
 from tests.support.leases import not_none
 
 

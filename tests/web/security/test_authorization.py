@@ -11,7 +11,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
-from leaseq.webapp.store.accounts import ROLES
+from leaseq.webapp.store.accounts.model import ROLES
 from tests.support.leases import not_none
 from tests.web.conftest import Browser, Caller
 

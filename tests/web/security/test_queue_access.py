@@ -13,7 +13,8 @@ from werkzeug.routing import Rule
 
 import leaseq
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of, needs_of
-from leaseq.webapp.store.accounts import Accounts, Person
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.leases import take
 from tests.web.api_calls import assert_problem

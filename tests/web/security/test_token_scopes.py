@@ -13,7 +13,8 @@ from flask import Flask
 import leaseq
 from leaseq import Invalid
 from leaseq.webapp.security.authorization import need_of
-from leaseq.webapp.store.accounts import SCOPES, Accounts
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.model import SCOPES
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import Callers, Tokens
 from tests.support.leases import not_none

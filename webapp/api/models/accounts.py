@@ -20,9 +20,8 @@ from leaseq.webapp.api.models.requests import (
     optional,
 )
 from leaseq.webapp.api.models.responses import Time
-from leaseq.webapp.store.accounts import Scope
 from leaseq.webapp.store.accounts.invitations import MAX_DAYS
-from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
+from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME, Scope
 
 LogKind = TypeAliasType(
     "LogKind", Literal["person", "invitation", "sign-in", "token", "queue", "item", "webhook"]

@@ -10,10 +10,10 @@ from typing_extensions import TypeAliasType
 import leaseq
 from leaseq import transfer, validation
 from leaseq.webapp.api.models.base import AFTER, LIMIT, PageQuery, Query, RequestModel, no_defaults
-from leaseq.webapp.store import accounts
+from leaseq.webapp.store.accounts import model
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
-Role = TypeAliasType("Role", accounts.Role)  # a separate schema in the OpenAPI document
+Role = TypeAliasType("Role", model.Role)  # a separate schema in the OpenAPI document
 LONGEST_WAIT = 30  # seconds that a request may wait for an item
 MAX_IDS = 1_000  # items of one bulk request
 MAX_DELAY = 315_360_000  # ten years, in seconds
