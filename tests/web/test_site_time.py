@@ -14,7 +14,8 @@ from flask import Flask
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_result
+from leaseq.webapp.forms.fields import fields_of
+from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_result
 from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, read_moment

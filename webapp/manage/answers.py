@@ -20,8 +20,9 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.forms import Field, errors_at, fields_of, inputs_of
 from leaseq.webapp.forms.changes import gone_in_draft
+from leaseq.webapp.forms.fields import Field, fields_of
+from leaseq.webapp.forms.parsing import errors_at, inputs_of
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item

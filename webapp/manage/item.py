@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Answer, Event, Grant, Invalid, Json
 from leaseq.webapp.context import existing_queue, state
-from leaseq.webapp.forms import titles_of
+from leaseq.webapp.forms.fields import titles_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item_forms import ChangeForm, names_of
 from leaseq.webapp.manage.item_forms import changed_form as form_of

@@ -15,8 +15,9 @@ import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.form import prefilled
 from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of
-from leaseq.webapp.forms import fields_of, inputs_of
+from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.forms.linter import CheckedForm, check_text
+from leaseq.webapp.forms.parsing import inputs_of
 from leaseq.webapp.forms.templates import missing_fields
 from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.refusals import in_words, reason_of

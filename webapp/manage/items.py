@@ -17,7 +17,7 @@ import leaseq
 from leaseq import Invalid, Item, ItemNotFound, Json
 from leaseq.names import find_lookalike
 from leaseq.webapp.context import existing_queue, queue_names, state
-from leaseq.webapp.forms import fields_of, titles_of
+from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk import WORDS, moves_for

@@ -21,7 +21,7 @@ import leaseq
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_fragment
-from leaseq.webapp.forms import layout_of
+from leaseq.webapp.forms.fields import layout_of
 from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of

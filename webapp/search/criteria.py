@@ -12,7 +12,7 @@ from flask_babel import ngettext
 
 import leaseq
 from leaseq import Filter, Invalid, Json, ListName, validation
-from leaseq.webapp.forms import fields_of
+from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.rendering.filters import capital, state_word
 from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, read_input_number, words_of

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from leaseq import Invalid, Item, Json, validation
-from leaseq.webapp.forms import Choice, Field
-from leaseq.webapp.forms.choices import find_named, folded, json_text, plain_text
+from leaseq.webapp.forms.choices import Choice, find_named, folded, json_text, plain_text
+from leaseq.webapp.forms.fields import Field
 from leaseq.webapp.i18n import Ambiguous, read_number
 
 LONGEST = 500  # characters

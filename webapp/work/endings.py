@@ -16,8 +16,8 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
-from leaseq.webapp.forms import draft_of
 from leaseq.webapp.forms.changes import with_gone
+from leaseq.webapp.forms.parsing import draft_of
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.services import leases

@@ -18,8 +18,9 @@ import leaseq
 from leaseq import Json, Lease
 from leaseq.form import prefilled, version
 from leaseq.webapp.context import person, state, wants_fragment
-from leaseq.webapp.forms import Field, Inputs, errors_at, fields_of, inputs_of, read_inputs, read_result
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unshown_in_form
+from leaseq.webapp.forms.fields import Field, fields_of
+from leaseq.webapp.forms.parsing import Inputs, errors_at, inputs_of, read_inputs, read_result
 from leaseq.webapp.i18n import language
 from leaseq.webapp.realtime.attention import last_note
 from leaseq.webapp.rendering.payload import parts_of

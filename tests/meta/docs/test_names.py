@@ -9,7 +9,7 @@ from typing import Any
 
 from leaseq import form
 from leaseq.webapp.api import Problem
-from leaseq.webapp.forms import fields_of
+from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.serving.problem import MEANINGS
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 
 from leaseq.form import KINDS
-from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_result
-from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
+from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS, fields_of
 from leaseq.webapp.forms.linter import check_text
+from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_result
 from tests.unit.test_conditions import FORM
 
 RANKING_FORM: dict[str, Any] = {

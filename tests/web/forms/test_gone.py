@@ -10,8 +10,9 @@ from flask import Flask
 from werkzeug.datastructures import MultiDict
 
 from leaseq import Json
-from leaseq.webapp.forms import draft_of, fields_of, inputs_of, read_inputs
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, with_gone
+from leaseq.webapp.forms.fields import fields_of
+from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_inputs
 
 
 @pytest.fixture(autouse=True)
