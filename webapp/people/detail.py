@@ -24,6 +24,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import people
 from leaseq.webapp.store.accounts.model import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.accounts.traces import held_by
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.person_data import UnreadableQueues, journal_since, of_people
 
@@ -85,7 +86,7 @@ def person_page(
     return render_template(
         "people/detail.html",
         account=account,
-        leases=accounts().held_by(name),
+        leases=held_by(state().client, name),
         figures=Figures.from_days(state().activity.of_person(name, DAYS)),
         has_factor=accounts().factors.find(name) is not None,
         is_linked=accounts().has_provider_link(name),
@@ -121,7 +122,7 @@ def change(name: str) -> Response | tuple[str, int]:
 @bp.post("/people/<name>/disable")
 @needs("admin")
 def disable(name: str) -> Response | tuple[str, int]:
-    count = len(accounts().held_by(name))
+    count = len(held_by(state().client, name))
     try:
         changed = people.change(name, disabled=True)
     except Invalid as error:
@@ -251,7 +252,7 @@ def _page(name: str, error: str = "") -> str:
         "people/erase.html",
         name=name,
         erasure=erasure,
-        leases=accounts().held_by(name),
+        leases=held_by(state().client, name),
         token_count=len(accounts().tokens(name)),
         journals=[(queue, since) for queue, since in journals.items() if since],
         unreadable=sorted(errors),

@@ -11,7 +11,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts.model import Person
-from leaseq.webapp.store.accounts.traces import HeldItem
+from leaseq.webapp.store.accounts.traces import HeldItem, held_by_each
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.queue_access import Access
 
@@ -101,7 +101,7 @@ class Roster:
     @classmethod
     def read(cls, state: State) -> Roster:
         people = state.accounts.people()
-        held = state.accounts.held_by_each([account.name for account in people])
+        held = held_by_each(state.client, [account.name for account in people])
         days, hours, breaks = state.activity.of_all_people(), state.activity.last_hour(), state.breaks.all()
         sign_in_times, factors = state.accounts.last_sign_ins(), state.accounts.factors.names()
         names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from leaseq import Invalid, Lease, validation
+from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.model import (
     FULL_SCOPE,
@@ -19,7 +19,7 @@ from leaseq.webapp.store.accounts.model import (
 )
 from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
-from leaseq.webapp.store.accounts.traces import HeldItem, held_by, held_by_each, release_all
+from leaseq.webapp.store.accounts.traces import release_all
 
 
 class Accounts(ProviderSignIn):
@@ -121,14 +121,6 @@ class Accounts(ProviderSignIn):
         self.log.add(to if erasure.by == name else erasure.by, "person.erased", to)
         self.traces.rename_in_log(name, to)
         self.erasures.finish(name)
-
-    def held_by(self, name: str) -> list[Lease]:
-        """The leases of a person in all queues."""
-        return held_by(self._client, name)
-
-    def held_by_each(self, names: Sequence[str]) -> dict[str, list[HeldItem]]:
-        """The items that each of these people holds, the latest first."""
-        return held_by_each(self._client, names)
 
     def last_sign_ins(self) -> dict[str, datetime]:
         """The time of each person's last sign-in."""
