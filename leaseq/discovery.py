@@ -20,13 +20,11 @@ def server_url_from_environment() -> str:
     data = Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA)
     if url := os.environ.get(URL_VARIABLE) or running_url(data):
         return url
-    source = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
     raise Invalid(
         "url",
         "no_server",
         variable=URL_VARIABLE,
         data=str(data.absolute()),
-        source=source,
         data_variable=DATA_VARIABLE,
     )
 

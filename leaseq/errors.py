@@ -7,7 +7,7 @@ from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from leaseq.sentences import RULES, expected, plain, sentence
+from leaseq.sentences import expected, plain, rule_of, sentence
 
 if TYPE_CHECKING:
     from leaseq.models import Item
@@ -66,7 +66,9 @@ class Invalid(LeaseqError):
         return error
 
     def __str__(self) -> str:
-        return str(self.args[0]) if RULES[self.rule].sentence else f"{self.field}: {self.args[0]}"
+        return (
+            str(self.args[0]) if rule_of(self.rule, self.values).sentence else f"{self.field}: {self.args[0]}"
+        )
 
 
 class TooLarge(Invalid):
@@ -90,7 +92,7 @@ class ItemNotFound(LeaseqError):
     """The queue has no item with this id: it never existed, or it was removed."""
 
     def __init__(self, queue: str, id: str) -> None:
-        self.tell("no_item", queue=queue, id=id)
+        self.tell("not_found", what="item", queue=queue, id=id)
         self.queue = queue
         self.id = id
 
@@ -110,7 +112,7 @@ class QueueNotFound(LeaseqError):
     also False if that is not known."""
 
     def __init__(self, queue: str, *, deleted: bool = False) -> None:
-        self.tell("queue_deleted" if deleted else "no_queue", name=queue)
+        self.tell("not_found", what="deleted_queue" if deleted else "queue", name=queue)
         self.queue = queue
         self.deleted = deleted
 
@@ -119,7 +121,7 @@ class QueueExists(LeaseqError):
     """``configure(create_only=True)`` was called for a queue that exists; nothing changed."""
 
     def __init__(self, queue: str) -> None:
-        self.tell("queue_exists", name=queue)
+        self.tell("taken", what="queue", name=queue)
         self.queue = queue
 
 

@@ -29,15 +29,15 @@ def check_when(form: Mapping[str, Any]) -> None:
     properties = form["ask"].get("properties") if "ask" in form else None
     names = list(properties) if isinstance(properties, dict) else []
     if not isinstance(when, dict):
-        raise Invalid("form", "form_when")
+        raise Invalid("form", "form_when", what="shape")
     for name, conditions in when.items():
         if name not in names:
-            raise Invalid("form", "form_when_unknown", name=name)
+            raise Invalid("form", "form_when", what="unknown", name=name)
         if not isinstance(conditions, dict) or not conditions or [] in conditions.values():
-            raise Invalid("form", "form_when_empty", name=name)
+            raise Invalid("form", "form_when", what="empty", name=name)
         for other in conditions:
             if other not in names[: names.index(name)]:
-                raise Invalid("form", "form_when_later", other=other, name=name)
+                raise Invalid("form", "form_when", what="later", other=other, name=name)
 
 
 def conditions_of(form: Json) -> dict[str, Conditions]:
@@ -148,16 +148,16 @@ def check_form(form: Json) -> None:
     if form is None:
         return
     if not isinstance(form, dict):
-        raise Invalid("form", "form_parts")
+        raise Invalid("form", "format", what="form_parts")
     _check_names(form, PARTS, "form")
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
     if not isinstance(keys, dict) or not all(isinstance(key, str) and len(key) == 1 for key in keys):
-        raise Invalid("form", "form_keys")
+        raise Invalid("form", "format", what="form_keys")
     prefill = form.get("prefill", {})
     if not isinstance(prefill, dict) or not all(isinstance(path, str) and path for path in prefill.values()):
-        raise Invalid("form", "form_prefill")
+        raise Invalid("form", "format", what="form_prefill")
     if "ask" in form:
         _check_ask(form["ask"])
     check_when(form)
@@ -281,7 +281,7 @@ def _check_names(names: Iterable[object], known_names: Sequence[str], part: str)
 
 def _check_show(show: Json) -> None:
     if not isinstance(show, list):
-        raise Invalid("form", "form_show", choices=KINDS)
+        raise Invalid("form", "format", what="form_show", choices=KINDS)
     for entry in show:
         if isinstance(entry, dict):
             _check_names(entry, ("field", "kind", "label", "beside"), "show")
@@ -293,12 +293,12 @@ def _check_show(show: Json) -> None:
             and isinstance(entry.get("label", ""), str)
         )
         if not fits:
-            raise Invalid("form", "form_show", choices=KINDS)
+            raise Invalid("form", "format", what="form_show", choices=KINDS)
 
 
 def _check_ask(ask: Json) -> None:
     if not isinstance(ask, dict) or ask.get("type") != "object":
-        raise Invalid("form", "form_ask")
+        raise Invalid("form", "format", what="form_ask")
     _compile(ask)
 
 

@@ -260,9 +260,9 @@ class Policy:
         if unknown_names:
             raise Invalid(
                 unknown_names[0],
-                "policy_field",
+                "one_of",
                 choices=sorted(FIELDS),
-                name=unknown_names[0],
+                value=unknown_names[0],
                 near=nearest(unknown_names[0], (*FIELDS, *other_names)),
             )
         return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})

@@ -85,10 +85,10 @@ class Bands(Kind):
 
     def check(self, value: Any, name: str) -> tuple[int, int]:
         if not isinstance(value, list | tuple) or len(value) != 2:
-            raise Invalid(name, "bands", value=value)
+            raise Invalid(name, "format", what="bands", value=value)
         low, high = (validation.integer(v, name, self.minimum, self.maximum) for v in value)
         if low > high:
-            raise Invalid(name, "bands", value=value)
+            raise Invalid(name, "format", what="bands", value=value)
         return low, high
 
     def dump(self, value: Any) -> str:
@@ -171,7 +171,7 @@ class Alerts(Kind):
 
     def check(self, value: Any, name: str) -> tuple[str, ...]:
         if not isinstance(value, list | tuple):
-            raise Invalid(name, "alerts", value=value)
+            raise Invalid(name, "format", what="alerts", value=value)
         limits: dict[str, int] = {}
         for rule in value:
             measure, limit = self._parsed(rule, name)
@@ -184,7 +184,14 @@ class Alerts(Kind):
         measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
         match = re.fullmatch(_LIMIT, digits)
         if measure not in self.measures or match is None:
-            raise Invalid(name, "alert", choices=list(self.measures), maximum=MAX_ALERT_LIMIT, value=rule)
+            raise Invalid(
+                name,
+                "format",
+                what="alert",
+                choices=list(self.measures),
+                maximum=MAX_ALERT_LIMIT,
+                value=rule,
+            )
         return measure, int(digits)
 
     def parse(self, text: str) -> list[str]:

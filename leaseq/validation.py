@@ -62,7 +62,7 @@ _encode = _encoder()
 
 def queue_name(name: object) -> str:
     if not isinstance(name, str) or not _QUEUE.match(name) or is_dot_segment(name):
-        raise Invalid("queue", "queue_name", value=name)
+        raise Invalid("queue", "format", what="queue_name", value=name)
     return name
 
 
@@ -72,7 +72,7 @@ def item_id(value: object, field: str = "id") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, "printable", minimum=1, maximum=MAX_ID, value=value)
     if "." in value and any(map(is_dot_segment, _SEPARATOR.split(value))):
-        raise Invalid(field, "dot_segments", value=value)
+        raise Invalid(field, "format", what="dot_segments", value=value)
     return _check_unicode(value, field)
 
 
@@ -93,7 +93,7 @@ def new_person_name(value: object, field: str = "person") -> str:
     segment. People who are there already keep their names."""
     name = person_name(value, field)
     if is_dot_segment(name) or _SEPARATOR.search(name):
-        raise Invalid(field, "person_name", value=name)
+        raise Invalid(field, "format", what="person_name", value=name)
     return name
 
 
@@ -142,7 +142,7 @@ def number(value: object, field: str, minimum: float, maximum: float) -> float:
 
 def boolean(value: object, field: str) -> bool:
     if not isinstance(value, bool):
-        raise Invalid(field, "boolean", value=value)
+        raise Invalid(field, "format", what="boolean", value=value)
     return value
 
 
@@ -151,11 +151,11 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
     if value == ():
         return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise Invalid(field, "skill_list", value=value)
+        raise Invalid(field, "format", what="skill_list", value=value)
     values = list(value)
     skill_names = sorted(set(values)) if all(isinstance(s, str) for s in values) else values
     if len(skill_names) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in skill_names):
-        raise Invalid(field, "skills", maximum=MAX_SKILLS, value=values)
+        raise Invalid(field, "format", what="skills", maximum=MAX_SKILLS, value=values)
     return tuple(skill_names)
 
 
@@ -166,9 +166,9 @@ def dump_json(value: Json, field: str) -> str:
         if len(text) > _SHORT_LENGTH or not text.isascii():
             _check_size(text, value, field)
     except RecursionError:
-        raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH) from None
+        raise Invalid(field, "maximum", what="json_depth", maximum=MAX_JSON_DEPTH) from None
     except UnicodeEncodeError:
-        raise Invalid(field, "surrogates") from None
+        raise Invalid(field, "format", what="surrogates") from None
     except (TypeError, ValueError) as error:
         raise _no_json(value, field, error) from None
     # The usual case, one object with only text keys, needs no further check.
@@ -181,14 +181,14 @@ def _no_json(value: object, field: str, error: Exception) -> Invalid:
     if value is ...:
         return Invalid(field, "required")
     if isinstance(value, NewItem):
-        return Invalid(field, "json_new_item")
-    return Invalid(field, "json_values", why=str(error))
+        return Invalid(field, "json", what="new_item")
+    return Invalid(field, "json", what="values", why=str(error))
 
 
 def _check_size(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:
-        raise TooLarge(field, "json_size", maximum=MAX_JSON_BYTES, count=size)
+        raise TooLarge(field, "maximum", what="json_bytes", maximum=MAX_JSON_BYTES, count=size)
     if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # otherwise it can't be too deep
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:
@@ -200,10 +200,10 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
-        raise Invalid(field, "utf8", at=error.start) from None
+        raise Invalid(field, "json", what="utf8", at=error.start) from None
     # Python's decoder has no hook for arrays, so nothing else runs while it reads a million of them.
     if _count_brackets(text) > MAX_CONTAINERS and _count_brackets(_STRING.sub("", text)) > MAX_CONTAINERS:
-        raise TooLarge(field, "json_containers", maximum=MAX_CONTAINERS)
+        raise TooLarge(field, "maximum", what="json_containers", maximum=MAX_CONTAINERS)
     try:
         is_short = len(text) <= _FEW
         value = json.loads(
@@ -216,9 +216,9 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     except Invalid as error:
         raise error.at(field) from None
     except RecursionError:
-        raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH) from None
+        raise Invalid(field, "maximum", what="json_depth", maximum=MAX_JSON_DEPTH) from None
     except ValueError as error:
-        raise Invalid(field, "json", why=str(error)) from None
+        raise Invalid(field, "json", what="syntax", why=str(error)) from None
     check_depth(value, field)
     return value
 
@@ -248,11 +248,11 @@ def check_depth(value: Json, field: str) -> None:
             elif isinstance(node, list | tuple):
                 children += node
             elif isinstance(node, float) and not math.isfinite(node):
-                raise Invalid(field, "json_double")
+                raise Invalid(field, "json", what="double")
         if not children:
             return
         level = children
-    raise Invalid(field, "json_depth", maximum=MAX_JSON_DEPTH)
+    raise Invalid(field, "maximum", what="json_depth", maximum=MAX_JSON_DEPTH)
 
 
 def _check_keys(levels: Sequence[Any], field: str) -> None:
@@ -261,7 +261,7 @@ def _check_keys(levels: Sequence[Any], field: str) -> None:
         if isinstance(level, dict):
             for key in level:
                 if not isinstance(key, str):
-                    raise Invalid(field, "json_text_keys", key=f"{key!r:.50}")
+                    raise Invalid(field, "json", what="text_keys", key=f"{key!r:.50}")
 
 
 def _check_integers(text: str, value: Json, field: str) -> None:
@@ -272,7 +272,7 @@ def _check_integers(text: str, value: Json, field: str) -> None:
         return
     values = (node for level in _containers([value]) for node in _children(level))
     if any(isinstance(node, int) and abs(node) >= 10**MAX_INTEGER_DIGITS for node in values):
-        raise Invalid(field, "json_digits", maximum=MAX_INTEGER_DIGITS)
+        raise Invalid(field, "maximum", what="json_digits", maximum=MAX_INTEGER_DIGITS)
 
 
 def _containers(value: Json) -> list[Any]:
@@ -288,12 +288,12 @@ def _children(node: Any) -> Iterable[Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise Invalid("json", "json_constant", name=name)
+    raise Invalid("json", "json", what="constant", name=name)
 
 
 def _integer(digits: str) -> int:
     if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:
-        raise Invalid("json", "json_digits", maximum=MAX_INTEGER_DIGITS)
+        raise Invalid("json", "maximum", what="json_digits", maximum=MAX_INTEGER_DIGITS)
     return int(digits)
 
 
@@ -317,7 +317,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         keys: set[str] = set()
         repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
-        raise Invalid("json", "json_keys", name=repeated_key)
+        raise Invalid("json", "json", what="keys", name=repeated_key)
     return members
 
 
@@ -331,7 +331,7 @@ def _check_unicode(value: str, field: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Invalid(field, "surrogates") from None
+        raise Invalid(field, "format", what="surrogates") from None
     return value
 
 

@@ -147,8 +147,8 @@ def named_queue(name: str) -> str:
     if name not in (names := queue_names()):
         near = nearest(name, names)
         if near is None:
-            raise leaseq.Invalid("queue", "no_queue", name=name)
-        raise leaseq.Invalid("queue", "queue_misspelt", name=name, near=near)
+            raise leaseq.Invalid("queue", "not_found", what="queue", name=name)
+        raise leaseq.Invalid("queue", "not_found", what="misspelt_queue", name=name, near=near)
     return name
 
 

@@ -63,7 +63,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     if isinstance(error, leaseq.LeaseLost | leaseq.ItemFinished):
         return _problem_of_state(error)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # the same text as without access
-        return Problem.of(404, "not-found", "no_queue_or_access", name=error.queue)
+        return Problem.of(404, "not-found", "not_found", what="queue_or_access", name=error.queue)
     for kind, (status, code) in _BY_TYPE.items():
         if isinstance(error, kind):
             return _problem(status, code, error)
@@ -103,7 +103,7 @@ def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     queue, id = (request.view_args or {}).get("q", ""), error.item.id
     not_found = leaseq.ItemNotFound(queue, id)
     if in_api() and caller is not None and may_manage(queue):  # may read it anyway
-        not_found.tell("no_lease", queue=queue, id=id)
+        not_found.tell("not_found", what="lease", queue=queue, id=id)
     return not_found
 
 
@@ -124,14 +124,21 @@ def problem_of_http(error: HTTPException) -> Problem:
         problem.headers.setdefault("Retry-After", "60")
         problem.tell("too_many_requests")
     if status == 404 and error.description == NotFound.description:
-        problem.tell("nothing_here")
+        problem.tell("not_found", what="page")
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
     return _too_large() if status == 413 and in_api() else problem
 
 
 def _too_large() -> Problem:
-    return Problem.of(413, "too-large", "bytes", field="body", maximum=request.max_content_length or 0)
+    return Problem.of(
+        413,
+        "too-large",
+        "maximum",
+        what="request_bytes",
+        field="body",
+        maximum=request.max_content_length or 0,
+    )
 
 
 def _problem_of_csrf(error: CSRFError) -> Problem:

@@ -178,10 +178,10 @@ def read_number(text: str, field: str, *, whole: bool = False) -> int | float:
     readings = (_stored(reading, field, whole) for reading in _readings(text))
     numbers = list(dict.fromkeys(number for number in readings if number is not None))
     if not numbers:
-        raise Invalid(field, "typed_whole" if whole else "typed_number")
+        raise Invalid(field, "format", what="whole" if whole else "number", value=text)
     if len(numbers) > 1:
         first, second = map(number_text, numbers)
-        raise Ambiguous(field, "ambiguous", first=first, second=second)
+        raise Ambiguous(field, "page", what="ambiguous", first=first, second=second)
     return numbers[0]
 
 

@@ -106,7 +106,7 @@ def _refuse_other_encodings(environ: WSGIEnvironment) -> None:
         try:
             raw.decode()
         except UnicodeDecodeError:
-            raise Problem.of(400, "invalid", "url_utf8", field=field) from None
+            raise Problem.of(400, "invalid", "format", what="url_utf8", field=field) from None
 
 
 class Segment(BaseConverter):

@@ -9,7 +9,7 @@ from flask_babel import format_decimal, gettext
 
 from leaseq import Invalid, sentences
 from leaseq.policy import FIELDS
-from leaseq.sentences import N_, RULES
+from leaseq.sentences import N_
 from leaseq.transfer import BadRow
 from leaseq.webapp.serving.problem import Problem
 
@@ -64,8 +64,7 @@ def role_word(role: str) -> str:
 
 def in_words(error: Invalid) -> str:
     """The sentence of an error, with the name of its field."""
-    text = reason_of(error)
-    return text if RULES[error.rule].sentence else f"{name_of(error.field)}: {text}"
+    return _sentence(error.rule, error.values, name_of(error.field))
 
 
 def reason_of(error: Invalid) -> str:
@@ -75,20 +74,17 @@ def reason_of(error: Invalid) -> str:
 
 def problem_in_words(problem: Problem) -> str:
     """The detail of a problem for a page."""
-    if problem.rule not in RULES:
+    if problem.rule not in sentences.RULES:
         return problem.detail
-    text, field = _sentence(problem.rule, problem.values), problem.members.get("field")
-    return text if field is None or RULES[problem.rule].sentence else f"{name_of(field)}: {text}"
+    field = problem.members.get("field")
+    return _sentence(problem.rule, problem.values, name_of(field) if field else "")
 
 
 def fault_in_words(row: BadRow) -> str:
     """The problem of a row of an imported file. The fields of its rules are columns of the file, which
     keep their names."""
-    error = row.error
-    text = reason_of(error)
-    if not RULES[error.rule].sentence:
-        text = f"{error.field}: {text}"
-    return _sentence("row_header", {"fault": text}) if row.is_header else text
+    text = _sentence(row.error.rule, row.error.values, row.column)
+    return _sentence("header", {"fault": text}) if row.is_header else text
 
 
 def name_of(field: str) -> str:
@@ -97,8 +93,8 @@ def name_of(field: str) -> str:
     return gettext(label) if label else field
 
 
-def _sentence(rule: str, values: Mapping[str, Any]) -> str:
-    return sentences.sentence(rule, values, gettext, _shown)
+def _sentence(rule: str, values: Mapping[str, Any], field: str = "") -> str:
+    return sentences.sentence(rule, values, gettext, _shown, field)
 
 
 def _shown(name: str, value: Any, translate: sentences.Translate) -> str:

@@ -36,7 +36,7 @@ def read_moment(text: str, field: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Invalid(field, "local_time", zone=str(site_zone()), value=text) from None
+        raise Invalid(field, "format", what="local_time", zone=str(site_zone()), value=text) from None
     return transfer.in_zone(moment, site_zone(), field)
 
 

@@ -40,10 +40,10 @@ def open_database(url: str, create: bool = False) -> Engine:
     try:
         database_url = sqlalchemy.make_url(url)
     except ArgumentError:
-        raise Invalid("database", "database") from None
+        raise Invalid("database", "format", what="database") from None
     kind = database_url.get_backend_name()
     if kind not in _KINDS or (kind == "sqlite" and database_url.database in (None, "", ":memory:")):
-        raise Invalid("database", "database")
+        raise Invalid("database", "format", what="database")
     if kind == "postgresql":
         return _open(database_url.set(drivername="postgresql+psycopg"), connect_timeout=_WAIT)
     engine = _open(database_url.set(drivername="sqlite+pysqlite"), timeout=_WAIT)
@@ -58,7 +58,7 @@ def _open(url: sqlalchemy.URL, **settings: Any) -> Engine:
     try:
         return sqlalchemy.create_engine(url, connect_args=settings, pool_pre_ping=True, hide_parameters=True)
     except (NoSuchModuleError, ArgumentError):  # an unknown option in the URL
-        raise Invalid("database", "database") from None
+        raise Invalid("database", "format", what="database") from None
 
 
 def _refuse_missing_file(_dialect: object, _record: object, arguments: Any, _options: object) -> None:

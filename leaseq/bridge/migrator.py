@@ -183,13 +183,13 @@ def new_item(row: ItemRow) -> NewItem:
 def _skills(requires: object) -> tuple[str, ...]:
     """Parse skills: a comma-separated list, or a JSON array."""
     if not isinstance(requires, str):
-        raise Invalid("requires", "requires")
+        raise Invalid("requires", "format", what="requires")
     if not requires.lstrip().startswith("["):
         return skills([word.strip() for word in requires.split(",") if word.strip()], "requires")
     try:
         return skills(load_json(requires, "requires"), "requires")
     except Invalid:
-        raise Invalid("requires", "requires") from None
+        raise Invalid("requires", "format", what="requires") from None
 
 
 def _enqueue(queue: Queue, items: Mapping[int, NewItem], errors: dict[int, Invalid]) -> int:

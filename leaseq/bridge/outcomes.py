@@ -151,7 +151,7 @@ class Details(NamedTuple):
                 fields["at"] = datetime.fromisoformat(fields["at"])
             return cls(**fields)
         except (TypeError, ValueError, AttributeError):
-            raise Invalid("details", "details") from None
+            raise Invalid("details", "format", what="details") from None
 
     def text(self) -> str | None:
         """As JSON, without what has its default; None if all has."""

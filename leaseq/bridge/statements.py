@@ -62,7 +62,7 @@ from leaseq.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9001, 1, 1, tzinfo=UTC)
-_RUN_AT_LIMIT = Invalid("run_at", "database_time")
+_RUN_AT_LIMIT = Invalid("run_at", "format", what="database_time")
 _IS_WITHDRAWN = and_(
     item.c.status == "cancelled",
     exists().where(change.c.queue == item.c.queue, change.c.id == item.c.id).correlate(item),

@@ -115,7 +115,7 @@ bridge = Table(
     Column("paused", _JSON),  # the reason of the pause, "" without one; NULL: the queue is not paused
 )
 
-DUE_LIMIT = Invalid("due", "database_due")
+DUE_LIMIT = Invalid("due", "format", what="database_due")
 
 
 class ItemRow(NamedTuple):

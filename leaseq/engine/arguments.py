@@ -26,8 +26,7 @@ T = TypeVar("T")
 def each(items: Iterable[T]) -> Iterable[T]:
     """Return the items. Raises Invalid if they are not an iterable, or are text, bytes or a mapping."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        type_name = "a list or another iterable of payloads or NewItems"
-        raise Invalid("items", "type", type=type_name, kind=type(items).__name__)
+        raise Invalid("items", "type", what="items", kind=type(items).__name__)
     return items
 
 
@@ -151,18 +150,18 @@ def lease_key(queue: str, lease: object, parts: Mapping[str, object]) -> LeaseKe
     if lease is None:
         return _key_by_parts({name: value for name, value in parts.items() if value is not None})
     if not isinstance(lease, Lease):
-        raise Invalid("lease", "type", type=f"Lease, or {_BY_PARTS} by keyword", kind=type(lease).__name__)
+        raise Invalid("lease", "type", what="lease", parts=_BY_PARTS, kind=type(lease).__name__)
     if lease.queue != queue:
-        raise Invalid("lease", "lease_queue", queue=queue, other=lease.queue)
+        raise Invalid("lease", "lease", what="queue", queue=queue, other=lease.queue)
     name = min(parts)
-    raise Invalid(name, "not_with_lease", name=name, value=getattr(lease, name), parts=_BY_PARTS)
+    raise Invalid(name, "lease", what="both", name=name, value=getattr(lease, name), parts=_BY_PARTS)
 
 
 def _key_by_parts(parts: Mapping[str, object]) -> LeaseKey:
     if not parts:
-        raise Invalid("lease", "lease_none", parts=_BY_PARTS)
+        raise Invalid("lease", "type", what="lease", parts=_BY_PARTS)
     if missing_names := [name for name in LeaseParts.__annotations__ if name not in parts]:
-        raise Invalid(missing_names[0], "lease_parts", names=list(parts), parts=_BY_PARTS)
+        raise Invalid(missing_names[0], "lease", what="parts", names=list(parts), parts=_BY_PARTS)
     return (
         validation.item_id(parts["id"]),
         validation.integer(parts["token"], "token", 1, 2**53),
@@ -245,7 +244,7 @@ def _time(value: object, field: str) -> int:
         time = codec.microseconds(value)
         if time >= 0:  # in UTC it may be in 1969
             return time
-    raise Invalid(field, "moment", value=value)
+    raise Invalid(field, "format", what="moment", value=value)
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:
@@ -255,7 +254,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
         return "", "", ""
     match = _CURSOR.match(after) if isinstance(after, str) else None
     if match is None or (match[1] is None) == (state == "inbound"):
-        raise Invalid("after", "cursor")
+        raise Invalid("after", "format", what="cursor")
     row, shelf, score, number, id = match.groups()
     place = "" if shelf is None else f"{unquote(row)}\t{shelf}"
     return place, score, assignment(validation.item_id(id, "after"), int(number))
@@ -264,7 +263,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
     """Encode a filter for the script `items`."""
     if not isinstance(where, Filter):
-        raise Invalid("where", "type", type="leaseq.Filter", kind=type(where).__name__)
+        raise Invalid("where", "type", what="filter", kind=type(where).__name__)
     if where.outcome not in (None, *get_args(LeaseOutcome)):
         raise Invalid("outcome", "one_of", choices=get_args(LeaseOutcome), value=where.outcome)
     if where.text and where.outcome not in (None, "abandoned", "failed"):
@@ -313,5 +312,5 @@ def event(cursor: object, field: str) -> tuple[str, int]:
     """The journal entry of an event, and the event's number in it, from 0."""
     match = _ENTRY.match(cursor) if isinstance(cursor, str) else None
     if match is None:
-        raise Invalid(field, "event_cursor")
+        raise Invalid(field, "format", what="event_cursor")
     return match[1], int(match[2])

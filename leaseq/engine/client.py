@@ -88,7 +88,7 @@ class Client:
 def check_client(client: object) -> Client:
     """Return ``client``. Raises Invalid if it is not a Client."""
     if not isinstance(client, Client):
-        raise Invalid("client", "type", type="what leaseq.connect(url) returns", kind=type(client).__name__)
+        raise Invalid("client", "type", what="client", call="leaseq.connect(url)", kind=type(client).__name__)
     return client
 
 

@@ -149,7 +149,7 @@ def check(durable: Durable, server: ServerQueries, key: str) -> None:
     if durable == "fsync":
         _check_fsync(ask)
     elif durable == "replica" and not _count_confirmations(durable, 1, ask):
-        raise Invalid("durable", "durable_replica")
+        raise Invalid("durable", "durable", what="replica")
     elif durable == "majority":
         _check_majority(ask, lambda: server.replicas(key))
 
@@ -158,11 +158,13 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
     try:
         count = replicas()
     except ServerRefused as error:
-        raise Invalid("durable", "durable_count", why=str(error)) from error
+        raise Invalid("durable", "durable", what="count", why=str(error)) from error
     quorum = majority_of(count)
     confirmations = _count_confirmations("majority", quorum, ask)
     if confirmations < quorum:
-        raise Invalid("durable", "durable_majority", quorum=quorum, count=count, confirmations=confirmations)
+        raise Invalid(
+            "durable", "durable", what="majority", quorum=quorum, count=count, confirmations=confirmations
+        )
 
 
 def check_fsync_again(ask: Callable[..., Any]) -> bool:
@@ -182,15 +184,15 @@ def check_fsync_again(ask: Callable[..., Any]) -> bool:
 def _check_fsync(ask: Callable[..., Any]) -> None:
     config = _configuration(ask)
     if config.get("appendonly") == "no":
-        raise Invalid("durable", "durable_file")
+        raise Invalid("durable", "durable", what="file")
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        raise Invalid("durable", "durable_appendfsync", fsync=fsync)
+        raise Invalid("durable", "durable", what="appendfsync", fsync=fsync)
     confirmations = _count_confirmations("fsync", 1, ask)
     if fsync is None and _is_valkey(ask):  # with everysec it confirms too early, so confirming proves nothing
-        raise Invalid("durable", "durable_config")
+        raise Invalid("durable", "durable", what="config")
     if not confirmations:
-        raise Invalid("durable", "durable_disk", milliseconds=_TRY_MILLISECONDS)
+        raise Invalid("durable", "durable", what="disk", milliseconds=_TRY_MILLISECONDS)
 
 
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
@@ -218,10 +220,12 @@ def _count_confirmations(durable: Durable, quorum: int, ask: Callable[..., Any])
     except rx.ResponseError as error:
         message = str(error).lower()
         if "appendonly" in message:
-            raise Invalid("durable", "durable_file") from error
+            raise Invalid("durable", "durable", what="file") from error
         command = words[0]
         if isinstance(error, rx.NoPermissionError):
-            raise Invalid("durable", "durable_permission", durable=durable, command=command) from error
+            raise Invalid(
+                "durable", "durable", what="permission", durable=durable, command=command
+            ) from error
         raise Invalid(
-            "durable", "durable_command", durable=durable, command=command, why=str(error)
+            "durable", "durable", what="command", durable=durable, command=command, why=str(error)
         ) from error

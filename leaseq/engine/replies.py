@@ -80,23 +80,24 @@ def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
 
 
 def _too_many_rows(field: str) -> _Refusal:
-    return lambda _, reply: Invalid(field, "too_many_rows", maximum=reply.rest[0])
+    return lambda _, reply: Invalid(field, "maximum", what="rows", maximum=reply.rest[0])
 
 
 def _at_capacity(_: Call, reply: Reply) -> Invalid:
-    return Invalid("holds", "too_many_leases", maximum=reply.rest[0])
+    return Invalid("holds", "maximum", what="leases", maximum=reply.rest[0])
 
 
 def _no_renewals_left(_: Call, reply: Reply) -> Invalid:
-    return Invalid("renewals", "too_many_renewals", maximum=reply.rest[0])
+    return Invalid("renewals", "maximum", what="renewals", maximum=reply.rest[0])
 
 
 def _too_late(call: Call, _: Reply) -> Invalid:
     return Invalid("undo", "undo", seconds=int(call.args[4]) // 1_000_000)
 
 
-def _wrong_state(call: Call, reply: Reply, states: str, rule: str = "state") -> Invalid:
-    return Invalid("id", rule, states=states, id=call.id, state=_state(reply))
+def _wrong_state(call: Call, reply: Reply, *states: str, first: str = "") -> Invalid:
+    """``first``: what to do before the call, if something helps."""
+    return Invalid("id", "state", what=first, states=states, id=call.id, state=_state(reply))
 
 
 def _not_dead(call: Call, reply: Reply) -> Invalid:
@@ -104,8 +105,8 @@ def _not_dead(call: Call, reply: Reply) -> Invalid:
 
 
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
-    rule = {"reserved": "release_first", "dead": "revive_first"}.get(_state(reply), "reopen_first")
-    return _wrong_state(call, reply, "waiting", rule)
+    first = {"reserved": "release", "dead": "revive"}.get(_state(reply), "reopen")
+    return _wrong_state(call, reply, "waiting", first=first)
 
 
 def _not_removable(call: Call, reply: Reply) -> LeaseqError:
@@ -118,9 +119,9 @@ def _not_removable(call: Call, reply: Reply) -> LeaseqError:
 def _not_changeable(call: Call, reply: Reply) -> Invalid:
     state = _state(reply)
     if state == "dead":
-        return _wrong_state(call, reply, "inbound or scheduled", "revive_first").at("delay")
-    rule = "release_first" if state == "reserved" else "enqueue_anew"
-    return _wrong_state(call, reply, "inbound, scheduled or dead", rule)
+        return _wrong_state(call, reply, "inbound", "scheduled", first="revive").at("delay")
+    first = "release" if state == "reserved" else "enqueue"
+    return _wrong_state(call, reply, "inbound", "scheduled", "dead", first=first)
 
 
 def _payload_fixed(call: Call, _: Reply) -> Invalid:
@@ -128,24 +129,26 @@ def _payload_fixed(call: Call, _: Reply) -> Invalid:
 
 
 def _answered_or_holds(call: Call, _: Reply) -> Invalid:
-    return Invalid("person", "holds_or_answered", id=call.id, person=call.args[2])
+    return Invalid("person", "holds_or_answered", what="item", id=call.id, person=call.args[2])
 
 
 def _no_late_answer(call: Call, _: Reply) -> Invalid:
-    return Invalid("token", "late_token", id=call.id, token=call.args[1])
+    return Invalid("token", "token", what="late", id=call.id, token=call.args[1])
 
 
 def _no_such_answer(call: Call, _: Reply) -> Invalid:
-    return Invalid("token", "answer_token", id=call.id, token=call.args[1])
+    return Invalid("token", "token", what="answer", id=call.id, token=call.args[1])
 
 
 def _partly_dead(call: Call, _: Reply) -> Invalid:
-    return Invalid("id", "dead_part", id=call.id)
+    return Invalid("id", "state", what="dead_part", id=call.id)
 
 
 def _has_another(field: str, place: int) -> _Refusal:
     """``place``: the person's index in the arguments."""
-    return lambda call, _: Invalid(field, "holds_or_answered_part", id=call.id, person=call.args[place])
+    return lambda call, _: Invalid(
+        field, "holds_or_answered", what="part", id=call.id, person=call.args[place]
+    )
 
 
 def _state(reply: Reply) -> str:
@@ -173,12 +176,12 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"taken"): _payload_fixed,
     ("change", b"too-many"): lambda call, reply: Invalid(
-        "answers", "answers", maximum=reply.rest[0], id=call.id
+        "answers", "maximum", what="answers", maximum=reply.rest[0], id=call.id
     ),
     ("change", b"rows"): _too_many_rows("requires"),
     ("restore", b"rows"): _too_many_rows("requires"),
     ("adopt", b"no-answer"): _no_late_answer,
-    ("adopt", b"answered"): lambda *_: Invalid("token", "one_answer"),
+    ("adopt", b"answered"): lambda *_: Invalid("token", "holds_or_answered", what="late"),
     ("reopen", b"no-answer"): _no_such_answer,
     ("reopen", b"answered"): _has_another("to", 3),
     ("reopen", b"dead"): _partly_dead,

@@ -57,7 +57,7 @@ class Classes(NamedTuple):
 def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
     """Parse the URL, and create a client for it. Raises Invalid (field ``url``)."""
     if not isinstance(url, str):
-        raise Invalid("url", "url", schemes=SCHEMES)
+        raise Invalid("url", "format", what="url", schemes=SCHEMES)
     scheme = url.partition("://")[0]
     try:
         if scheme in ("redis", "rediss", "unix"):
@@ -68,7 +68,7 @@ def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
             return url, _cluster(url, classes)
     except (ValueError, TypeError) as error:
         raise _refusal(url, error) from None
-    raise Invalid("url", "url", schemes=SCHEMES)
+    raise Invalid("url", "format", what="url", schemes=SCHEMES)
 
 
 def _options(classes: Classes) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _options(classes: Classes) -> dict[str, Any]:
 def _standalone(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
     if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would ignore the host
-        raise Invalid("url", "socket")
+        raise Invalid("url", "format", what="socket")
     client = classes.redis.from_url(url, **_options(classes))
     client.connection_pool.make_connection()  # does no I/O, but raises for an unknown option
     return client
@@ -100,11 +100,11 @@ def _refusal(url: str, error: Exception) -> Invalid:
             options = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
             is_unknown = isinstance(error, TypeError)
             return _unknown_option(name, options) if is_unknown else Invalid("url", "url_value", name=name)
-    return Invalid("url", "url_syntax")
+    return Invalid("url", "format", what="url_syntax")
 
 
 def _unknown_option(name: str, options: Sequence[str]) -> Invalid:
-    return Invalid("url", "url_option", choices=options, name=name, near=nearest(name, options))
+    return Invalid("url", "one_of", choices=options, value=name, near=nearest(name, options))
 
 
 def _sentinel(url: str, classes: Classes) -> Any:
@@ -115,7 +115,7 @@ def _sentinel(url: str, classes: Classes) -> Any:
     ]
     service, _, database = parts.path.strip("/").partition("/")
     if not service:
-        raise Invalid("url", "sentinel")
+        raise Invalid("url", "format", what="sentinel")
     login = {
         "username": unquote(parts.username or "") or None,
         "password": unquote(parts.password or "") or None,

@@ -54,7 +54,7 @@ class LateCursor:
             return cls()
         match = cls._TEXT.fullmatch(cursor) if isinstance(cursor, str) else None
         if match is None:
-            raise Invalid("after", "cursor")
+            raise Invalid("after", "format", what="cursor")
         marker, step, past_id, id_list = match.groups()
         ids = tuple(unquote(id) for id in id_list.split(",") if id)
         return cls(marker, None if step == "end" else step, unquote(past_id), ids)

@@ -219,7 +219,7 @@ def expected_version(expected: Policy | str | None) -> str:
         return ""
     version = expected.version if isinstance(expected, Policy) else validation.text(expected, "expected", 40)
     if not re.fullmatch("[0-9a-f]{40}", version):
-        raise Invalid("expected", "policy_version")
+        raise Invalid("expected", "format", what="policy_version")
     return version
 
 

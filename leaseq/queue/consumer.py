@@ -42,7 +42,7 @@ class Reserving(Base):
         person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
         request = arguments.request(request_id)
         if stop is not None and not isinstance(stop, threading.Event):
-            raise Invalid("stop", "type", type="threading.Event or None", kind=type(stop).__name__)
+            raise Invalid("stop", "type", what="event", type="threading.Event", kind=type(stop).__name__)
         if wait != 0:
             self._connection.check_open()
             return self._reserve_waiting(

@@ -332,5 +332,5 @@ class Following(Base):
 
 def _follower(name: object) -> str:
     if not isinstance(name, str) or not _NAME.match(name):
-        raise Invalid("name", "follower_name", value=name)
+        raise Invalid("name", "format", what="follower_name", value=name)
     return name

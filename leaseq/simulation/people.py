@@ -52,7 +52,7 @@ class Plan:
         for name in ("abandon_rate", "fail_rate", "walk_away_rate"):
             validation.number(getattr(self, name), name, 0, 1)
         if self.abandon_rate + self.fail_rate + self.walk_away_rate > 1:
-            raise Invalid("rates", "rates")
+            raise Invalid("rates", "format", what="rates")
         if self.seconds is not None:
             validation.number(self.seconds, "seconds", 0, 604_800)
 

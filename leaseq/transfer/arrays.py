@@ -134,7 +134,7 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     """Yield each element of the JSON array in ``stream``, its text not yet decoded."""
     splitter = _Splitter(stream)
     if splitter.skip_space() != b"[":
-        yield BadRow(splitter.line, Invalid("row", "row_array"))
+        yield BadRow(splitter.line, Invalid("row", "row", what="array"))
         return
     splitter.skip_byte()
     end = splitter.skip_space()
@@ -143,9 +143,9 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     while end != b"]":
         element, end = splitter.element()
         if not end:
-            yield BadRow(element.line, Invalid("row", "row_array_end"))
+            yield BadRow(element.line, Invalid("row", "row", what="array_end"))
             return
         splitter.skip_byte()
         yield element
     if splitter.skip_space():
-        yield BadRow(splitter.line, Invalid("row", "row_after_array"))
+        yield BadRow(splitter.line, Invalid("row", "row", what="after_array"))

@@ -285,11 +285,11 @@ class Delimited:
 
     def _delimiter_problem(self, splits: Sequence[str]) -> Invalid:
         if splits[0] not in NAMES:
-            return Invalid("row", "row_mark", mark=splits[0])
+            return Invalid("row", "row", what="mark", mark=splits[0])
         counts = {
             f"{NAMES[split]}s": count_of(self.header, split, quoted=self._is_quoted) + 1 for split in splits
         }
-        return Invalid("row", "row_splits", splits=counts)
+        return Invalid("row", "row", what="splits", splits=counts)
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
         # The csv module's limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
@@ -322,9 +322,9 @@ def _record(feed: RecordLines, cells: list[str]) -> Row | BadRow:
     if len(cells) > MAX_COLUMNS:
         return BadRow(feed.first, too_many_columns(len(cells)), left_out=feed.span(), raw=feed.raw())
     if feed.not_utf8:
-        return _bad_record(feed, feed.not_utf8, Invalid("row", "row_not_utf8"), cells, "encoding")
+        return _bad_record(feed, feed.not_utf8, Invalid("row", "row", what="utf8"), cells, "encoding")
     if feed.nul:
-        return _bad_record(feed, feed.nul, Invalid("row", "row_nul"), cells)
+        return _bad_record(feed, feed.nul, Invalid("row", "row", what="nul"), cells)
     return Row(feed.first, cells, feed.span(), feed.raw())
 
 
@@ -338,16 +338,16 @@ def _too_long(feed: RecordLines) -> BadRow:
     span = feed.span()
     if span is None:
         return BadRow(feed.first, TOO_LONG)
-    error = TooLarge("row", "row_quote_too_long", maximum=MAX_ROW_BYTES)
+    error = TooLarge("row", "row", what="long_quote", maximum=MAX_ROW_BYTES)
     return BadRow(feed.first, error, None, "quotes", span)
 
 
 def _malformed(feed: RecordLines, error: str) -> BadRow:
     span = feed.span()
     if error.startswith("unexpected end of data"):
-        return BadRow(feed.first, Invalid("row", "row_quote"), None, "quotes", span)
+        return BadRow(feed.first, Invalid("row", "row", what="quote"), None, "quotes", span)
     if error.startswith("new-line character"):
-        return BadRow(feed.first, Invalid("row", "row_return"), left_out=span)
+        return BadRow(feed.first, Invalid("row", "row", what="return"), left_out=span)
     if "expected after" in error:
-        return BadRow(feed.first, Invalid("row", "row_after_quote"), None, "quotes", span)
-    return BadRow(feed.first, Invalid("row", "row_malformed", why=error), left_out=span)
+        return BadRow(feed.first, Invalid("row", "row", what="after_quote"), None, "quotes", span)
+    return BadRow(feed.first, Invalid("row", "row", what="malformed", why=error), left_out=span)

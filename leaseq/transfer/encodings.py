@@ -19,7 +19,7 @@ from leaseq.validation import MAX_JSON_BYTES
 
 # A payload at its limit may be written with each character as \uXXXX and with white space around it.
 MAX_ROW_BYTES = 8 * MAX_JSON_BYTES
-TOO_LONG = TooLarge("row", "row_bytes", maximum=MAX_ROW_BYTES)
+TOO_LONG = TooLarge("row", "maximum", what="row_bytes", maximum=MAX_ROW_BYTES)
 
 BOM = b"\xef\xbb\xbf"
 
@@ -27,7 +27,7 @@ BOM = b"\xef\xbb\xbf"
 def check_binary(stream: object, mode: str) -> None:
     """Refuse a stream of text."""
     if isinstance(stream, io.TextIOBase):
-        raise Invalid("stream", "binary", mode=mode)
+        raise Invalid("stream", "type", what="stream", mode=mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +218,7 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
         raise Invalid(
             "encoding",
             "encoding",
+            what="name",
             value=encoding,
             near=nearest(encoding.replace("-", "_"), _text_encodings()),
         )
@@ -248,10 +249,15 @@ def _recoded(
             line += decoder.decode(piece[:good_size]).count("\n")
             byte = error.object[error.start]
             raise Invalid(
-                "encoding", "encoding_byte", encoding=encoding, byte=f"0x{byte:02x}", line=line
+                "encoding",
+                "encoding",
+                what="byte",
+                encoding=encoding,
+                byte=f"0x{byte:02x}",
+                line=line,
             ) from error
         except UnicodeError as error:  # the byte order mark that the encoding needs is missing
-            raise Invalid("encoding", "encoding_mark", encoding=encoding, why=str(error)) from error
+            raise Invalid("encoding", "encoding", what="mark", encoding=encoding, why=str(error)) from error
         line += text.count("\n")
         if text:
             yield text.encode(errors="surrogatepass")

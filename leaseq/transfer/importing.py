@@ -117,11 +117,11 @@ def read(
     file_format = validation.one_of(format, FORMATS, "format")
     table, text_table = file_format in TABLES, file_format in TEXT_TABLES
     if delimiter is not None and (not text_table or delimiter not in NAMES):
-        raise Invalid("delimiter", "delimiter", value=delimiter)
+        raise Invalid("delimiter", "format", what="delimiter", value=delimiter)
     if quotes not in QUOTES or (quotes != "auto" and not text_table):
-        raise Invalid("quotes", "quotes", value=quotes)
+        raise Invalid("quotes", "format", what="quotes", value=quotes)
     if envelope and table:
-        raise Invalid("envelope", "for_formats", formats=("json", "jsonl"), format=file_format)
+        raise Invalid("envelope", "file_format", what="option", formats=("json", "jsonl"), format=file_format)
     if mapping is not None and (envelope or id_field is not None):
         raise Invalid("mapping", "not_together", other="envelope" if envelope else "id_field")
     if envelope and id_field is not None:
@@ -131,7 +131,7 @@ def read(
     if not table:
         return Rows(_json_rows(decoded(_bytes_of(stream), encoding), file_format), convert)
     if header_line is not None and header_line < 0:
-        raise Invalid("header_line", "header_line", value=header_line)
+        raise Invalid("header_line", "format", what="header_line", value=header_line)
     source: Source
     if text_table:
         text = decoded(_bytes_of(stream), encoding)
@@ -145,7 +145,7 @@ def read(
 
 def _bytes_of(stream: BinaryIO | SheetRows) -> BinaryIO:
     if isinstance(stream, SheetRows):
-        raise Invalid("format", "sheet_format")
+        raise Invalid("format", "format", what="sheet_format")
     return stream
 
 

@@ -50,24 +50,24 @@ def format_of(name: str) -> Format:
         return _ENDINGS[ending]
     if (refusal := foreign(name)) is not None:
         raise refusal
-    raise Invalid("format", "format", choices=FORMATS, name=name, endings=list(_ENDINGS))
+    raise Invalid("format", "file_format", what="name", choices=FORMATS, name=name, endings=list(_ENDINGS))
 
 
 def too_many_columns(count: int) -> Invalid:
     """The error of a row with more than MAX_COLUMNS cells."""
-    return Invalid("row", "row_columns", maximum=MAX_COLUMNS, count=count)
+    return Invalid("row", "maximum", what="row_columns", maximum=MAX_COLUMNS, count=count)
 
 
 _FOREIGN = {
-    **dict.fromkeys((".xlsm", ".xls", ".ods", ".numbers"), "format_sheet"),
-    ".parquet": "format_parquet",
+    **dict.fromkeys((".xlsm", ".xls", ".ods", ".numbers"), "sheet"),
+    ".parquet": "parquet",
 }
 
 
 def foreign(name: str) -> Invalid | None:
     """The error of a file that is in none of the formats, such as an old spreadsheet; None for others."""
-    rule = "format_url" if "://" in name else _FOREIGN.get(PurePath(name).suffix.lower())
-    return Invalid("format", rule, choices=FORMATS, name=name) if rule else None
+    what = "url" if "://" in name else _FOREIGN.get(PurePath(name).suffix.lower())
+    return Invalid("format", "file_format", what=what, choices=FORMATS, name=name) if what else None
 
 
 def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = None) -> datetime:
@@ -88,8 +88,8 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
 
 def _no_time(field: str, zone: tzinfo | None, text: str) -> Invalid:
     if zone is None:
-        return Invalid(field, "day_or_time", value=text)
-    return Invalid(field, "day_or_time_in", zone=str(zone), value=text)
+        return Invalid(field, "format", what="day_or_time", value=text)
+    return Invalid(field, "format", what="day_or_time_in", zone=str(zone), value=text)
 
 
 def period_of(
@@ -114,7 +114,7 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
         utc_moment = moment.astimezone(UTC)
         local_moment = utc_moment.astimezone(zone)
     except OverflowError:
-        raise Invalid(field, "years") from None
+        raise Invalid(field, "format", what="years") from None
     if moment.tzinfo is zone and local_moment.replace(tzinfo=None) != moment.replace(tzinfo=None):
         raise Invalid(field, "skipped_time", zone=str(zone), day=f"{moment:%Y-%m-%d}", time=f"{moment:%H:%M}")
     return utc_moment
@@ -204,7 +204,7 @@ class ColumnMapping:
 
     def __post_init__(self) -> None:
         if isinstance(self.payload, str):
-            raise Invalid("payload", "columns", name=self.payload)
+            raise Invalid("payload", "type", what="columns", name=self.payload)
 
     def needs(self) -> tuple[str, ...]:
         """The columns that the file must have."""
@@ -218,7 +218,7 @@ class ColumnMapping:
     def item(self, row: Json) -> NewItem:
         """The new item made from a row. An empty cell is ignored, except for the id, which is required."""
         if not isinstance(row, dict):
-            raise Invalid("row", "row_object")
+            raise Invalid("row", "format", what="row_object")
         fields: dict[str, Any] = {}
         if self.id is not None:
             fields["id"] = identity(row, self.id)
@@ -251,7 +251,7 @@ def _priority(value: Json, name: str) -> int:
 
 def _due(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> datetime:
     if not isinstance(value, str):
-        raise Invalid(name, "time_or_date", value=value)
+        raise Invalid(name, "format", what="time_or_date", value=value)
     text = value.strip()
     if match := _WITH_SLASHES.fullmatch(text):
         text = _iso_date(match, name, value, dates)
@@ -260,7 +260,7 @@ def _due(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Invalid(name, "time_or_date", value=value) from None
+        raise Invalid(name, "format", what="time_or_date", value=value) from None
     return in_zone(moment, zone, name)
 
 
@@ -284,7 +284,12 @@ def _iso_date(match: re.Match[str], name: str, value: Json, dates: Dates | None)
     if order is None:
         if dates is None:
             raise Invalid(name, "date_order", value=value)
-        raise Invalid(name, "day_first" if dates == "day-first" else "month_first", value=value)
+        raise Invalid(
+            name,
+            "format",
+            what="day_first" if dates == "day-first" else "month_first",
+            value=value,
+        )
     day, month = (match[1], match[3]) if order == "day-first" else (match[3], match[1])
     clock = f"T{match[5]:0>5}" if match[5] else ""
     return f"{match[4]}-{int(month):02}-{int(day):02}{clock}"
@@ -349,8 +354,13 @@ class BadRow:
     @property
     def fault(self) -> str:
         """The problem of the row."""
-        fault = str(self.error)
-        return sentence("row_header", {"fault": fault}) if self.is_header else fault
+        fault = sentence(self.error.rule, self.error.values, field=self.column)
+        return sentence("header", {"fault": fault}) if self.is_header else fault
+
+    @property
+    def column(self) -> str:
+        """The column of the refused value; empty if the row itself was refused."""
+        return "" if self.error.field == "row" else self.error.field
 
     @property
     def too_large(self) -> bool:
@@ -384,7 +394,7 @@ class FileItem(NewItem):
 
     def conflict(self) -> BadRow:
         """The row as a bad one, because an item with its id and another payload exists."""
-        row, error = self.row, Invalid("id", "row_conflict", id=self.id)
+        row, error = self.row, Invalid("id", "row", what="conflict", id=self.id)
         return BadRow(row.line, error, row.value, left_out=row.span, raw=row.raw, id=self.id)
 
 
@@ -393,7 +403,7 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
     if id_field is None:
         return checked_item(NewItem(value))
     if not isinstance(value, dict):
-        raise Invalid("id", "id_field_object", name=id_field)
+        raise Invalid("id", "format", what="id_object", name=id_field)
     return checked_item(NewItem(value, id=identity(value, id_field)))
 
 
@@ -405,7 +415,7 @@ def identity(row: dict[str, Json], id_field: str) -> str:
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
     if not isinstance(id, str):
-        raise Invalid(id_field, "id_value", value=id)
+        raise Invalid(id_field, "format", what="id_value", value=id)
     return validation.item_id(id, id_field)
 
 
@@ -419,16 +429,16 @@ def from_export(value: Json) -> NewItem:
 def from_envelope(value: Json) -> NewItem:
     """A new item in the form that REST accepts: an object with payload, id, priority and so on."""
     if not isinstance(value, dict):
-        raise Invalid("item", "item_shape", shape=_ENVELOPE, value=value)
+        raise Invalid("item", "format", what="item_shape", shape=_ENVELOPE, value=value)
     unknown_names = sorted(set(value) - set(ENVELOPE_FIELDS))
     if "payload" not in value:
         raise _no_payload(unknown_names)
     if unknown_names:
         raise Invalid(
             unknown_names[0],
-            "item_field",
+            "one_of",
             choices=ENVELOPE_FIELDS,
-            name=unknown_names[0],
+            value=unknown_names[0],
             near=nearest(unknown_names[0], ENVELOPE_FIELDS),
         )
     fields = {name: part for name, part in value.items() if part is not None or name == "payload"}
@@ -446,7 +456,7 @@ def _no_payload(unknown_names: list[str]) -> Invalid:
     if not unknown_names:
         return Invalid("payload", "required")
     if near := nearest(unknown_names[0], ("payload",)):
-        return Invalid("payload", "payload_misspelt", name=unknown_names[0], near=near)
+        return Invalid("payload", "required", name=unknown_names[0], near=near)
     wrapped = ", ".join(f'"{name}": …' for name in unknown_names[:5])
     shape = f'{{"payload": {{{wrapped}}}}}'
     return Invalid("payload", "payload_unwrapped", names=unknown_names[:5], shape=shape)
@@ -467,4 +477,4 @@ def utc_time(value: object, field: str) -> datetime:
                 return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise Invalid(field, "utc_time", value=value)
+    raise Invalid(field, "format", what="utc_time", value=value)

@@ -31,7 +31,7 @@ _TYPES: dict[Kind | None, tuple[type, ...]] = {
     "json": (list, dict),
     None: (bool, int, float, list, dict),
 }
-_RULES: dict[Kind | None, str] = {
+_FORMATS: dict[Kind | None, str] = {
     "boolean": "cell_boolean",
     "number": "cell_number",
     "json": "cell_json",
@@ -154,7 +154,7 @@ def value_of(cell: Json, column: str, kind: Kind | None = None) -> Json:
         return value
     if value is None and (cell is None or not str(cell).strip()):
         return None
-    raise Invalid(column, _RULES[kind], value=cell)
+    raise Invalid(column, "format", what=_FORMATS[kind], value=cell)
 
 
 def _value_of_text(cell: str) -> Json:
@@ -282,7 +282,7 @@ class Table:
         first = next(records, None)
         if first is None:
             line = self._chosen_line or 1
-            yield BadRow(line, Invalid("row", "row_empty"))
+            yield BadRow(line, Invalid("row", "row", what="empty"))
             return
         if isinstance(first, BadRow):
             yield replace(first, is_header=first.remedy != "delimiter", value=None)
@@ -363,9 +363,7 @@ class Table:
             return None
         self._summary = replace(self._summary, header_line=wider[0].line)
         count = sum(map(_has_content, wider[0].value))
-        return BadRow(
-            first.line, Invalid("row", "row_title", line=wider[0].line, count=count), remedy="header"
-        )
+        return BadRow(first.line, Invalid("row", "title", line=wider[0].line, count=count), remedy="header")
 
     def _row(self, record: Row | BadRow) -> Row | BadRow:
         """The record as a dict by its columns' names."""
@@ -382,29 +380,23 @@ class Table:
         if extra and (len(cells) <= self._width or (self._has_header and not self._source.is_text)):
             error = Invalid(
                 "row",
-                "row_unnamed_column",
+                "row",
+                what="unnamed_column",
                 column=extra[0],
                 letter=column_letter(extra[0]),
                 cell=_short(cells[extra[0] - 1]),
                 line=self._summary.header_line,
             )
         else:
-            width, count = self._width, len(cells)
-            if marks := self._source.marks:
-                error = Invalid(
-                    "row",
-                    "row_width" if self._has_header else "row_first_width",
-                    columns=width,
-                    count=count,
-                    marks=marks,
-                )
-            else:
-                error = Invalid(
-                    "row",
-                    "row_width_sheet" if self._has_header else "row_first_width_sheet",
-                    columns=width,
-                    count=count,
-                )
+            separators: dict[str, Any] = {"marks": marks} if (marks := self._source.marks) else {}
+            error = Invalid(
+                "row",
+                "width",
+                what="header" if self._has_header else "first",
+                columns=self._width,
+                count=len(cells),
+                **separators,
+            )
         return BadRow(record.line, error, cells, remedy, record.span, raw=raw)
 
     def _cells(self, cells: list[Any]) -> list[Any]:
@@ -447,10 +439,10 @@ def _header_problem(line: int, names: Sequence[str], needs: Sequence[str]) -> Ba
     for number, name in enumerate(names, 1):
         if name in columns:
             first, second = (f"{n} ({column_letter(n)})" for n in (columns[name], number))
-            error = Invalid("row", "row_column_twice", name=name, first=first, second=second)
+            error = Invalid("row", "row", what="column_twice", name=name, first=first, second=second)
             return BadRow(line, error, remedy="header")
         columns[name] = number
     for name in needs:
         if name not in columns:
-            return BadRow(line, Invalid("row", "row_no_column", name=name, names=list(names)))
+            return BadRow(line, Invalid("row", "row", what="no_column", name=name, names=list(names)))
     return None

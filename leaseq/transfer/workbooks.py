@@ -123,7 +123,7 @@ def _loaded(file: IO[bytes]) -> Any:
     try:
         import openpyxl  # noqa: PLC0415  # an extra, and slow to import
     except ImportError:
-        raise Invalid("format", "xlsx_extra") from None
+        raise Invalid("format", "workbook", what="extra") from None
     _check_sizes(file)
     with _faults_refused():
         return openpyxl.load_workbook(file, read_only=True, data_only=True)
@@ -150,7 +150,7 @@ def _rows_of(sheet: Any) -> Iterator[list[Json]]:
     with _faults_refused():
         for number, row in enumerate(sheet.iter_rows(), 1):
             if number > MAX_ROWS:
-                raise Invalid("file", "sheet_rows", maximum=MAX_ROWS)
+                raise Invalid("file", "maximum", what="sheet_rows", maximum=MAX_ROWS)
             cells = [_value_of(cell) for cell in row]
             while cells and cells[-1] == "":
                 cells.pop()
@@ -178,7 +178,7 @@ def _copy(stream: BinaryIO, file: IO[bytes]) -> None:
         checkpoint()
         size += len(piece)
         if size > MAX_BYTES:
-            raise Invalid("file", "sheet_bytes", maximum=MAX_BYTES)
+            raise Invalid("file", "maximum", what="sheet_bytes", maximum=MAX_BYTES)
         file.write(piece)
 
 
@@ -196,7 +196,7 @@ def _check_sizes(file: IO[bytes]) -> None:
         for part in parts
     )
     if is_too_large:
-        raise Invalid("file", "sheet_unpacked", maximum=MAX_UNPACKED, times=MAX_EXPANSION)
+        raise Invalid("file", "maximum", what="sheet_unpacked", maximum=MAX_UNPACKED, times=MAX_EXPANSION)
 
 
 def _is_sheet(part: zipfile.ZipInfo) -> bool:
@@ -226,7 +226,7 @@ def _moment(value: datetime, number_format: str) -> str:
 
 
 def _damaged(error: Exception) -> Invalid:
-    return Invalid("file", "sheet", why=f"{type(error).__name__}: {str(error)[:100]}")
+    return Invalid("file", "workbook", what="whole", why=f"{type(error).__name__}: {str(error)[:100]}")
 
 
 # Limits of the format.
@@ -288,7 +288,7 @@ def workbook(names: Sequence[str], rows: Iterable[Mapping[str, Json]]) -> Iterat
             sheet.write((_HEAD + _SHEET_HEAD + _row(1, columns, {name: name for name in names})).encode())
             for number, row in enumerate(rows, 2):
                 if number > MAX_ROWS:
-                    raise Invalid("format", "xlsx_rows", maximum=MAX_ROWS)
+                    raise Invalid("format", "maximum", what="xlsx_rows", maximum=MAX_ROWS)
                 sheet.write(_row(number, columns, row).encode())
                 if output.size >= _PIECE:
                     yield output.take()
@@ -339,7 +339,13 @@ def _cell(place: str, name: str, row: Mapping[str, Json]) -> str:
     text = value if isinstance(value, str) else compact_json(value)
     if len(text) > MAX_TEXT // 2 and len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
         raise Invalid(
-            "format", "xlsx_cell", maximum=MAX_TEXT, count=len(text), name=name, id=str(row.get("id"))
+            "format",
+            "workbook",
+            what="cell",
+            maximum=MAX_TEXT,
+            count=len(text),
+            name=name,
+            id=str(row.get("id")),
         )
     escaped = escape(_SPECIAL.sub(lambda match: f"_x{ord(match[0]):04X}_", text))
     return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is></c>'

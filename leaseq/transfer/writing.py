@@ -235,7 +235,7 @@ def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
         return 0, set(), None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise Invalid("after", "answers_cursor", beginning=BEGINNING, value=cursor)
+        raise Invalid("after", "format", what="answers_cursor", beginning=BEGINNING, value=cursor)
     name, time, tokens, place = match.groups()
     if name != queue:
         raise Invalid("after", "other_queues_cursor", queue=queue, beginning=BEGINNING, other=name)
@@ -244,7 +244,7 @@ def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
     try:
         return int(time), set(), urlsafe_b64decode(place).decode()
     except ValueError:
-        raise Invalid("after", "answers_cursor", beginning=BEGINNING, value=cursor) from None
+        raise Invalid("after", "format", what="answers_cursor", beginning=BEGINNING, value=cursor) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ def _encode(
     file_format = validation.one_of(format, FORMATS, "format")
     for name in ("raw_cells", "bom"):
         if getattr(options, name) and file_format not in TEXT_TABLES:
-            raise Invalid(name, "for_formats", formats=TEXT_TABLES, format=file_format)
+            raise Invalid(name, "file_format", what="option", formats=TEXT_TABLES, format=file_format)
     if file_format == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if file_format == "json":
@@ -360,7 +360,7 @@ def _spool_rows(shapes: Iterable[dict[str, Any]], columns: Columns, spool: IO[by
     for shape in with_checkpoints(shapes):
         columns.gather(shape)
         if len(columns) > MAX_COLUMNS:
-            raise Invalid("format", "table_columns", maximum=MAX_COLUMNS)
+            raise Invalid("format", "maximum", what="table_columns", maximum=MAX_COLUMNS)
         spool.write(compact_json(shape).encode() + b"\n")
     spool.seek(0)
     return columns.names()

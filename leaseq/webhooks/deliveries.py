@@ -188,7 +188,7 @@ class Deliveries:
         if endpoint.disabled_at is not None:
             raise Invalid("id", "endpoint_disabled", id=endpoint.id)
         if delivery is None and since is None and not failed:
-            raise Invalid("since", "replay_since")
+            raise Invalid("since", "format", what="replay_since")
         run, sent_ids = secrets.token_hex(4), set[str]()
         items = [] if delivery is None else [self._replayable(endpoint, delivery)]
         for item in items or self._ended_items(endpoint.id, since, failed):
@@ -220,9 +220,9 @@ class Deliveries:
         if endpoint.id not in item.requires:
             raise ItemNotFound(QUEUE, delivery)
         if is_test(delivery):
-            raise Invalid("delivery", "replay_test")
+            raise Invalid("delivery", "replay", what="test")
         if item.state not in ("finished", "dead"):
-            raise Invalid("delivery", "replay_open")
+            raise Invalid("delivery", "replay", what="open")
         return item
 
     def _ended_items(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:

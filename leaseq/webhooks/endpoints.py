@@ -198,7 +198,7 @@ class Endpoints:
         names = _checked_queues(queues)
         refuse_url(url, allow)
         if len(self.all()) >= MAX_ENDPOINTS:
-            raise Invalid("url", "endpoints", maximum=MAX_ENDPOINTS)
+            raise Invalid("url", "maximum", what="endpoints", maximum=MAX_ENDPOINTS)
         id, secret = f"wh-{secrets.token_hex(6)}", _new_secret()
         now = self._now(id, "added")
         definition = {
@@ -321,11 +321,11 @@ def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) 
 
 def _checked_queues(queues: object) -> tuple[str, ...]:
     if isinstance(queues, str) or not isinstance(queues, Sequence) or len(queues) > MAX_QUEUES:
-        raise Invalid("queues", "queue_names", maximum=MAX_QUEUES)
+        raise Invalid("queues", "format", what="queue_names", maximum=MAX_QUEUES)
     try:
         return tuple(sorted({validation.queue_name(name) for name in queues}))
     except Invalid:
-        raise Invalid("queues", "queue_names", maximum=MAX_QUEUES) from None
+        raise Invalid("queues", "format", what="queue_names", maximum=MAX_QUEUES) from None
 
 
 def _new_secret() -> str:

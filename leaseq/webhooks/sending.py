@@ -75,22 +75,22 @@ def networks(text: str) -> Networks:
     try:
         return tuple(ipaddress.ip_network(word) for word in re.split(r"[\s,]+", text) if word)
     except ValueError as error:
-        raise Invalid(SETTING, "webhook_networks", why=str(error)) from None
+        raise Invalid(SETTING, "address", what="networks", why=str(error)) from None
 
 
 def target_of(url: object) -> Target:
     """Parse a URL. Raises Invalid if webhooks can't be sent to it, whatever its address."""
     if not isinstance(url, str) or len(url) > MAX_URL or not _PRINTABLE.match(url):
-        raise Invalid("url", "webhook_url", maximum=MAX_URL)
+        raise Invalid("url", "address", what="url", maximum=MAX_URL)
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Invalid("url", "webhook_url", maximum=MAX_URL, why=str(error)) from None
+        raise Invalid("url", "address", what="url", maximum=MAX_URL, why=str(error)) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or "#" in url:
-        raise Invalid("url", "webhook_url", maximum=MAX_URL)
+        raise Invalid("url", "address", what="url", maximum=MAX_URL)
     if not all(0 < len(label) <= _MAX_LABEL for label in parts.hostname.removesuffix(".").split(".")):
-        raise Invalid("url", "webhook_host", maximum=_MAX_LABEL)
+        raise Invalid("url", "format", what="webhook_host", maximum=_MAX_LABEL)
     return _target(parts, parts.hostname, port)
 
 
@@ -108,7 +108,7 @@ def refuse_url(url: str, allow: Networks) -> None:
         check(target, resolve(target), allow)
     except OSError:
         if not target.https:
-            raise Invalid("url", "webhook_https", setting=SETTING) from None
+            raise Invalid("url", "format", what="webhook_https", setting=SETTING) from None
 
 
 def resolve(target: Target) -> list[str]:
@@ -141,9 +141,11 @@ def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
         if is_allowed(address, allow):
             continue
         if not is_public(address):
-            raise AddressRefused("url", "not_public", host=target.host, address=text, setting=SETTING)
+            raise AddressRefused(
+                "url", "address", what="private", host=target.host, address=text, setting=SETTING
+            )
         if not target.https:
-            raise AddressRefused("url", "not_encrypted", host=target.host, address=text)
+            raise AddressRefused("url", "address", what="plain", host=target.host, address=text)
 
 
 def is_allowed(address: _Address, allow: Networks) -> bool:

@@ -63,7 +63,7 @@ def _excerpt(value: object) -> str:
 def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, QueueHandlers]:
     """The handlers of each queue, by its name."""
     if not isinstance(handlers, Mapping) or not handlers:
-        raise Invalid("handlers", "handlers")
+        raise Invalid("handlers", "format", what="handlers")
     fields = {} if by is None else _per_queue(handlers, by, "by", str, "by_name")
     retries = _per_queue(handlers, retry, "retry", bool, "boolean")
     queues: dict[str, QueueHandlers] = {}
@@ -73,13 +73,19 @@ def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, Q
         if isinstance(handler, Mapping):
             queues[name] = QueueHandlers(None, *_by_value(name, handler, fields.get(name)), is_retried)
         elif not callable(handler):
-            raise Invalid("handlers", "handler", queue=name, kind=type(handler).__name__)
+            raise Invalid(
+                "handlers",
+                "handler",
+                what="callable",
+                queue=name,
+                kind=type(handler).__name__,
+            )
         elif isinstance(by, Mapping) and name in by:
-            raise Invalid("by", "by_for_values", queue=name)
+            raise Invalid("by", "handler", what="by_one", queue=name)
         else:
             queues[name] = QueueHandlers(handler, retry=is_retried)
     if by is not None and not any(queue.by for queue in queues.values()):
-        raise Invalid("by", "by_unused")
+        raise Invalid("by", "handler", what="by_unused")
     return queues
 
 
@@ -87,21 +93,26 @@ def _by_value(
     name: str, mapping: Mapping[object, object], field: str | None
 ) -> tuple[str, dict[str, Handler]]:
     if field is None:
-        raise Invalid("by", "by_required", queue=name)
+        raise Invalid("by", "handler", what="by_required", queue=name)
     if not mapping:
-        raise Invalid("handlers", "no_handler", queue=name)
+        raise Invalid("handlers", "handler", what="none", queue=name)
     handlers: dict[str, Handler] = {}
     for value, handler in mapping.items():
         if not isinstance(value, str) or not callable(handler):
             raise Invalid(
-                "handlers", "handler_values", name=field, queue=name, pair=f"{value!r}: {handler!r}"
+                "handlers",
+                "handler",
+                what="values",
+                name=field,
+                queue=name,
+                pair=f"{value!r}: {handler!r}",
             )
         handlers[value] = handler
     return field, handlers
 
 
 def _per_queue(
-    handlers: Mapping[str, object], setting: object, option: str, type: type[T], rule: str
+    handlers: Mapping[str, object], setting: object, option: str, type: type[T], what: str
 ) -> dict[str, T]:
     """The setting of each queue: one value for all, or a mapping from queue names."""
     values: dict[str, T] = {}
@@ -109,8 +120,8 @@ def _per_queue(
         setting.items() if isinstance(setting, Mapping) else dict.fromkeys(handlers, setting).items()
     ):
         if name not in handlers:
-            raise Invalid(option, "worker_queue", choices=list(handlers), name=name)
+            raise Invalid(option, "one_of", choices=list(handlers), value=name)
         if not isinstance(value, type) or value == "":
-            raise Invalid(option, rule, value=value)
+            raise Invalid(option, "format", what=what, value=value)
         values[name] = value
     return values

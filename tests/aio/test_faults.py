@@ -101,7 +101,7 @@ def test_each_write_waits_for_fsync(own_server: EmbeddedServer) -> None:
             await queue.stats()
         stats = await redis.info("commandstats")
         assert stats["cmdstat_waitaof"]["calls"] == 3
-        with refused("durable_replica"):
+        with refused("durable", what="replica"):
             await queue.configure(durable="replica")
 
     in_loop(own_server.url, "reviews", work)

@@ -79,7 +79,7 @@ def test_import_of_file_shows_progress_bar_and_row_count(
     assert numbers(screen, "rows")[-1] == "2"
     assert WHOLE_BAR in screen
     assert is_erased(screen, "rows")
-    assert "line 1: row: expected each key once in an object, got '[b]' twice" in screen
+    assert "line 1: expected each key once in an object, got '[b]' twice" in screen
 
 
 def test_dry_run_progress_counts_readable_and_bad_rows(

@@ -22,6 +22,7 @@ BASE = "base"  # the modules of leaseq/ next to its folders; they count as one c
 
 # From the lowest. A folder that is in no layer is refused.
 LEASEQ_LAYERS: tuple[set[str], ...] = (
+    {"sentences"},  # the texts of errors
     {BASE},
     {"engine"},
     {"queue"},

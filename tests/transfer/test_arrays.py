@@ -27,7 +27,7 @@ def test_too_long_text_with_escaped_quotes_is_skipped(before: bytes) -> None:
     # In one of the three cases, a backslash is the last byte before the beginning of the text is discarded.
     text = before + b'\\"]' * MAX_ROW_BYTES
     rows = read(b'["' + text + b'",\n1]', "json")
-    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert bad_rows(rows) == [(1, "expected a row of at most 2,097,152 bytes, got more")]
     assert payloads(rows) == [1]
 
 
@@ -45,7 +45,7 @@ def test_text_of_maximum_row_size_is_a_row_for_any_chunk_boundary(spaces: int) -
 def test_text_of_one_byte_more_than_a_row_may_have_is_refused(spaces: int) -> None:
     long_text = b'"' + b"x" * (MAX_ROW_BYTES - 1) + b'"'
     rows = read(b"[" + b" " * spaces + long_text + b"]", "json")
-    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert bad_rows(rows) == [(1, "expected a row of at most 2,097,152 bytes, got more")]
 
 
 def test_too_long_text_is_not_held_in_memory() -> None:
@@ -71,6 +71,6 @@ def test_too_long_text_is_not_held_in_memory() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert bad_rows(rows) == [(1, "expected a row of at most 2,097,152 bytes, got more")]
     assert payloads(rows) == [1]
     assert peak < 6 * MAX_ROW_BYTES

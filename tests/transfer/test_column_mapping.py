@@ -99,7 +99,7 @@ def test_missing_column_is_reported_once() -> None:
 
 def test_row_without_fields_is_reported() -> None:
     assert bad_rows(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
-        (1, "row: expected an object with named fields")
+        (1, "expected an object with named fields")
     ]
 
 

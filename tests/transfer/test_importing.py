@@ -16,7 +16,7 @@ from leaseq.models import Answer, EnqueuedMany
 from leaseq.transfer import BadRow, ImportResult, NewItem
 from tests.transfer.test_writing import answer
 
-BAD = Invalid("row", "row_nul")
+BAD = Invalid("row", "row", what="nul")
 
 
 class CollectingTarget:

@@ -121,7 +121,7 @@ def test_too_long_row_affects_no_other_row_if_quotes_are_text() -> None:
     data = b'a\n"' + b"x" * 2_097_152 + b'\none\n"two\n'
     for quotes in ("none", "auto"):
         rows = read(data, "tsv", quotes=quotes)
-        assert bad_rows(rows) == [(2, "a row of at most 2,097,152 bytes")]
+        assert bad_rows(rows) == [(2, "expected a row of at most 2,097,152 bytes, got more")]
         assert payloads(rows) == [{"a": "one"}, {"a": '"two'}]
     data = b'a\n"zero"\n"' + b"x" * 2_097_152 + b'\n"one"\n'
     assert payloads(read(data, "tsv")) == [{"a": "zero"}, {"a": "one"}]

@@ -137,7 +137,7 @@ BAD_TABLES = [
     ),
     pytest.param(
         b"a\n" + b"x" * (3 * MAX_ROW_BYTES) + b"\ny\n",
-        [(2, "a row of at most 2,097,152 bytes")],
+        [(2, "expected a row of at most 2,097,152 bytes, got more")],
         [{"a": "y"}],
         id="row too long",
     ),
@@ -174,20 +174,20 @@ DEEP = b"[" * 70 + b"]" * 70
 
 
 BAD_VALUES = [
-    pytest.param(b"NaN", "row: expected JSON numbers, got NaN", id="NaN"),
-    pytest.param(b'{"a":-Infinity}', "row: expected JSON numbers, got -Infinity", id="Infinity"),
-    pytest.param(b"1e999", "row: expected numbers that a double can hold", id="1e999"),
-    pytest.param(b"9" * 5_000, "row: expected whole numbers of at most 308 digits", id="huge integer"),
+    pytest.param(b"NaN", "expected JSON numbers, got NaN", id="NaN"),
+    pytest.param(b'{"a":-Infinity}', "expected JSON numbers, got -Infinity", id="Infinity"),
+    pytest.param(b"1e999", "expected numbers that a double can hold", id="1e999"),
+    pytest.param(b"9" * 5_000, "expected whole numbers of at most 308 digits, got more", id="huge integer"),
+    pytest.param(b'{"a":1,"a":2}', "expected each key once in an object, got 'a' twice", id="duplicate key"),
+    pytest.param(DEEP, "expected JSON at most 64 levels deep, got more", id="too deep"),
     pytest.param(
-        b'{"a":1,"a":2}', "row: expected each key once in an object, got 'a' twice", id="duplicate key"
-    ),
-    pytest.param(DEEP, "row: expected JSON at most 64 levels deep", id="too deep"),
-    pytest.param(
-        b"[" * 100_000 + b"]" * 100_000, "row: expected JSON at most 64 levels deep", id="deeper than Python"
+        b"[" * 100_000 + b"]" * 100_000,
+        "expected JSON at most 64 levels deep, got more",
+        id="deeper than Python",
     ),
     pytest.param(
         b'"\xff"',
-        f"row: expected UTF-8 text, got byte 1, which is not valid: {REMEDIES['encoding']}",
+        f"expected UTF-8 text, got byte 1, which is not valid: {REMEDIES['encoding']}",
         id="not UTF-8",
     ),
     pytest.param(b'"\\ud800"', "payload: expected text without lone surrogates", id="lone surrogate"),
@@ -197,7 +197,9 @@ BAD_VALUES = [
         id="too long",
     ),
     pytest.param(
-        b'"' + b"x" * (3 * MAX_ROW_BYTES) + b'"', "a row of at most 2,097,152 bytes", id="row too long"
+        b'"' + b"x" * (3 * MAX_ROW_BYTES) + b'"',
+        "expected a row of at most 2,097,152 bytes, got more",
+        id="row too long",
     ),
 ]
 
@@ -220,7 +222,7 @@ def test_malformed_json_is_reported_with_line_and_others_are_read(format: str, v
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
     assert [(line, message.split(" (")[0]) for line, message in bad_rows(rows)] == [
-        (2, "row: expected well-formed JSON, got an error")
+        (2, "expected well-formed JSON, got an error")
     ]
     assert payloads(rows) == [1, 2]
 

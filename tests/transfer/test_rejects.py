@@ -78,7 +78,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": BY_ID},
             b'{"id":"ok"}\n{"n": 1.50}\n{broken "\n',
             b'{"rejected_line":2,' + NO_ID + b',"row":{"n":1.5}}\n'
-            b'{"rejected_line":3,"rejected_reason":"row: expected well-formed JSON, got an error ('
+            b'{"rejected_line":3,"rejected_reason":"expected well-formed JSON, got an error ('
             + BROKEN
             + b')","text":"{broken \\""}\n',
             id="jsonl",
@@ -88,7 +88,7 @@ def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": BY_ID},
             b'[{"id":"ok"},\n{"n":1}, 7]',
             b'[\n{"rejected_line":2,' + NO_ID + b',"row":{"n":1}},\n'
-            b'{"rejected_line":2,"rejected_reason":"row: expected an object with named fields","row":7}\n]\n',
+            b'{"rejected_line":2,"rejected_reason":"expected an object with named fields","row":7}\n]\n',
             id="json",
         ),
         pytest.param("csv", {}, b"a\n1\n", b"", id="table without bad rows"),
@@ -144,4 +144,7 @@ def test_row_resembling_a_rejected_row_is_a_payload() -> None:
 
 def test_too_long_row_is_reported_without_its_content() -> None:
     table = rejects_of(b"a,b\n" + b"x" * (MAX_ROW_BYTES + 5) + b"\n", "csv")
-    assert table == b"rejected_line,rejected_reason,a,b\n2,a row of at most 2097152 bytes,\r\n"
+    assert (
+        table
+        == b"rejected_line,rejected_reason,a,b\n2,expected a row of at most 2097152 bytes; got more,\r\n"
+    )

@@ -62,8 +62,8 @@ def test_missing_id_column_is_reported_once() -> None:
     rows = read(b"b,c\n1,2\n3,4\n", "csv", id_field="a")
     (bad_row,) = rows
     assert isinstance(bad_row, BadRow)
-    assert (bad_row.line, bad_row.error.rule) == (1, "row_no_column")
-    assert bad_row.error.values == {"name": "a", "names": ["b", "c"]}
+    assert (bad_row.line, bad_row.error.values["what"]) == (1, "no_column")
+    assert bad_row.error.values == {"what": "no_column", "name": "a", "names": ["b", "c"]}
 
 
 def test_envelope_is_read_as_a_new_item() -> None:

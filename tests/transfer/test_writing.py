@@ -224,7 +224,7 @@ def test_table_with_too_many_columns_is_refused_and_jsonl_suggested() -> None:
     wide_answers = (
         answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1)
     )
-    with refused("table_columns"):
+    with refused("maximum", what="table_columns"):
         transfer.write(wide_answers, io.BytesIO(), "csv")
 
 
@@ -233,7 +233,7 @@ def test_column_limit_of_a_table_is_exact(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(writing, "MAX_COLUMNS", columns)
     assert len(table("csv", answer())[0]) == columns
     monkeypatch.setattr(writing, "MAX_COLUMNS", columns - 1)
-    with refused("table_columns"):
+    with refused("maximum", what="table_columns"):
         table("csv", answer())
 
 

@@ -107,7 +107,7 @@ def test_invalid_condition_is_refused(when: Any) -> None:
 
 
 def test_condition_without_questions_is_refused() -> None:
-    with refused("form_when_unknown"):
+    with refused("form_when", what="unknown"):
         check_form({"when": {"why": {"about": "refund"}}})
 
 

@@ -54,7 +54,7 @@ def test_value_is_accepted_only_if_all_its_keys_are_text(value: Any) -> None:
     if all(isinstance(key, str) for key in keys(value)):
         assert load_json(dump_json(value, "result")) == value
     else:
-        with refused("json_text_keys"):
+        with refused("json", what="text_keys"):
             dump_json(value, "result")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 import leaseq
 import leaseq.webapp
 from leaseq import Invalid, sentences
-from leaseq.sentences import RULES, placeholders
+from leaseq.sentences import RULES, rule_of
+from leaseq.sentences.rule import placeholders
 
 _FOLDERS = [Path(module.__path__[0]).resolve() for module in (leaseq, leaseq.webapp)]
-_FILES = [path for root in _FOLDERS for path in sorted(root.rglob("*.py")) if path.name != "sentences.py"]
+_FILES = [path for root in _FOLDERS for path in sorted(root.rglob("*.py")) if path.parent.name != "sentences"]
 _RULE_PLACES = {
     "Invalid": 1,
     "TooLarge": 1,
@@ -29,8 +31,15 @@ _RULE_PLACES = {
 """Where in a call of this name the rule is."""
 
 
-def calls() -> Iterator[tuple[str, str, set[str]]]:
-    """Each call that names a rule: its place, the rule, and the names of its values."""
+def choices(node: ast.expr | None) -> list[str]:
+    """The texts that an expression may have."""
+    if isinstance(node, ast.IfExp):
+        return choices(node.body) + choices(node.orelse)
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+def calls() -> Iterator[tuple[str, str, str, set[str]]]:
+    """Each call that names a rule: its place, the rule, its kind if that stands there, and its values."""
     for path in _FILES:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call):
@@ -39,32 +48,40 @@ def calls() -> Iterator[tuple[str, str, set[str]]]:
             place = _RULE_PLACES.get(name)
             if place is None or len(node.args) <= place or any(one.arg is None for one in node.keywords):
                 continue
-            values = {str(one.arg) for one in node.keywords} - {"errors", "field"}
-            rule = node.args[place]
-            for one in (rule.body, rule.orelse) if isinstance(rule, ast.IfExp) else (rule,):
-                if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                    yield f"{path}:{node.lineno}", one.value, values
+            values = {str(one.arg): one.value for one in node.keywords if one.arg not in ("errors", "field")}
+            what = values.pop("what", None)
+            for rule, kind in product(choices(node.args[place]), choices(what) or ("",)):
+                if what is None or kind:
+                    yield f"{path}:{node.lineno}", rule, kind, set(values)
 
 
 def test_each_place_names_a_rule_and_its_values() -> None:
-    wrong: list[tuple[str, str, set[str]]] = []
-    for place, rule, values in calls():
-        if rule not in RULES:
-            wrong.append((place, rule, values))
+    wrong: list[tuple[str, str, str, set[str]]] = []
+    for place, name, what, values in calls():
+        try:
+            rule = rule_of(name, {"what": what})
+        except KeyError:
+            wrong.append((place, name, what, values))
             continue
-        texts = RULES[rule]
-        required = placeholders(texts.sentence) | placeholders(texts.expected)
-        optional = [placeholders(texts.got), placeholders(texts.advice)]
+        required = placeholders(rule.sentence) | placeholders(rule.expected)
+        optional = [placeholders(text) for text in rule.texts]
         known = required.union(*optional)
-        halves = [one for one in optional if (one - required) & values and not one <= values]
+        halves = {
+            name
+            for name in (known - required) & values
+            if not any(name in names and names <= values for names in optional)
+        }
         if not required <= values <= known or halves:
-            wrong.append((place, rule, values))
+            wrong.append((place, name, what, values))
     assert wrong == []
 
 
 def test_each_rule_is_used() -> None:
     source = "\n".join(path.read_text() for path in _FILES)
-    assert [rule for rule in RULES if f'"{rule}"' not in source] == []
+    names = {
+        name for rule, group in RULES.items() for name in (rule, *(group if isinstance(group, dict) else ()))
+    }
+    assert [name for name in names if f'"{name}"' not in source] == []
 
 
 def test_unknown_rule_and_missing_value_are_errors() -> None:
@@ -98,8 +115,8 @@ def test_advice_is_left_out_without_its_value() -> None:
 
 
 def test_values_are_json_and_short() -> None:
-    error = Invalid("f", "type", type="x", kind=object())
+    error = Invalid("f", "type", what="filter", kind=object())
     assert isinstance(error.values["kind"], str)
-    assert len(Invalid("f", "json", why="x" * 5_000).values["why"]) <= 1_000
+    assert len(Invalid("f", "request", why="x" * 5_000).values["why"]) <= 1_000
     assert error.at("g").field == "g"
     assert error.field == "f"

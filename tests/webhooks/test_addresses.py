@@ -190,7 +190,7 @@ def test_endpoint_may_have_a_hundred_queues(hooks: Hooks) -> None:
 def test_endpoint_number_101_is_refused(hooks: Hooks) -> None:
     for _ in range(100):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")
-    with refused("endpoints"):
+    with refused("maximum", what="endpoints"):
         hooks.endpoints.add("https://8.8.8.8/", by="ann")
 
 

@@ -205,15 +205,15 @@ def test_invalid_replay_is_refused(hooks: Hooks, receiver: Receiver) -> None:
     hooks.finish("a")
     hooks.feed()
     (delivery,) = hooks.log(hook.endpoint)
-    with refused("replay_open"):
+    with refused("replay", what="open"):
         hooks.deliveries.replay(hook.endpoint, delivery=delivery.id)
     with pytest.raises(leaseq.ItemNotFound):
         hooks.deliveries.replay(other_hook.endpoint, delivery=delivery.id)
     with pytest.raises(leaseq.ItemNotFound):
         hooks.deliveries.replay(hook.endpoint, delivery="none")
-    with refused("replay_since"):
+    with refused("format", what="replay_since"):
         hooks.deliveries.replay(hook.endpoint)
-    with refused("replay_test"):
+    with refused("replay", what="test"):
         hooks.deliveries.replay(hook.endpoint, delivery=hooks.test(hook.endpoint).id)
     disabled_endpoint = hooks.endpoints.disable(hook.endpoint.id, "a test")
     with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {hook.endpoint.id}"):

@@ -159,7 +159,7 @@ def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
     new_items: list[leaseq.NewItem] = []
     for place, value in enumerate(in_slices(values)):
         if place == MAX_ARRAY:
-            raise leaseq.Invalid("body", "array_length", maximum=MAX_ARRAY, type=NDJSON)
+            raise leaseq.Invalid("body", "maximum", what="array", maximum=MAX_ARRAY, type=NDJSON)
         try:
             new_items.append(transfer.from_envelope(value))
         except leaseq.Invalid as error:
@@ -194,7 +194,7 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
     counts = items.enqueue_many(queue, good_rows(), conflicts.add)
     if bad_rows:
         bad_row = bad_rows[0]
-        message = bad_row.message.removeprefix("row: ")
+        message = bad_row.message
         status, code = (413, "too-large") if bad_row.too_large else (400, "invalid")
         problem = Problem.of(status, code, "bad_line", field="body", line=bad_row.line, why=message)
         problem.members |= {"line": bad_row.line, **conflicts.members(counts)}

@@ -54,7 +54,7 @@ def derived_id(queue: str, key: str, number: int) -> str:
 
 
 def key_reused() -> Problem:
-    return Problem.of(422, "key-reused", "key_reused", field=HEADER, header=HEADER)
+    return Problem.of(422, "key-reused", "key", what="reused", field=HEADER, header=HEADER)
 
 
 def _hash(*parts: str) -> str:
@@ -122,7 +122,7 @@ def begin() -> Response | None:
     if record.hash and record.hash != keyed.hash.hexdigest():
         raise key_reused()
     if isinstance(record, InProgress):
-        problem = Problem.of(409, "in-progress", "key_in_progress", header=HEADER)
+        problem = Problem.of(409, "in-progress", "key", what="in_progress", header=HEADER)
         problem.headers["Retry-After"] = "1"
         raise problem
     return _stored_response(record)
@@ -141,7 +141,7 @@ def _drain(digest: Any) -> None:
 
 def _stored_response(answer: StoredResponse) -> Response:
     if answer.body is None:
-        raise Problem.of(409, "answer-not-kept", "answer_not_kept", header=HEADER, status=answer.status)
+        raise Problem.of(409, "answer-not-kept", "key", what="not_kept", header=HEADER, status=answer.status)
     response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(answer.headers)

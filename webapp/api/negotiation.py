@@ -79,7 +79,7 @@ def refuse_unknown_parameters() -> None:
     names = [parameter.name for parameter in operation.parameters or () if parameter.param_in == "query"]
     unknown = next((name for name in request.args if name not in names), None)
     if unknown is not None:
-        raise Invalid(unknown, "parameter", choices=names, near=nearest(unknown, names))
+        raise Invalid(unknown, "one_of", choices=names, value=unknown, near=nearest(unknown, names))
 
 
 def accepted_format(chosen: Format | None, formats: Sequence[Format]) -> Format:

@@ -173,7 +173,7 @@ def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Polic
     if header is None:
         return None
     if not re.fullmatch(TAGS_PATTERN, header):
-        raise leaseq.Invalid("If-Match", "if_match", value=header)
+        raise leaseq.Invalid("If-Match", "format", what="if_match", value=header)
     if policy is None:
         hint = " To create it, send the same without If-Match" if request.method == "PUT" else ""
         raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{hint}")
@@ -187,7 +187,7 @@ def _create_only() -> bool:
     """Whether `If-None-Match` requires that the queue doesn't exist."""
     header = request.headers.get("If-None-Match")
     if header not in (None, "*"):
-        raise leaseq.Invalid("If-None-Match", "if_none_match", value=header)
+        raise leaseq.Invalid("If-None-Match", "format", what="if_none_match", value=header)
     return header is not None
 
 

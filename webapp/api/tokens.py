@@ -151,7 +151,7 @@ def _check_end(caller: ApiToken, days: int | None) -> None:
     now = datetime.now(UTC)
     if _ends_before(caller, now + timedelta(days=days)):
         days_left = (caller.expires_at - now).days
-        raise Invalid("days", "token_days", maximum=days_left)
+        raise Invalid("days", "maximum", what="token_days", maximum=days_left)
 
 
 def _ends_before(caller: ApiToken, end: datetime | None) -> bool:

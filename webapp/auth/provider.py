@@ -161,9 +161,9 @@ def _proved_at(claims: dict[str, Any]) -> float:
 def _name_in(claims: dict[str, Any], claim: str) -> str:
     name = claims.get(claim)
     if not isinstance(name, str) or not name:
-        raise Invalid("claim", "claim", claim=claim)
+        raise Invalid("claim", "sign_in", what="claim", claim=claim)
     if claim == "email" and claims.get("email_verified") is not True:
-        raise Invalid("claim", "verified_address")
+        raise Invalid("claim", "sign_in", what="unverified")
     return name
 
 

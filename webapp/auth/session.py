@@ -185,7 +185,7 @@ def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     if account is None or account.disabled:
         accounts().sign_ins.log_failure(name, how, address())
         if account is not None:
-            raise Invalid("name", "disabled_account")
+            raise Invalid("name", "sign_in", what="disabled")
         return None
     accounts().attempts.uncount(counters)
     return account
@@ -211,7 +211,7 @@ def check_current_password() -> None:
     """Require the password before a change that could lock the person out: somebody else at their desk does
     not know it."""
     if authenticate_by_password(person().name, "present password") is None:
-        raise Invalid("password", "current_password")
+        raise Invalid("password", "sign_in", what="current_password")
 
 
 def require_recent_proof() -> None:
@@ -220,7 +220,7 @@ def require_recent_proof() -> None:
     if person().has_password:
         check_current_password()
     elif not has_recent_proof():
-        raise Invalid("sign-in", "recent_sign_in")
+        raise Invalid("sign-in", "sign_in", what="again")
 
 
 def revoke_tokens_if_asked(name: str, *, by: str) -> None:
@@ -241,7 +241,7 @@ def new_password() -> str:
     """The password of a form that asks for it twice."""
     password = request.form.get("new_password", "")
     if password != request.form.get("again", ""):
-        raise Invalid("password", "same_password")
+        raise Invalid("password", "sign_in", what="same_password")
     return password
 
 
@@ -251,7 +251,7 @@ def token_fields() -> dict[str, Any]:
     days = form.get("days", str(TOKEN_DAYS[1]))
     count = whole_number(days)
     if days != "never" and count is None:
-        raise Invalid("days", "days_or_never", value=days)
+        raise Invalid("days", "format", what="days_or_never", value=days)
     return {
         "name": form.get("token_name", ""),
         "scope": form.get("scope") or None,

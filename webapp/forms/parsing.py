@@ -204,9 +204,9 @@ def _choice_value(field: Field, text: str) -> Json:
         return found[0].value
     if found:
         labels = ", ".join(choice.label for choice in found[:_NAMED])
-        raise Invalid(field.name, "several_choices", options=labels)
+        raise Invalid(field.name, "page", what="several_choices", options=labels)
     if text.strip():
-        raise Invalid(field.name, "choice")
+        raise Invalid(field.name, "page", what="choice")
     return EMPTY
 
 
@@ -216,7 +216,7 @@ def _ranking(field: Field, texts: list[str]) -> Json:
         return EMPTY
     by_text = {choice.text: choice.value for choice in field.choices}
     if len(texts) != len(by_text) or set(texts) != set(by_text):
-        raise Invalid(field.name, "ranking")
+        raise Invalid(field.name, "page", what="ranking")
     return [by_text[text] for text in texts]
 
 
@@ -241,7 +241,9 @@ def _with_offset(field: Field, text: str) -> str:
     try:
         moment = read_moment(f"{day}T{clock}{offset or ''}", field.name)
     except Invalid as error:
-        raise Invalid(field.name, "skipped_clock", zone=str(site_zone()), time=minute, day=day) from error
+        raise Invalid(
+            field.name, "page", what="skipped_clock", zone=str(site_zone()), time=minute, day=day
+        ) from error
     utc = moment.replace(tzinfo=None).isoformat()
     return (utc.rstrip("0") if "." in utc else utc) + "Z"
 

@@ -337,7 +337,7 @@ def _skip() -> int:
     """The number of disagreements on earlier pages."""
     skip = whole_number(request.args.get("skip") or "0")
     if skip is None or skip < 0:
-        raise Invalid("skip", "whole_from", minimum=0)
+        raise Invalid("skip", "minimum", minimum=0)
     return skip
 
 

@@ -281,7 +281,7 @@ def _hidden_fields(bulk: BulkRequest) -> dict[str, str]:
 def _bulk_request(form: leaseq.Json) -> BulkRequest:
     ids = tuple(dict.fromkeys(request.form.getlist("id")))
     if len(ids) > MAX_CHOSEN:
-        raise Invalid("id", "chosen_items", maximum=MAX_CHOSEN)
+        raise Invalid("id", "maximum", what="items", maximum=MAX_CHOSEN)
     began = request.form.get("began")
     move = validation.one_of(request.form.get("move"), MOVES, "move")
     if move == "assign" and "anybody" in request.form:
@@ -289,7 +289,7 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
     search = search_of(dict(parse_qsl(request.form.get("search", ""))), form)
     all = request.form.get("which") == "all"
     if move == "lower" and not (all and search.where.answers_above):
-        raise Invalid("move", "lower_answers")
+        raise Invalid("move", "format", what="fewer_answers")
     return BulkRequest(
         move=move,
         search=narrowed_search(move, search) if all else search,

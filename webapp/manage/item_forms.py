@@ -230,7 +230,7 @@ class NewItemForm(ItemForm):
             return validation.load_json(text, "json")
         payload = {field.name: field.value() for field in self.fields if field.text.strip()}
         if not payload:
-            raise Invalid("payload", "empty_item")
+            raise Invalid("payload", "page", what="empty_item")
         return payload
 
 

@@ -154,7 +154,7 @@ def _place() -> Place:
         return Place()
     before, number = whole_number(text), whole_number(request.args.get("number") or "0")
     if before is None or number is None:
-        raise Invalid("before", "microseconds")
+        raise Invalid("before", "format", what="microseconds")
     return Place((before, request.args.get("id", ""), number), request.args.get("dead") or None)
 
 
@@ -264,7 +264,7 @@ def _chosen_keys() -> list[str]:
     key = request.form.get("only")
     keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
     if len(keys) > MAX_SHOWN:
-        raise Invalid("id", "chosen_late", maximum=MAX_SHOWN)
+        raise Invalid("id", "maximum", what="late_answers", maximum=MAX_SHOWN)
     return keys
 
 
@@ -273,7 +273,7 @@ def _parts(key: str) -> tuple[str, int]:
     text, _space, id = key.partition(" ")
     token = whole_number(text)
     if token is None:
-        raise Invalid("id", "late_id")
+        raise Invalid("id", "format", what="late_id")
     return id, token
 
 

@@ -257,7 +257,7 @@ def _seconds(name: str, text: str) -> Json:
     parts = list(_SPAN.finditer(text))
     is_whole = "".join(part.group() for part in parts) == text
     if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
-        raise Invalid(name, "duration", value=text)
+        raise Invalid(name, "format", what="duration", value=text)
     sizes = {**UNITS, "m": 60}
     seconds = round(sum(read_number(part[1], name) * sizes[part[2] or "s"] for part in parts), 6)
     return int(seconds) if seconds == int(seconds) else seconds
@@ -387,7 +387,7 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
     payloads = payloads_of(queue)
     new_form = guess_form(payloads)
     if new_form is None:
-        raise Invalid("from", "no_fields")
+        raise Invalid("from", "page", what="no_fields")
     old_form = queue.policy.form
     old_parts = (
         {name: part for name, part in old_form.items() if name != "show"}

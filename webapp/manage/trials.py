@@ -120,7 +120,7 @@ SHORT_LEASE = 20
 def read_plan(form: Mapping[str, str]) -> Plan:
     """The plan in a form. Raises Invalid."""
     if form.get("confirmed") != "yes":
-        raise Invalid("confirmed", "unconfirmed_trial")
+        raise Invalid("confirmed", "page", what="unconfirmed_trial")
     minutes = whole_number(form.get("minutes"))
     if minutes not in MINUTES:
         raise Invalid("minutes", "one_of", choices=MINUTES, value=minutes)

@@ -149,7 +149,7 @@ def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], It
 
     def change_people(access: Access) -> Access:
         if access.work is None:
-            raise Invalid("queue", "open_queue", queue=queue)
+            raise Invalid("queue", "access", what="open", queue=queue)
         return replace(access, work=replace(access.work, people=tuple(change(access.work.people))))
 
     queues.change_access(queue, change_people)

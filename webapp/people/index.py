@@ -158,7 +158,7 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[st
     errors: dict[str, str] = {}
     try:
         if len(names) > MAX_NAMES:
-            raise Invalid("name", "names", maximum=MAX_NAMES, count=len(names))
+            raise Invalid("name", "maximum", what="names", maximum=MAX_NAMES, count=len(names))
         days = whole_number_in(fields.get("days", str(DAYS)), "days")
         if days is None:
             raise Invalid("days", "range", minimum=1, maximum=MAX_DAYS, value=fields.get("days"))

@@ -83,7 +83,7 @@ def json_number(text: str, field: str) -> float:
     """The number in a program's search. Raises Invalid."""
     number = validation.load_json(text, field)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise Invalid(field, "any_number")
+        raise Invalid(field, "format", what="number")
     return number
 
 
@@ -98,7 +98,7 @@ ReadNumber: TypeAlias = Callable[[str, str], float]
 def parts_of(text: str, read: ReadNumber = json_number) -> tuple[Part, ...]:
     """The parts of a search box's text. Raises Invalid."""
     if len(text) > LONGEST:
-        raise Invalid("find", "long_search", maximum=LONGEST, count=len(text))
+        raise Invalid("find", "maximum", what="search", maximum=LONGEST, count=len(text))
     return tuple(_parts(text, read))
 
 

@@ -82,6 +82,6 @@ def _places(after: str | None) -> list[tuple[leaseq.State, str | None]]:
         (state, places[state] or None) for state in STATES if state in places
     ]
     if not pairs or len(pairs) < len(places):
-        raise Invalid("after", "cursor")
+        raise Invalid("after", "format", what="cursor")
     # In the cursor's order, which says which list is next.
     return sorted(pairs, key=lambda pair: list(places).index(pair[0]))

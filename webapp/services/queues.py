@@ -39,7 +39,7 @@ def configure(
     """Create the queue, or change its policy, which was ``before``. ``expected``: refuse if it is another one
     by now. ``source``: what a new queue is made from. Raises Invalid, PolicyChanged and QueueExists."""
     if before is None and queue.name == webhooks.QUEUE:
-        raise Invalid("name", "webhook_queue_name", name=queue.name)
+        raise Invalid("name", "reserved_name", name=queue.name)
     after = queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     if before is None:
         note("queue.made", queue.name, source)
@@ -146,7 +146,7 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     Invalid with this field for others."""
     name = accounts().worker_name(name, field)
     if not state().access.get(queue).lets_work(accounts().get(name)):
-        raise Invalid(field, "no_access", name=name)
+        raise Invalid(field, "access", what="none", name=name)
     return name
 
 
@@ -213,7 +213,7 @@ def checked_access(access: Access) -> Access:
     """The access, if this request's person may set it. Raises Invalid."""
     access = Access(_checked_group("work", access.work), _checked_group("manage", access.manage))
     if not access.lets_manage(person()):
-        raise Invalid("manage", "own_group", name=person().name)
+        raise Invalid("manage", "access", what="own", name=person().name)
     return access
 
 
@@ -223,7 +223,7 @@ def _checked_group(field: str, group: Group | None) -> Group | None:
     names = {person.name for person in accounts().people()}
     unknown_names = [name for name in group.people if name not in names]
     if unknown_names:
-        raise Invalid(field, "nobody", name=unknown_names[0])
+        raise Invalid(field, "not_found", what="person", name=unknown_names[0])
     return group
 
 
@@ -264,7 +264,7 @@ def start_simulation(
         queue.name, by, plan, (own_seconds, lease) if lease and lease != own_seconds else None
     )
     if id is None:
-        raise Invalid("simulation", "one_simulation")
+        raise Invalid("simulation", "page", what="one_simulation")
     if lease and lease != own_seconds:
         queue.configure(by=by, lease_seconds=lease)
     worker = _Simulation(simulations, queue, plan, id)

@@ -99,7 +99,7 @@ class StrictRequest(Request):
             return {}
         value = _object_of(raw)
         if not isinstance(value, dict):
-            raise Invalid("body", "json_object", value=value)
+            raise Invalid("body", "format", what="object", value=value)
         return value
 
     def value_or_elements(self) -> Any:
@@ -146,7 +146,7 @@ class StrictRequest(Request):
 def _object_of(raw: bytes) -> Any:
     """The JSON value of a body, which is not read if it is longer than the longest payload can be."""
     if len(raw) > MAX_VALUE_BYTES:
-        raise TooLarge("body", "body_size", maximum=MAX_VALUE_BYTES)
+        raise TooLarge("body", "maximum", what="body_bytes", maximum=MAX_VALUE_BYTES)
     return validation.load_json(raw)
 
 
@@ -196,7 +196,9 @@ class UnpackedBody(io.RawIOBase):
             raise Invalid("body", "gzip", why=str(error)) from None
         self._size += len(piece)
         if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
-            raise Problem.of(413, "too-large", "unpacked_body", field="body", times=MAX_EXPANSION)
+            raise Problem.of(
+                413, "too-large", "maximum", what="unpacked", field="body", maximum=MAX_EXPANSION
+            )
         buffer[: len(piece)] = piece
         return len(piece)
 

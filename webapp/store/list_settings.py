@@ -63,9 +63,9 @@ class ListSettingsStore(Store):
         """Set the columns. Raises Invalid."""
         names = list(dict.fromkeys(name for name in columns if name))
         if len(names) > MAX_COLUMNS:
-            raise Invalid("columns", "columns_of_list", maximum=MAX_COLUMNS, count=len(names))
+            raise Invalid("columns", "maximum", what="columns", maximum=MAX_COLUMNS, count=len(names))
         if any(len(name) > _MAX_COLUMN for name in names):
-            raise Invalid("columns", "column_names", maximum=_MAX_COLUMN)
+            raise Invalid("columns", "maximum", what="column_names", maximum=_MAX_COLUMN)
         self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
@@ -76,7 +76,7 @@ class ListSettingsStore(Store):
             raise Invalid("search", "length", minimum=0, maximum=_MAX_QUERY, count=len(query))
         views = self.get(queue).views
         if name not in views and len(views) >= MAX_VIEWS:
-            raise Invalid("view", "views", maximum=MAX_VIEWS)
+            raise Invalid("view", "maximum", what="views", maximum=MAX_VIEWS)
         self._redis.hset(_BASE + queue, _VIEW + name, query)
 
     def remove_view(self, queue: str, name: str) -> None:

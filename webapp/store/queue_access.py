@@ -189,11 +189,11 @@ def _loaded(raw: bytes) -> Access:
 
 def _check(name: str, group: Group) -> None:
     if not group:
-        raise Invalid(name, "empty_group")
+        raise Invalid(name, "format", what="group")
     if len(group.people) > MAX_PEOPLE:
-        raise Invalid(name, "group_people", maximum=MAX_PEOPLE, count=len(group.people))
+        raise Invalid(name, "maximum", what="group_people", maximum=MAX_PEOPLE, count=len(group.people))
     if len(group.teams) > MAX_TEAMS:
-        raise Invalid(name, "group_teams", maximum=MAX_TEAMS, count=len(group.teams))
+        raise Invalid(name, "maximum", what="group_teams", maximum=MAX_TEAMS, count=len(group.teams))
 
 
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:

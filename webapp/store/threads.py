@@ -211,7 +211,7 @@ class Threads(Store):
         if stored_value is not None and _read(stored_value).text != text:
             message, stored_value = new_message_id(), None
         if stored_value is None and count >= MAX_MESSAGES:
-            raise Invalid("message", "messages", maximum=MAX_MESSAGES, count=count)
+            raise Invalid("message", "maximum", what="messages", maximum=MAX_MESSAGES, count=count)
         value = json.dumps(record._replace(text=text), ensure_ascii=False)
         self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *commands)
 

@@ -84,7 +84,7 @@ def redirect_to_queue(q: str) -> Response:
 def read_token() -> int:
     token = whole_number(request.values.get("token"))
     if token is None:
-        raise Invalid("token", "token_value")
+        raise Invalid("token", "required")
     return token
 
 

@@ -74,7 +74,7 @@ def check_client(client: object) -> Client:
     """``client``; raises Invalid if it is not a Client."""
     if not isinstance(client, Client):
         raise Invalid(
-            "client", "type", type="what leaseq.aio.connect(url) returns", kind=type(client).__name__
+            "client", "type", what="client", call="leaseq.aio.connect(url)", kind=type(client).__name__
         )
     return client
 

@@ -98,7 +98,7 @@ async def check(durable: Durable, server: ServerQueries, key: str) -> None:
     if durable == "fsync":
         await _check_fsync(ask)
     elif durable == "replica" and (not await _count_confirmations(durable, 1, ask)):
-        raise Invalid("durable", "durable_replica")
+        raise Invalid("durable", "durable", what="replica")
     elif durable == "majority":
         await _check_majority(ask, lambda: server.replicas(key))
 
@@ -107,11 +107,13 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
     try:
         count = await replicas()
     except ServerRefused as error:
-        raise Invalid("durable", "durable_count", why=str(error)) from error
+        raise Invalid("durable", "durable", what="count", why=str(error)) from error
     quorum = majority_of(count)
     confirmations = await _count_confirmations("majority", quorum, ask)
     if confirmations < quorum:
-        raise Invalid("durable", "durable_majority", quorum=quorum, count=count, confirmations=confirmations)
+        raise Invalid(
+            "durable", "durable", what="majority", quorum=quorum, count=count, confirmations=confirmations
+        )
 
 
 async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
@@ -129,15 +131,15 @@ async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
 async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
     config = await _configuration(ask)
     if config.get("appendonly") == "no":
-        raise Invalid("durable", "durable_file")
+        raise Invalid("durable", "durable", what="file")
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        raise Invalid("durable", "durable_appendfsync", fsync=fsync)
+        raise Invalid("durable", "durable", what="appendfsync", fsync=fsync)
     confirmations = await _count_confirmations("fsync", 1, ask)
     if fsync is None and await _is_valkey(ask):
-        raise Invalid("durable", "durable_config")
+        raise Invalid("durable", "durable", what="config")
     if not confirmations:
-        raise Invalid("durable", "durable_disk", milliseconds=_TRY_MILLISECONDS)
+        raise Invalid("durable", "durable", what="disk", milliseconds=_TRY_MILLISECONDS)
 
 
 async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
@@ -165,10 +167,12 @@ async def _count_confirmations(durable: Durable, quorum: int, ask: Callable[...,
     except rx.ResponseError as error:
         message = str(error).lower()
         if "appendonly" in message:
-            raise Invalid("durable", "durable_file") from error
+            raise Invalid("durable", "durable", what="file") from error
         command = words[0]
         if isinstance(error, rx.NoPermissionError):
-            raise Invalid("durable", "durable_permission", durable=durable, command=command) from error
+            raise Invalid(
+                "durable", "durable", what="permission", durable=durable, command=command
+            ) from error
         raise Invalid(
-            "durable", "durable_command", durable=durable, command=command, why=str(error)
+            "durable", "durable", what="command", durable=durable, command=command, why=str(error)
         ) from error

@@ -44,7 +44,7 @@ class Reserving(Base):
         person, skills_text = (validation.person_name(person), ",".join(validation.skills(skills)))
         request = arguments.request(request_id)
         if stop is not None and (not isinstance(stop, asyncio.Event)):
-            raise Invalid("stop", "type", type="asyncio.Event or None", kind=type(stop).__name__)
+            raise Invalid("stop", "type", what="event", type="asyncio.Event", kind=type(stop).__name__)
         if wait != 0:
             self._connection.check_open()
             return await self._reserve_waiting(

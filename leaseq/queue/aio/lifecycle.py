@@ -96,7 +96,7 @@ class Erasing(Base):
         """
         person, new_name = (validation.person_name(person), validation.person_name(to, "to"))
         if new_name == person:
-            raise Invalid("to", "other_name")
+            raise Invalid("to", "format", what="other_name")
         manager, items, leases = (arguments.author(by), 0, 0)
         marker = ServerMarker(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
@@ -134,7 +134,7 @@ class Restoring(Base):
         Invalid.
         """
         if item.id is None:
-            raise Invalid("id", "id_required")
+            raise Invalid("id", "required")
         id, head, payload = arguments.row(item, item.id)
         if answers_needed is not None:
             head += f" n{validation.integer(answers_needed, 'answers_needed', 1, 100)}"

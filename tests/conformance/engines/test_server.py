@@ -101,7 +101,7 @@ def test_fsync_is_refused_without_an_append_only_file(engine: Engine, queue: lea
     before = engine.primaries[0].config_get("appendonly")["appendonly"]
     set_files(engine, appendonly="no")
     try:
-        with refused("durable_file"):
+        with refused("durable", what="file"):
             privileged_queue(engine, queue).configure(durable="fsync")
     finally:
         set_files(engine, appendonly=before)

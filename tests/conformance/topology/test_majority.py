@@ -69,7 +69,7 @@ def test_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service: 
 def test_majority_is_refused_if_too_few_replicas_are_connected(service: Service) -> None:
     cut_off(service)
     client = leaseq.connect(service.url)
-    with refused("durable_majority"):
+    with refused("durable", what="majority"):
         leaseq.Queue(client, NAME).configure(durable="majority")
     client.close()
 
@@ -89,7 +89,7 @@ def test_majority_counts_connected_replicas_without_sentinels(
     eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
     with pytest.raises(leaseq.ServerUnavailable, match="a replica did not confirm"):
         queue.enqueue({})
-    with refused("durable_majority"):
+    with refused("durable", what="majority"):
         leaseq.Queue(client, "other").configure(durable="majority")
     client.close()
 

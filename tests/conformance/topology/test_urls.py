@@ -58,7 +58,7 @@ def test_cluster_confirms_writes_by_waitaof() -> None:
         client = leaseq.connect(url)
         queue = leaseq.Queue(client, "reviews")
         assert isinstance(client.redis, redis.RedisCluster)
-        with refused("durable_file"):
+        with refused("durable", what="file"):
             queue.configure(durable="fsync")
         for setting, value in (("appendonly", "yes"), ("appendfsync", "always")):
             client.redis.config_set(setting, value, target_nodes=redis.RedisCluster.PRIMARIES)

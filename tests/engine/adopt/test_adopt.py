@@ -174,14 +174,14 @@ def test_token_without_late_answer_is_refused(
     timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets
 ) -> None:
     before = sets()
-    with refused("late_token") as error:
+    with refused("token", what="late") as error:
         timed_queue.adopt("one", 99)
     assert error.value.field == "token"
     assert sets() == before
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.adopt("nobody", 1)
     timed_queue.enqueue({}, id="new")
-    with refused("late_token"):
+    with refused("token", what="late"):
         timed_queue.adopt("new", 1)
 
 

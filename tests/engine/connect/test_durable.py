@@ -173,7 +173,7 @@ def test_fsync_is_refused_on_server_that_may_lose_writes(
 
 def test_replica_durability_without_replica_is_refused(fsync_server: EmbeddedServer) -> None:
     queue = leaseq.Queue(leaseq.connect(fsync_server.url), "q")
-    with refused("durable_replica") as error:
+    with refused("durable", what="replica") as error:
         queue.configure(durable="replica")
     assert error.value.field == "durable"
     assert not queue.exists()
@@ -187,7 +187,7 @@ def test_fsync_is_refused_without_permission_to_read_configuration(fsync_server:
     with pytest.raises(leaseq.Invalid, match=r"\+config\|get"):
         queue.configure(durable="fsync")
     raw(admin).config_set("appendonly", "no")
-    with refused("durable_file"):
+    with refused("durable", what="file"):
         queue.configure(durable="fsync")
     raw(admin).config_set("appendonly", "yes")
     admin.configure(durable="fsync")
@@ -197,7 +197,7 @@ def test_fsync_is_refused_without_permission_to_read_configuration(fsync_server:
     raw(admin).execute_command("ACL", "SETUSER", "low", "-waitaof", "-wait")
     admin.configure(durable="server")
     for durability in ("fsync", "replica"):
-        with refused("durable_permission"):
+        with refused("durable", what="permission"):
             queue.configure(durable=durability)
 
 

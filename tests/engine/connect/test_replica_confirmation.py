@@ -161,5 +161,5 @@ def test_fsync_is_refused_when_only_disk_of_replica_confirms() -> None:
         def replicas(self, _key: str, /) -> int:
             return 1
 
-    with refused("durable_disk"):
+    with refused("durable", what="disk"):
         check("fsync", AnsweringServer(), "a key")

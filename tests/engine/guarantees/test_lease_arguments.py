@@ -35,7 +35,7 @@ def test_none_from_reserve_is_refused_as_lease(queue: leaseq.Queue, verb: str) -
         with pytest.raises(leaseq.Invalid) as error:
             CALLS[verb](queue, *arguments)
         assert error.value.field == "lease"
-        assert error.value.rule == "lease_none"
+        assert error.value.rule == "type"
 
 
 def test_finish_of_none_without_result_names_lease(queue: leaseq.Queue) -> None:

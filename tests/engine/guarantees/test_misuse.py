@@ -58,7 +58,7 @@ def test_misspelled_policy_field_gets_suggestion(queue: leaseq.Queue, name: str,
 
 
 def test_unknown_policy_field_gets_list_of_fields(queue: leaseq.Queue) -> None:
-    with refused("policy_field") as error:
+    with refused("one_of") as error:
         queue.configure(xyzzy=1)  # type: ignore[call-arg]
     assert "did you mean" not in str(error.value)
     assert all(name in str(error.value) for name in ("lease_seconds", "holds", "form"))

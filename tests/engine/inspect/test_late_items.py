@@ -193,7 +193,7 @@ def test_all_late_items_are_listed_if_server_is_replaced_meanwhile(
 
 @pytest.mark.parametrize("after", ["x", "0/0//", f"{'a' * 16}/0", f"{'a' * 16}/x//", 7])
 def test_invalid_cursor_is_refused(queue: leaseq.Queue, after: Any) -> None:
-    with refused("cursor"):
+    with refused("format", what="cursor"):
         queue.late_page(after=after)
 
 

@@ -27,7 +27,7 @@ class ReplacingMachine(UndoingMachine):
                 self.queue.reopen(id, token, to=person)
             return
         if person and self.model.has_another(part, person):
-            with refused("holds_or_answered_part"):
+            with refused("holds_or_answered", what="part"):
                 self.queue.reopen(id, token, to=person)
             return
         for _ in range(1 + twice):  # a repeated call changes nothing
@@ -41,7 +41,7 @@ class ReplacingMachine(UndoingMachine):
         part = self.finished_part(index)
         id, token, result = part.item.id, part.grants[-1].token, {"corrected": next(numbers)}
         if self.model.has_another(part, by):
-            with refused("holds_or_answered_part"):
+            with refused("holds_or_answered", what="part"):
                 self.queue.correct(id, token, result, by=by)
             return
         item = self.queue.correct(id, token, result, by=by)
@@ -49,7 +49,7 @@ class ReplacingMachine(UndoingMachine):
         assert (answer.person, answer.late) == (by, False)
         self.model.correct(part, answer.token, by, result, self.now)
         assert self.queue.correct(id, token, result, by=by) == item, "a repeated call changes nothing"
-        with refused("answer_token"):
+        with refused("token", what="answer"):
             self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
 
     def finished_part(self, index: int) -> Part:

@@ -48,7 +48,7 @@ def test_repeated_correct_corrects_once(timed_queue: leaseq.Queue, finished_leas
     assert timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg") == first
     assert timed_queue.stats().counters["corrected"] == 1
     for result, by in (({"by": "eva"}, "eva"), ({"by": "eva"}, "meg"), ({"by": "meg"}, "eva")):
-        with refused("answer_token"):
+        with refused("token", what="answer"):
             timed_queue.correct("one", finished_lease.token, result, by=by)
 
 
@@ -69,7 +69,7 @@ def test_correction_can_be_corrected_and_reopened_but_not_undone(
     first = timed_queue.correct("one", finished_lease.token, 1, by="meg").answers[0]
     second = timed_queue.correct("one", first.token, 2, by="meg").answers[0]
     for token in (finished_lease.token, first.token):
-        with refused("answer_token"):
+        with refused("token", what="answer"):
             timed_queue.correct("one", token, 3, by="meg")
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.undo_finish(id="one", token=second.token, person="meg")
@@ -126,7 +126,7 @@ def test_correction_by_person_with_other_assignment_is_refused(timed_queue: leas
     take(timed_queue, "cyd")
     anns = timed_queue.get("a").answers[0].token
     for person in ("bob", "cyd"):
-        with refused("holds_or_answered_part") as error:
+        with refused("holds_or_answered", what="part") as error:
             timed_queue.correct("a", anns, 3, by=person)
         assert error.value.field == "by"
     timed_queue.correct("a", anns, 3, by="meg")

@@ -67,7 +67,7 @@ def test_reopen_to_person_is_refused_at_limit_of_rows(
     timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     timed_queue.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
-    with refused("too_many_rows") as error:
+    with refused("maximum", what="rows") as error:
         timed_queue.reopen("one", finished_lease.token, to="ann")
     assert error.value.field == "to"
     assert timed_queue.get("one").state == "finished"
@@ -107,7 +107,7 @@ def test_reopen_is_refused_for_token_without_answer(
 ) -> None:
     bobs = take(timed_queue, "bob")
     for id, token in (("one", 99), ("two", bobs.token), ("two", finished_lease.token)):
-        with refused("answer_token"):
+        with refused("token", what="answer"):
             timed_queue.reopen(id, token)
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.reopen("gone", finished_lease.token)
@@ -119,7 +119,7 @@ def test_reopen_returns_only_one_of_several_answers_to_inbound(timed_queue: leas
     for person in ("ann", "bob"):
         timed_queue.finish(take(timed_queue, person), {"by": person})
     anns = timed_queue.get("a").answers[0].token
-    with refused("holds_or_answered_part"):
+    with refused("holds_or_answered", what="part"):
         timed_queue.reopen("a", anns, to="bob")
     item = timed_queue.reopen("a", anns)
     assert (item.state, [answer.person for answer in item.answers]) == ("inbound", ["bob"])

@@ -105,7 +105,7 @@ def test_skill_may_have_name_of_shelf(timed_queue: leaseq.Queue) -> None:
 
 def test_more_than_500_sets_of_skills_are_refused_and_nothing_is_added(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(490))
-    with refused("too_many_rows") as error:
+    with refused("maximum", what="rows") as error:
         timed_queue.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(11))
     assert error.value.field == "requires"
     assert timed_queue.stats().inbound == 490

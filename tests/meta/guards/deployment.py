@@ -104,8 +104,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "webhook-tls",
             "leaseq/webhooks/sending.py",
-            "setting=SETTING)\n        if not target.https",
-            instead="setting=SETTING)\n        if False",
+            "if not target.https:\n            raise AddressRefused",
+            instead="if False:\n            raise AddressRefused",
         ),
     ),
     *row(

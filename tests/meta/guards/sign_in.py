@@ -95,8 +95,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "setup-token",
             "webapp/store/accounts/onboarding.py",
-            "            value = self._redis.get(model.SETUP)\n        if value is None or not hmac.compare_digest(value, digest(token).encode())",
-            instead="            value = self._redis.get(model.SETUP)\n        if value is None",
+            "        value = self._redis.get(model.SETUP)\n        if value is None or not hmac.compare_digest(value, digest(token).encode())",
+            instead="        value = self._redis.get(model.SETUP)\n        if value is None",
         ),
         guard(
             "first-admin-once",

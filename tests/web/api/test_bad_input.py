@@ -135,16 +135,16 @@ def test_invalid_field_value_is_refused(
 @pytest.mark.parametrize(
     ("name", "change", "rule", "values"),
     [
-        ("put queue", {"lease_second": 60}, "body_field", {"near": "lease_seconds"}),
+        ("put queue", {"lease_second": 60}, "one_of", {"near": "lease_seconds"}),
         ("put queue", {"lease_seconds": "60"}, "number", {"minimum": 0.1, "maximum": 604_800, "value": "60"}),
-        ("put queue", {"title": None}, "string", {"value": None}),
-        ("put queue", {"share_drafts": "yes"}, "boolean", {"value": "yes"}),
-        ("put queue", {"bands": 7}, "array", {"value": 7}),
+        ("put queue", {"title": None}, "format", {"what": "string", "value": None}),
+        ("put queue", {"share_drafts": "yes"}, "format", {"what": "boolean", "value": "yes"}),
+        ("put queue", {"bands": 7}, "format", {"what": "array", "value": 7}),
         ("put queue", {"durable": "disk"}, "one_of", {"choices": ["server", "fsync", "replica", "majority"]}),
-        ("put item", {"prio": 1}, "item_field", {"near": "priority"}),
+        ("put item", {"prio": 1}, "one_of", {"near": "priority"}),
         ("finish", {"token": 0}, "number", {"minimum": 1, "maximum": 2**53, "value": 0}),
-        ("finish", {"tokens": 1}, "body_field", {"near": "token"}),
-        ("pause", {"xyz": 1}, "body_field", {"choices": ["reason"], "near": None}),
+        ("finish", {"tokens": 1}, "one_of", {"near": "token"}),
+        ("pause", {"xyz": 1}, "one_of", {"choices": ["reason"], "near": None}),
         ("put person", {"role": "boss"}, "one_of", {"choices": ["worker", "manager", "admin"]}),
     ],
 )
@@ -213,7 +213,7 @@ def test_unknown_field_is_named_with_the_missing_one(
         response = call(role, method, path.format(q=form_queue.name), json=body)
     refusal = assert_problem(response, 400, "invalid")
     assert refusal["field"] == missing
-    assert refusal["rule"] in ("payload_unwrapped", "payload_misspelt", "field_misspelt")
+    assert refusal["rule"] in ("payload_unwrapped", "required")
     assert [part for part in unknown if part not in refusal["detail"]] == []
 
 
@@ -223,7 +223,7 @@ def test_unknown_field_is_named_with_the_missing_one(
         ("limit=none", "a whole number from 1 to 1,000"),
         ("limit=1001", "a number from 1 to 1,000"),
         ("state=gone", "one of inbound, reserved, scheduled, finished, dead"),
-        ("limits=5", "a parameter of this call: state, after, limit"),
+        ("limits=5", "one of state, after, limit"),
         ("", "a value"),
     ],
 )

@@ -40,8 +40,8 @@ def test_columns_are_mapped_to_item_fields(configured_queue: leaseq.Queue, manag
             "errors": [
                 {
                     "line": 3,
-                    "rule": "row_width",
-                    "values": {"columns": 5, "count": 2, "marks": "commas"},
+                    "rule": "width",
+                    "values": {"what": "header", "columns": 5, "count": 2, "marks": "commas"},
                     "detail": "expected as many columns as the header has (5), got 2 (separated by commas)",
                 },
                 {

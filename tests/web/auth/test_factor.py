@@ -245,7 +245,7 @@ def test_unconfirmed_factor_is_not_required(app: Flask, accounts: Accounts, work
     response = worker_browser.post("/account/factor", {"code": "000000"}, page="/account/factor")
     assert (response.status_code, "not the current code" in response.text) == (400, True)
     assert Browser(app, worker_browser.name).sign_in().location == "/"
-    with refused("late_code"):
+    with refused("sign_in", what="late_code"):
         accounts.factors.confirm("nobody at all", "000000")
 
 

@@ -33,9 +33,9 @@ def test_links_end_when_creating_admin_loses_rights(
     for token in (invitation, link):
         assert Browser(app, "").get(f"/welcome?token={token}").status_code == 403
     assert all(one.by != admin_browser.name for one in accounts.invitations())
-    with refused("used_link"):
+    with refused("sign_in", what="used_link"):
         accounts.accept(invitation, f"back as {admin_browser.name}", NEW)
-    with refused("used_link"):
+    with refused("sign_in", what="used_link"):
         accounts.use_link(link, NEW)
     assert accounts.verify(worker_browser.name, PASSWORD)
 
@@ -57,7 +57,7 @@ def test_password_link_is_refused_after_sessions_end(
     link = accounts.password_link(worker_browser.name, by="test")
     end(accounts, worker_browser.name)
     assert accounts.password_link_owner(link) is None
-    with refused("used_link"):
+    with refused("sign_in", what="used_link"):
         accounts.use_link(link, "a third long one")
 
 
@@ -74,7 +74,7 @@ def test_second_acceptance_of_invitation_is_refused(
         return hash_password(password, name)
 
     monkeypatch.setattr(accounts._passwords, "hash", meanwhile)
-    with refused("used_link"):
+    with refused("sign_in", what="used_link"):
         accounts.accept(token, second, PASSWORD)
     assert (accounts.find(first) is None, accounts.find(second)) == (False, None)
 

@@ -143,12 +143,12 @@ def test_number_of_tokens_per_person_is_limited(
     for number in range(MAX_TOKENS - 1):
         accounts.create_token(worker_browser.name, f"t{number}", by="test")
     response = worker_browser.post("/account/tokens", {**FORM, "password": PASSWORD})
-    assert (response.status_code, f"has {MAX_TOKENS} API tokens" in response.text) == (400, True)
+    assert (response.status_code, f"at most {MAX_TOKENS} API tokens" in response.text) == (400, True)
     monkeypatch.setattr(accounts._tokens, "_clock", lambda: time.time() + 2 * 86_400)
     accounts.create_token(worker_browser.name, "one more", by="test")
     names = [token.name for token in accounts.tokens(worker_browser.name)]
     assert (len(names), "short" in names) == (MAX_TOKENS, False), "expired ones make room"
-    with refused("tokens"):
+    with refused("maximum", what="tokens"):
         accounts.create_token(worker_browser.name, "too many", by="test")
 
 

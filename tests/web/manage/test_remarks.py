@@ -18,6 +18,6 @@ SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for doubl
 )
 def test_bad_row_message_contains_applicable_advice(app: Any, remedy: Any, advice: str | None) -> None:
     with app.test_request_context():
-        message = bad_row_message(BadRow(2, Invalid("row", "row_nul"), remedy=remedy))
+        message = bad_row_message(BadRow(2, Invalid("row", "row", what="nul"), remedy=remedy))
     assert message.startswith("a NUL byte")
     assert [one for one in (SEPARATOR, QUOTES) if one in message] == ([advice] if advice else [])

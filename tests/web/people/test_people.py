@@ -70,7 +70,7 @@ def test_invited_person_cannot_change_preset_name(
 ) -> None:
     name = new_name("chosen")
     token = accounts.invite(by="test", name=name)
-    with refused("invited_name"):
+    with refused("taken", what="invited"):
         accounts.invite(by="test", name=name)
     join(app, f"/welcome?token={token}", name="another name")
     assert accounts.find("another name") is None
@@ -102,7 +102,7 @@ def test_revoked_or_expired_invitation_is_refused(
     )
     server.redis.pexpire(b"leaseq:{@accounts}:invitation:" + token_hash, 0)
     assert accounts.invitation(old_token) is None
-    with refused("used_link"):
+    with refused("sign_in", what="used_link"):
         accounts.accept(old_token, "", PASSWORD)
 
 

@@ -70,7 +70,7 @@ def test_access_of_known_teams_and_skills_is_saved_at_once(
     ("fields", "reason"),
     [
         ({"work": "some"}, "Who may work: expected at least one person, skill or team"),
-        ({"work": "some", "work.people": "no such person"}, "nobody is named 'no such person'"),
+        ({"work": "some", "work.people": "no such person"}, "there is no person named 'no such person'"),
         ({"work": "some", "work.skills": "Not A Skill"}, "each 1 to 64 characters"),
         ({"work": "some", "work.teams": "x" * 65}, "a team of at most 64 printable characters"),
         ({"work": "some", "work.teams": "\n".join(map(str, range(51)))}, "at most 50 teams, got 51"),

@@ -137,7 +137,10 @@ class World:
             for line in range(2_000):
                 bad_rows.add(
                     transfer.BadRow(
-                        line, leaseq.Invalid("row", "any_number"), ["some", "words"], raw=b"some,words\n"
+                        line,
+                        leaseq.Invalid("row", "format", what="number"),
+                        ["some", "words"],
+                        raw=b"some,words\n",
                     )
                 )
             bad_rows.flush()

@@ -83,11 +83,11 @@ def test_signup_refuses_lookalike_name(app: Flask, accounts: Accounts, ann: str)
 def test_invitation_refuses_lookalike_name(
     accounts: Accounts, ann: str, new_name: Callable[[str], str]
 ) -> None:
-    with refused("lookalike"):
+    with refused("taken", what="similar"):
         accounts.invite(by="test", name=lookalike_of(ann))
     name = new_name("anna")
     accounts.invite(by="test", name=name)
-    with refused("lookalike"):
+    with refused("taken", what="similar"):
         accounts.invite(by="test", name=lookalike_of(name))
 
 
@@ -108,13 +108,13 @@ def test_setup_refuses_lookalike_name(server: Any, tmp_path: Any) -> None:
         accounts.add("ann", by="test")
         token = accounts.setup_token()
         assert token
-        with refused("lookalike"):
+        with refused("taken", what="similar"):
             accounts.set_up(token, lookalike_of("ann"), PASSWORD)
         assert accounts.set_up(token, "ann2", PASSWORD).role == "admin"
 
 
 def test_sign_in_through_provider_refuses_lookalike_name(accounts: Accounts, ann: str) -> None:
-    with refused("lookalike"):
+    with refused("taken", what="similar"):
         accounts.authenticate_by_provider(lookalike_of(ann), "issuer somebody", create=True)
 
 

@@ -165,7 +165,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
         lambda: accounts.accept(accounts.invite(by="root"), NAME, PASSWORD),
     ]
     for add_again in ways_to_add:
-        with refused("name_being_erased") as error:
+        with refused("taken", what="erasure") as error:
             add_again()
         assert error.value.field == "name"
     assert erase(server, accounts, by="somebody").pseudonym == erasure.pseudonym

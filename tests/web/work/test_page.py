@@ -65,7 +65,7 @@ def test_refused_answer_keeps_typed_text(form_queue: leaseq.Queue, worker_browse
     assert re.search(r'value="angry"[^>]* checked', page)
     assert html.escape(fields["answer.note"]).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in page
     assert 'value="many"' in page
-    assert "A whole number, such as 42." in page
+    assert "a whole number, such as 42" in page
     assert "Please answer this." in page
     response = send(
         form_queue,

@@ -32,7 +32,7 @@ _PROBLEMS = (
     Problem.of(400, "invalid", "number", field="wait", minimum=0, maximum=30, value=99),
     Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
     Problem.of(403, "forbidden", "role", needed="manager", yours="worker"),
-    Problem.of(404, "not-found", "no_queue_or_access", name="reviews"),
+    Problem.of(404, "not-found", "not_found", what="queue_or_access", name="reviews"),
     Problem.of(405, "method-not-allowed", "method", methods="GET, HEAD, OPTIONS", method="POST"),
     Problem(
         406, "not-acceptable", "this call returns application/json, which the Accept header does not accept"
@@ -45,7 +45,7 @@ _PROBLEMS = (
         state="reserved",
         answer_kept=True,
     ),
-    Problem.of(409, "in-progress", "key_in_progress", header="Idempotency-Key"),
+    Problem.of(409, "in-progress", "key", what="in_progress", header="Idempotency-Key"),
     Problem(
         409,
         "conflict",
@@ -61,10 +61,10 @@ _PROBLEMS = (
         id="r-1",
         state="finished",
     ),
-    Problem.of(409, "answer-not-kept", "answer_not_kept", header="Idempotency-Key", status=201),
+    Problem.of(409, "answer-not-kept", "key", what="not_kept", header="Idempotency-Key", status=201),
     Problem.of(412, "policy-changed", "policy_not_matched", queue="reviews"),
-    Problem.of(412, "queue-exists", "queue_exists", name="reviews"),
-    Problem.of(413, "too-large", "bytes", field="body", maximum=8_388_608),
+    Problem.of(412, "queue-exists", "taken", what="queue", name="reviews"),
+    Problem.of(413, "too-large", "maximum", what="request_bytes", field="body", maximum=8_388_608),
     Problem(415, "unsupported-media-type", "send the body as application/json"),
     Problem(
         422,
@@ -74,7 +74,7 @@ _PROBLEMS = (
         values={"question": "stars", "why": "9 is greater than the maximum of 5"},
         errors={"stars": "9 is greater than the maximum of 5"},
     ),
-    Problem.of(422, "key-reused", "key_reused", field="Idempotency-Key", header="Idempotency-Key"),
+    Problem.of(422, "key-reused", "key", what="reused", field="Idempotency-Key", header="Idempotency-Key"),
     Problem(
         429,
         "too-many-requests",

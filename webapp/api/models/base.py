@@ -24,15 +24,15 @@ from leaseq.webapp.api.negotiation import (
 from leaseq.webapp.serving.bodies import strict_request
 
 _KINDS = {
-    "int": "whole_number",
-    "float": "any_number",
+    "int": "whole",
+    "float": "number",
     "bool": "boolean",
     "string": "string",
     "list": "array",
-    "dict": "json_object",
-    "model": "json_object",
+    "dict": "object",
+    "model": "object",
 }
-"""The rule of the expected kind, by the first word of Pydantic's error code."""
+"""The format that is expected, by the first word of Pydantic's error code."""
 
 
 class RequestModel(BaseModel):
@@ -56,7 +56,7 @@ def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
         return _missing(model, field, unknown)
     if first["type"] == "extra_forbidden":
         names, near = _names(model, first)
-        return Invalid(field, "body_field", choices=names, near=near)
+        return Invalid(field, "one_of", choices=names, value=first["loc"][-1], near=near)
     if first["type"] == "value_error":
         return Invalid(field, "request", why=_message(first))
     rule, values = _rule(model, first)
@@ -68,9 +68,7 @@ def _missing(model: type[BaseModel], field: str, unknown: Mapping[str, Any] | No
         return Invalid(field, "required")
     names, near = _names(model, unknown)
     name = ".".join(map(str, unknown["loc"]))
-    if near is None:
-        return Invalid(field, "field_unknown", name=name, choices=names)
-    return Invalid(field, "field_misspelt", name=name, near=near)
+    return Invalid(field, "required", name=name, near=near, choices=names)
 
 
 def _names(model: type[BaseModel], unknown: Mapping[str, Any]) -> tuple[list[str], str | None]:
@@ -96,15 +94,15 @@ def _rule(model: type[BaseModel], error: Mapping[str, Any]) -> tuple[str, dict[s
         case "string_too_long":
             return "text", {"maximum": context["max_length"]}
         case "string_pattern_mismatch" if loc[-1] == "after":
-            return "cursor", {}
+            return "format", {"what": "cursor"}
         case "string_pattern_mismatch":
-            return "pattern", {"pattern": context["pattern"]}
+            return "format", {"what": "pattern", "pattern": context["pattern"]}
     kind = _KINDS.get(code.partition("_")[0])
-    if code in ("greater_than_equal", "less_than_equal") or kind in ("whole_number", "any_number"):
+    if code in ("greater_than_equal", "less_than_equal") or kind in ("whole", "number"):
         bounds = _bounds(_fields(model, loc[:-1]), loc)
         if bounds:
-            return "range" if kind == "whole_number" else "number", bounds
-    return (kind, {}) if kind else ("request", {"why": _message(error)})
+            return "range" if kind == "whole" else "number", bounds
+    return ("format", {"what": kind}) if kind else ("request", {"why": _message(error)})
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:

@@ -110,7 +110,7 @@ def create_from_file() -> Response | str | tuple[str, int]:
     try:
         file = request.files.get("file")
         if file is None or not file.filename:
-            raise Invalid("file", "no_file")
+            raise Invalid("file", "page", what="no_file")
         preview = _preview(file)
         check = check_of(NO_QUEUE, preview.mapping, cast("BinaryIO", file.stream))
         if not preview.rows or not check["importable_count"]:
@@ -175,7 +175,7 @@ def create_queue_of_job(id: str) -> tuple[str | dict[str, str], int]:
         preview = preview_of_piece(NO_QUEUE)
         importable = preview.check_result.readable if preview.check_result else job.importable
         if importable is None and not preview.is_whole:
-            raise Invalid("file", "unchecked_file")
+            raise Invalid("file", "page", what="unchecked_file")
         if not preview.rows or not importable:
             raise _refusal(preview, preview.findings)
         queue = _create_queue(preview)
@@ -213,8 +213,8 @@ def _refusal(preview: FilePreview, findings: Sequence[tuple[int, str]]) -> Inval
     """The reason why no queue can be made from the file."""
     findings = preview.findings or findings
     if findings:
-        return Invalid("file", "bad_row", why=findings[0][1])
-    return Invalid("file", "no_good_rows" if preview.rows else "no_rows")
+        return Invalid("file", "page", what="bad_row", why=findings[0][1])
+    return Invalid("file", "page", what="no_good_rows" if preview.rows else "no_rows")
 
 
 def _with_shown_columns(preview: FilePreview) -> FilePreview:

@@ -52,7 +52,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
     try:
         file = request.files.get("file")
         if file is None or not file.filename:
-            raise Invalid("file", "no_file")
+            raise Invalid("file", "page", what="no_file")
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as error:
         return _page(queue, in_words(error)), 400
@@ -97,7 +97,7 @@ def preview_of_piece(q: str) -> FilePreview:
     """The preview of the piece that the page's script sent. Raises Invalid."""
     piece = request.files.get("piece")
     if piece is None:
-        raise Invalid("piece", "piece")
+        raise Invalid("piece", "required")
     is_whole = request.form.get("whole") == "yes"
     name = request.form.get("name", "")
     return preview_of(piece.stream, is_whole, request.form, name, skill_sets_of(q))

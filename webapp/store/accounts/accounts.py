@@ -44,7 +44,7 @@ class Accounts(ProviderSignIn):
         Invalid with this field for others."""
         person = self.find(name)
         if person is None or person.disabled:
-            raise Invalid(field, "disabled_person" if person else "unknown_person", name=name)
+            raise Invalid(field, "account", what="disabled" if person else "unknown", name=name)
         return person.name
 
     def add(
@@ -195,7 +195,7 @@ class Accounts(ProviderSignIn):
         Invalid for a disabled person."""
         record = self._people.get(person)
         if record.disabled:
-            raise Invalid("person", "disabled_token_person", name=person)
+            raise Invalid("person", "account", what="token", name=person)
         token_scope = checked_scope(scope or FULL_SCOPE[record.role], record.role)
         token_queue = validation.queue_name(queue) if queue else None
         token = self._tokens.create(record.name, name, token_scope, token_queue, checked_days(days), until)

@@ -60,9 +60,9 @@ class Factors(Store):
         once."""
         secret = self.offered_secret(name)
         if secret is None:
-            raise Invalid("code", "late_code")
+            raise Invalid("code", "sign_in", what="late_code")
         if not self._is_code(name, secret, code):
-            raise Invalid("code", "wrong_code")
+            raise Invalid("code", "sign_in", what="wrong_code")
         codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
         record = json.dumps({"secret": secret, "since": self._clock()})
         pipe = self._redis.pipeline(transaction=True)

@@ -100,7 +100,7 @@ class Invitations(Store):
     def revoke(self, id: str) -> Invitation:
         invitation = next((invitation for invitation in self.open() if invitation.id == id), None)
         if invitation is None:
-            raise Invalid("id", "no_invitation")
+            raise Invalid("id", "sign_in", what="no_invitation")
         for token_hash in self._redis.hkeys(model.INVITATIONS):
             if token_hash.decode().startswith(id):
                 self._redis.delete(model.invitation_key(token_hash.decode()))

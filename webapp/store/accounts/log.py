@@ -114,7 +114,7 @@ class Log(Store):
 def _checked(after: str | None) -> str | None:
     parts = (after or "0-0").removesuffix(_MARK).split("-")
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
-        raise Invalid("after", "cursor")
+        raise Invalid("after", "format", what="cursor")
     return after
 
 

@@ -100,7 +100,7 @@ def checked_name(value: object) -> str:
     differ from the given text, since it is normalized."""
     name = validation.new_person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
-        raise Invalid("name", "spaces", value=name)
+        raise Invalid("name", "format", what="spaces", value=name)
     return name
 
 
@@ -108,7 +108,7 @@ def checked_team(value: object, field: str = "team") -> str:
     """A team's name, in the spelling in which it is stored."""
     name = normalize(value) if isinstance(value, str) else value
     if not isinstance(name, str) or len(name) > MAX_TEAM or not name.isprintable() or name != name.strip():
-        raise Invalid(field, "team", maximum=MAX_TEAM)
+        raise Invalid(field, "format", what="team", maximum=MAX_TEAM)
     return name
 
 
@@ -125,7 +125,7 @@ def checked_scope(value: object, role: Role) -> Scope:
     """A scope that a person of this role may give to a token."""
     scope = validation.one_of(value, SCOPES, "scope")
     if scope not in scopes_of(role):
-        raise Invalid("scope", "scope", maximum=FULL_SCOPE[role], role=role)
+        raise Invalid("scope", "maximum", what="scope", maximum=FULL_SCOPE[role], role=role)
     return scope
 
 

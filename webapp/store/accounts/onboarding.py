@@ -110,7 +110,7 @@ class Onboarding(Base):
 
         def first_admin(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
-                raise Invalid("token", "has_admin")
+                raise Invalid("token", "sign_in", what="has_admin")
             refuse_lookalike(admin.name, people)
             return admin
 
@@ -147,7 +147,7 @@ class Onboarding(Base):
             raise erasing_error(name)
         invited_names = [invitation.name for invitation in self.invitations() if invitation.name is not None]
         if name in invited_names:
-            raise Invalid("name", "invited_name", name=name)
+            raise Invalid("name", "taken", what="invited", name=name)
         refuse_lookalike(name, invited_names)
 
     def invitation(self, token: str) -> Invitation | None:
@@ -240,7 +240,7 @@ class Onboarding(Base):
 
 
 def _used_up() -> Invalid:
-    return Invalid("token", "used_link")
+    return Invalid("token", "sign_in", what="used_link")
 
 
 def _check_unused(value: bytes | None) -> None:

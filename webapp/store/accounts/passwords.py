@@ -70,12 +70,12 @@ def checked_password(password: str, name: str) -> str:
     try:
         password.encode()
     except UnicodeEncodeError:
-        raise Invalid("password", "surrogates") from None
+        raise Invalid("password", "format", what="surrogates") from None
     folded_password = password.casefold()
     if len(name) >= SHORTEST_NAME and name.casefold() in folded_password:
-        raise Invalid("password", "password_with_name")
+        raise Invalid("password", "password", what="name")
     if b"\n%b\n" % folded_password.strip().encode() in _common_passwords():
-        raise Invalid("password", "common_password")
+        raise Invalid("password", "password", what="common")
     return password
 
 

@@ -102,20 +102,20 @@ class NoSuchPerson(LeaseqError):
     """There is nobody of this name."""
 
     def __init__(self, name: str) -> None:
-        self.tell("no_person", name=name)
+        self.tell("not_found", what="person", name=name)
 
 
 def refuse_taken(name: str, names: Collection[str]) -> None:
     """Raise Invalid if somebody has the name, or one that looks like it."""
     if name in names:
-        raise Invalid("name", "used_name", name=name)
+        raise Invalid("name", "taken", what="person", name=name)
     refuse_lookalike(name, names)
 
 
 def refuse_lookalike(name: str, names: Iterable[str]) -> None:
     similar_name = find_lookalike(name, names)
     if similar_name is not None:
-        raise Invalid("name", "lookalike", name=name, other=similar_name)
+        raise Invalid("name", "taken", what="similar", name=name, other=similar_name)
 
 
 def _spellings(name: str) -> Iterable[str]:
@@ -241,7 +241,7 @@ class People(Store):
 
 
 def erasing_error(name: str) -> Invalid:
-    return Invalid("name", "name_being_erased", name=name)
+    return Invalid("name", "taken", what="erasure", name=name)
 
 
 def _only_admin_error(field: str, name: str) -> Invalid:

@@ -23,7 +23,7 @@ class AccountNotLinked(Invalid):
     """An account has the name of the provider's person; its owner or an admin must link the two first."""
 
     def __init__(self, person: Person) -> None:
-        super().__init__("name", "unlinked_account", name=person.name)
+        super().__init__("name", "sign_in", what="unlinked", name=person.name)
         self.person = person
 
 
@@ -39,9 +39,9 @@ class ProviderSignIn(Onboarding):
             self._people.add(record)
             self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
         if record is None:
-            raise Invalid("name", "no_account", name=name)
+            raise Invalid("name", "sign_in", what="no_account", name=name)
         if record.disabled:
-            raise Invalid("name", "disabled_account")
+            raise Invalid("name", "sign_in", what="disabled")
         if linked_name is None:
             self._link_by_name(record, subject_hash)
         return record.person()
@@ -109,4 +109,4 @@ class ProviderSignIn(Onboarding):
 
 
 def _other_owner_error(name: str) -> Invalid:
-    return Invalid("subject", "other_subject", name=name)
+    return Invalid("subject", "sign_in", what="other_subject", name=name)

@@ -111,7 +111,7 @@ class Tokens(Store):
             if record["expires"] is not None and record["expires"] <= now
         ]
         if len(own_records) - len(expired_hashes) >= MAX_TOKENS:
-            raise Invalid("tokens", "tokens", maximum=MAX_TOKENS, name=person)
+            raise Invalid("tokens", "maximum", what="tokens", maximum=MAX_TOKENS)
         return expired_hashes
 
     def commands(self, token_hash: str) -> list[tuple[str, ...]]:
@@ -170,7 +170,7 @@ class Tokens(Store):
 
 
 def _no_such_token(id: str) -> Invalid:
-    return Invalid("id", "no_token", id=id)
+    return Invalid("id", "not_found", what="token", id=id)
 
 
 def _token(token_hash: str, record: dict[str, Any], last_use: bytes | None) -> ApiToken:

@@ -1,0 +1,203 @@
+"""Rules of calls of the library: items and leases, the policy and the form, the server, workers, webhooks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from leaseq.sentences.rule import Rule
+
+_IN_STATE = ("an item that is %(states)s", "'%(id)s', which is %(state)s")
+_WHEN = "when: an object that maps questions to an object of earlier questions and their answers"
+_FSYNC = "a server with appendfsync always, which 'fsync' needs"
+_COMMAND = "a server with %(command)s, which '%(durable)s' needs"
+
+RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
+    # calls
+    "type": {
+        "lease": Rule(
+            "a Lease, as reserve returns it, or %(parts)s by keyword",
+            ("%(kind)s", "None, which reserve returns if there is no item now"),
+        ),
+        "client": Rule("what %(call)s returns", "%(kind)s"),
+        "items": Rule("a list or another iterable of payloads or NewItems", "%(kind)s"),
+        "filter": Rule("leaseq.Filter", "%(kind)s"),
+        "event": Rule("%(type)s or None", "%(kind)s"),
+        "stream": Rule("a stream of bytes", "a stream of text", "open the file with '%(mode)s'"),
+        "columns": Rule("a list of columns, such as ['%(name)s']", "a text"),
+    },
+    "closed": Rule("an open client", "a closed one", "connect again"),
+    "event_loop": Rule(
+        "the event loop of the client's first call", "another", "connect once in each event loop"
+    ),
+    "lease": {
+        "queue": Rule("a lease of queue '%(queue)s'", "one of queue '%(other)s'"),
+        "parts": Rule("a value, since no Lease was passed", "only %(names)s", "pass %(parts)s"),
+        "both": Rule(
+            "no value together with a Lease",
+            "a Lease whose %(name)s is %(value)s",
+            "pass the Lease alone, or %(parts)s alone",
+        ),
+    },
+    "only_with_outcome": Rule(
+        "the outcome abandoned or failed, or none, beside a text", advice="only these have a comment"
+    ),
+    "other_queues_cursor": Rule(
+        "a cursor of the queue '%(queue)s', or %(beginning)s for the beginning",
+        "one of the queue '%(other)s'",
+    ),
+    "request_id": Rule("a different id for each request", "one that was used with different content"),
+    "still_reserving": Rule(
+        "a person who reserves nothing during this call",
+        "'%(person)s', who did %(count)s times",
+        "stop what works under this name, and erase it again",
+    ),
+    # items
+    "state": {
+        "": Rule(*_IN_STATE),
+        "release": Rule(*_IN_STATE, "release it first"),
+        "revive": Rule(*_IN_STATE, "revive it first"),
+        "reopen": Rule(*_IN_STATE, "reopen it first"),
+        "enqueue": Rule(*_IN_STATE, "enqueue it anew"),
+        "dead_part": Rule(
+            "an item that has not died", "'%(id)s', of which a part is dead", "revive it first"
+        ),
+    },
+    "payload_fixed": Rule(
+        "no change of the payload, since somebody holds or answered '%(id)s'",
+        advice="change its other fields, or add a new item",
+    ),
+    "payload_unwrapped": Rule(
+        "a payload", "none, and '%(names)s', which a new item does not have", "wrap the payload, %(shape)s"
+    ),
+    "holds_or_answered": {
+        "item": Rule(
+            "a person who neither holds nor has answered '%(id)s'", "'%(person)s', who holds or answered it"
+        ),
+        "part": Rule(
+            "a person who neither holds nor has answered another part of '%(id)s'",
+            "'%(person)s', who holds or answered one",
+        ),
+        "late": Rule("a late answer from a person who has no other answer and does not hold the item"),
+    },
+    "token": {
+        "late": Rule("the token of a late answer of '%(id)s'", "%(token)s, which none has"),
+        "answer": Rule("the token of an answer that '%(id)s' has", "%(token)s, which none has"),
+    },
+    "undo": Rule("a call within %(seconds)s seconds after the end of the lease", "a later one"),
+    "duplicate": Rule(
+        "a payload that was not added within the policy's dedupe_seconds",
+        "the same one again: this one was not added",
+    ),
+    # the policy and the form
+    "one_alert": Rule("one rule for each measure", "two for %(measure)s", "leave one of them out"),
+    "form": Rule(sentence="the result does not fit the queue's form: %(question)s: %(why)s"),
+    "form_member": Rule("%(part)s: only %(choices)s", "'%(name)s'", "did you mean %(near)s?"),
+    "form_schema": Rule("ask: a self-contained JSON Schema (draft 2020-12)", "%(why)s"),
+    "form_too_large": Rule("ask: %(limit)s"),
+    "form_when": {
+        "shape": Rule(_WHEN),
+        "unknown": Rule(_WHEN, "'%(name)s', which is not a question of ask"),
+        "empty": Rule(_WHEN, "no answer for '%(name)s'"),
+        "later": Rule(_WHEN, "'%(other)s', which is not a question before '%(name)s'"),
+    },
+    "simulated_form": Rule(
+        "types, choices, bounds, lengths and formats, but no patterns or conditions",
+        "a form for which no answer can be made up (%(why)s)",
+    ),
+    # the server
+    "no_server": Rule(
+        "a URL, since no server was found without one",
+        "none: %(variable)s is not set, and no `leaseq up` is running for the data directory '%(data)s'",
+        "start one there with `leaseq up`, set %(data_variable)s to the directory of a running one, or set "
+        "%(variable)s",
+    ),
+    "url_value": Rule("another value of the URL's option '%(name)s'", "one that it does not accept"),
+    "durable": {
+        "file": Rule(
+            "a server with an append-only file, which 'fsync' needs",
+            "one without (appendonly no)",
+            "set appendonly yes and appendfsync always on the server, or choose 'server'",
+        ),
+        "appendfsync": Rule(
+            _FSYNC,
+            "one with appendfsync %(fsync)s, with which it may confirm writes that a power cut loses",
+            "set appendfsync always on the server, or choose 'server'",
+        ),
+        "config": Rule(
+            _FSYNC,
+            "one that does not allow this user to read that setting",
+            "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get), or "
+            "choose 'server'",
+        ),
+        "disk": Rule(
+            "a server whose disk confirms, which 'fsync' needs",
+            "no confirmation within %(milliseconds)s ms",
+            "check its log, or choose 'server'",
+        ),
+        "replica": Rule(
+            "a server with a connected replica, which 'replica' needs",
+            "one with none that answers",
+            "connect one, or choose 'server'",
+        ),
+        "count": Rule(
+            "a server that reports the number of replicas, which 'majority' needs",
+            "an error (%(why)s)",
+            "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas, or "
+            "choose 'server'",
+        ),
+        "majority": Rule(
+            "a server with %(quorum)s connected replicas, which 'majority' needs",
+            "one with %(count)s, of which %(confirmations)s answered",
+            "connect them, or choose 'server'",
+        ),
+        "command": Rule(
+            _COMMAND, "an error (%(why)s)", "use Valkey, or Redis 7.2 or newer, or choose 'server'"
+        ),
+        "permission": Rule(
+            _COMMAND,
+            "one that does not allow it to this user",
+            "add the ACL rule that allows %(command)s, or choose 'server'",
+        ),
+    },
+    # the bridge
+    "other_window": Rule(
+        "%(high)s and refilled at %(low)s, like the bridge that works on queue '%(queue)s' now",
+        "another",
+        "use the same, or stop that one first",
+    ),
+    "database_queue": Rule("a queue that the database has rows of", "'%(name)s', of which it has none"),
+    # webhooks
+    "endpoint_disabled": Rule(
+        "an endpoint that is enabled", "a disabled one", "run `leaseq webhook enable %(id)s` first"
+    ),
+    "replay": {
+        "test": Rule("a delivery of an event", "a test", "send another test"),
+        "open": Rule("a delivery that was delivered or finally failed", "one that is still tried"),
+    },
+    "address": {
+        "networks": Rule("addresses or networks such as 10.1.2.0/24, separated by spaces", "%(why)s"),
+        "url": Rule(
+            "http:// or https:// and a host, without a user or a fragment, at most %(maximum)s characters",
+            "%(why)s",
+        ),
+        "private": Rule(
+            "a public address",
+            "%(address)s of '%(host)s'",
+            "to send to it, an operator adds it or its network to %(setting)s",
+        ),
+        "plain": Rule(
+            "https:// for a public address", "http:// for %(address)s of '%(host)s'", "use https://"
+        ),
+    },
+    # the worker
+    "handler": {
+        "callable": Rule("functions that take a lease", "for '%(queue)s' a %(kind)s"),
+        "values": Rule("a function for each value of '%(name)s', which is text", "for '%(queue)s' %(pair)s"),
+        "none": Rule("at least one handler for each queue", "none for '%(queue)s'"),
+        "by_one": Rule("a queue with a handler for each value", "'%(queue)s', which has one for all items"),
+        "by_unused": Rule("a handler for each value: {'mail': {'welcome': f, 'reset': g}}, by='kind'"),
+        "by_required": Rule(
+            "the field of the payload whose value says which handler of '%(queue)s' an item is for"
+        ),
+    },
+}
