@@ -16,8 +16,7 @@ from leaseq.webapp.api.description.headers import LAST_EVENT_ID
 from leaseq.webapp.api.models.requests import EventsQuery, QueuePath
 from leaseq.webapp.api.models.responses import Event, Stats
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Stream, Watcher, message
 from leaseq.webapp.rendering.downloads import stream_events
 from leaseq.webapp.security.authorization import needs
 

@@ -9,9 +9,7 @@ import flask_login
 from flask import Blueprint, Response, current_app, render_template, request
 from flask_openapi.openapi import OpenAPI
 
-from leaseq.webapp.docs.commands import BASE, commands
-from leaseq.webapp.docs.reading import read
-from leaseq.webapp.docs.words import fields_of, inline, limits
+from leaseq.webapp.docs.reading import BASE, commands, fields_of, inline, limits, read
 from leaseq.webapp.i18n import language
 from leaseq.webapp.serving.problem import MEANINGS
 

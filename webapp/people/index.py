@@ -18,14 +18,13 @@ from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View, is_downward, sort_of
-from leaseq.webapp.realtime.poller import Channel, Watcher, message
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, Channel, Stream, Watcher, message
 from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.rendering.downloads import stream_events, with_time
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 from leaseq.webapp.store.accounts.model import ROLES
+from leaseq.webapp.store.accounts.onboarding import DAYS, MAX_DAYS
 
 PAGE = 100
 _READ_SECONDS = 2.0  # seconds between two reads, shared by all watchers

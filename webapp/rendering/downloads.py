@@ -13,8 +13,7 @@ import leaseq
 from leaseq import transfer, validation
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import person, state
-from leaseq.webapp.realtime.poller import RETRY_MS, Channel, Watcher
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import RETRY_MS, AccessCheck, Channel, Stream, Watcher
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.serving.capacity import on_disconnect
 from leaseq.webapp.store.base import reader_of

@@ -27,7 +27,7 @@ from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, person, state, this_app
 from leaseq.webapp.form_input import input_fields
 from leaseq.webapp.paths import current_url
-from leaseq.webapp.realtime.stream import AccessCheck
+from leaseq.webapp.realtime.poller import AccessCheck
 from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.middleware import PERSON, in_api
 from leaseq.webapp.serving.problem import Problem

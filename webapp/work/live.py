@@ -11,8 +11,7 @@ from flask import Response, request
 import leaseq
 from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.context import existing_queue, person, state
-from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Stream, Watcher, message
 from leaseq.webapp.rendering.downloads import stream_events
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number

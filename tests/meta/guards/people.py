@@ -26,7 +26,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "invitation-there",
-            "webapp/store/accounts/invitations.py",
+            "webapp/store/accounts/onboarding.py",
             "return _invitation(token_hash, raw) if raw and is_open else None",
             instead="return _invitation(token_hash, raw) if raw else None",
         ),
@@ -44,7 +44,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "link-version",
-            "webapp/store/accounts/invitations.py",
+            "webapp/store/accounts/onboarding.py",
             "return record is not None and record.version == self.version and may_grant_access(self.by, people)",
             instead="return record is not None and may_grant_access(self.by, people)",
         ),

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import leaseq
-from leaseq.webapp.search import scan
+from leaseq.webapp.search import criteria
 from leaseq.webapp.search.matching import parts_of, words_of
 from tests.support.leases import take
 from tests.web.conftest import Browser
@@ -100,7 +100,7 @@ def test_invalid_number_in_filter_is_refused(
 def test_search_is_bounded_and_can_be_continued(
     answered_letters: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "COMPARED", 2)
+    monkeypatch.setattr(criteria, "COMPARED", 2)
     query = {"state": "finished", "find": "paid"}
     page = manager_browser.get(url(answered_letters, "items"), query_string=query).text
     assert ids(page) == set()
@@ -246,7 +246,7 @@ def test_bounded_search_of_all_states_covers_each_state(
     parcels: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(f"leaseq.webapp.{bound}", 5)
-    monkeypatch.setattr(scan, "_AT_ONCE", 2)
+    monkeypatch.setattr(criteria, "_AT_ONCE", 2)
     page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"w5", "w4", "held", "later", "c"}
     assert "Searched the newest 5 of 12." in page

@@ -15,7 +15,7 @@ from flask import Flask
 import leaseq
 from leaseq.webapp.context import State
 from leaseq.webapp.people.index import Listing, PeopleChannel, PeopleWatcher
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, Stream
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.queue_access import Access, Group

@@ -10,10 +10,9 @@ from typing import Any
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
-from leaseq.webapp.realtime.poller import Poller, QueueChannel, Watcher
+from leaseq.webapp.realtime.poller import AccessCheck, Poller, QueueChannel, Stream, Watcher
 from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
 from leaseq.webapp.store.threads import Threads
 from tests.web.conftest import Caller
 

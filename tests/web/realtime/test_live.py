@@ -10,8 +10,16 @@ import pytest
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.realtime.poller import MAX_UNCHECKED_SECONDS, Poller, QueueChannel, Watcher
-from leaseq.webapp.realtime.stream import BACKLOG, CHECK_SECONDS, AccessCheck, Stream
+from leaseq.webapp.realtime.poller import (
+    BACKLOG,
+    CHECK_SECONDS,
+    MAX_UNCHECKED_SECONDS,
+    AccessCheck,
+    Poller,
+    QueueChannel,
+    Stream,
+    Watcher,
+)
 from leaseq.webapp.security.authorization import is_still_authorized
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, OpenCalls, TooManyOpen

@@ -16,8 +16,7 @@ from werkzeug.exceptions import Forbidden
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.realtime.poller import Channel, Poller, Watcher
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, Channel, Poller, Stream, Watcher
 from leaseq.webapp.rendering.downloads import PIECES_PER_CHECK
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.store.accounts import Accounts

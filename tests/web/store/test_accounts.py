@@ -18,8 +18,8 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import model as accounts_keys
-from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM
+from leaseq.webapp.store.accounts.onboarding import DAYS
 from leaseq.webapp.store.accounts.sessions import password_counters
 from tests.support.leases import not_none
 from tests.support.refused import refused

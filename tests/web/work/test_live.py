@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.realtime.stream import AccessCheck, Stream
+from leaseq.webapp.realtime.poller import AccessCheck, Stream
 from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
 from tests.support.leases import take as reserve

@@ -20,8 +20,8 @@ from leaseq.webapp.api.models.requests import (
     optional,
 )
 from leaseq.webapp.api.models.responses import Time
-from leaseq.webapp.store.accounts.invitations import MAX_DAYS
 from leaseq.webapp.store.accounts.model import MAX_TEAM, MAX_TOKEN_DAYS, MAX_TOKEN_NAME, Scope
+from leaseq.webapp.store.accounts.onboarding import MAX_DAYS
 
 LogKind = TypeAliasType(
     "LogKind", Literal["person", "invitation", "sign-in", "token", "queue", "item", "webhook"]

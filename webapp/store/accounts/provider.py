@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 
 from leaseq import Invalid, validation
 from leaseq.webapp.store.accounts import model
-from leaseq.webapp.store.accounts.invitations import LINK_SECONDS, PasswordLink
 from leaseq.webapp.store.accounts.model import Person, digest
-from leaseq.webapp.store.accounts.onboarding import Onboarding
+from leaseq.webapp.store.accounts.onboarding import LINK_SECONDS, Onboarding, PasswordLink
 from leaseq.webapp.store.accounts.people import Record
 
 
