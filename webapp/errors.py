@@ -127,26 +127,16 @@ def problem_of_http(error: HTTPException) -> Problem:
         problem.tell("not_found", what="page")
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
-    return _too_large() if status == 413 and in_api() else problem
-
-
-def _too_large() -> Problem:
-    return Problem.of(
-        413,
-        "too-large",
-        "maximum",
-        what="request_bytes",
-        field="body",
-        maximum=request.max_content_length or 0,
-    )
-
-
-def _problem_of_csrf(error: CSRFError) -> Problem:
-    return Problem.of(403, "forbidden", "csrf", why=error.description)
-
-
-def _problem_of_open_calls(error: TooManyOpen) -> Problem:
-    return _retry_later(Problem(429, "too-many-requests", str(error)))
+    if status == 413 and in_api():
+        return Problem.of(
+            413,
+            "too-large",
+            "maximum",
+            what="request_bytes",
+            field="body",
+            maximum=request.max_content_length or 0,
+        )
+    return problem
 
 
 def as_json(problem: Problem) -> Response:
@@ -208,8 +198,8 @@ def init_errors(app: Flask) -> None:
 
     handle(Problem, lambda problem: problem)
     handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))
-    handle(TooManyOpen, _problem_of_open_calls)
-    handle(CSRFError, _problem_of_csrf)
+    handle(TooManyOpen, lambda error: _retry_later(Problem(429, "too-many-requests", str(error))))
+    handle(CSRFError, lambda error: Problem.of(403, "forbidden", "csrf", why=error.description))
     handle(HTTPException, problem_of_http)
     handle(Exception, unexpected)
 

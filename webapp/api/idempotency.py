@@ -118,7 +118,8 @@ def begin() -> Response | None:
         g.keyed = keyed
         return None
     if isinstance(record, StoredResponse) and _streams():
-        _drain(keyed.hash)
+        while piece := request.stream.read(_CHUNK):
+            keyed.hash.update(piece)
     if record.hash and record.hash != keyed.hash.hexdigest():
         raise key_reused()
     if isinstance(record, InProgress):
@@ -132,11 +133,6 @@ def _streams() -> bool:
     view = current_app.view_functions[request.endpoint or ""]
     of_lines = request.mimetype == NDJSON or request.endpoint == IMPORT
     return of_lines and getattr(view, "takes_any_size", False)
-
-
-def _drain(digest: Any) -> None:
-    while piece := request.stream.read(_CHUNK):
-        digest.update(piece)
 
 
 def _stored_response(answer: StoredResponse) -> Response:
