@@ -3,12 +3,12 @@
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.docs import document_bytes
-from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.services import queues
 from leaseq.webapp.serving import shutdown
 from leaseq.webapp.serving.capacity import SlowClients
 from leaseq.webapp.serving.time_slices import init_time_slices, run_beside
 from leaseq.webapp.store.accounts import Passwords
+from leaseq.webapp.store.samples import Sampler
 
 init_time_slices()
 app = create_app(passwords=Passwords(run=lambda function, arguments: run_beside(function, *arguments)))

@@ -6,8 +6,7 @@ from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
 
-from leaseq.webapp.api.description import headers
-from leaseq.webapp.api.description.openapi import PROBLEM
+from leaseq.webapp.api.description.openapi import ALLOW, PROBLEM, RETRY_AFTER
 from leaseq.webapp.api.models.base import check_call, complete_response, end_call
 
 VERSION = "1"
@@ -49,20 +48,20 @@ bp = APIBlueprint(
             "`forbidden`: another role, scope or access is required, or the CSRF token is missing"
         ),
         "404": problem_reply("`not-found`"),
-        "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", headers.ALLOW),
+        "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", ALLOW),
         "406": problem_reply("`not-acceptable`: this call returns no type that the Accept header accepts"),
         "409": problem_reply(
             "`lease-lost`: the caller no longer holds this lease; `conflict`: the id of a new item exists "
             "with a different payload; `item-finished`: `unless` kept an item that has an answer; or, with "
             "an Idempotency-Key, `in-progress` or `answer-not-kept`",
-            headers.RETRY_AFTER,
+            RETRY_AFTER,
         ),
         "413": problem_reply("`too-large`: the body, or a payload, result or draft in it, is over its limit"),
         "414": problem_reply("`too-large`: the address, with its query, is over 4,094 bytes"),
         "415": problem_reply("`unsupported-media-type`"),
         "429": problem_reply(
             "`too-many-requests`: this token or person sends too many requests, or has too many open",
-            headers.RETRY_AFTER,
+            RETRY_AFTER,
         ),
         "422": problem_reply(
             "`form`: the result does not fit the queue's form, and the lease stays valid; or `key-reused`"
@@ -71,7 +70,7 @@ bp = APIBlueprint(
         "503": problem_reply(
             "`server-unavailable`, `server-refused`: try again after `Retry-After` seconds; or "
             "`queue-unreadable`: the queue needs a newer version of leaseq",
-            headers.RETRY_AFTER,
+            RETRY_AFTER,
         ),
     },
 )

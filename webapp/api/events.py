@@ -12,7 +12,7 @@ from flask import Response, request
 import leaseq
 from leaseq.followers import MemoryPlace, read_on
 from leaseq.webapp.api.blueprint import bp
-from leaseq.webapp.api.description.headers import LAST_EVENT_ID
+from leaseq.webapp.api.description.openapi import LAST_EVENT_ID
 from leaseq.webapp.api.models.requests import EventsQuery, QueuePath
 from leaseq.webapp.api.models.responses import Event, Stats
 from leaseq.webapp.context import existing_queue

@@ -10,7 +10,7 @@ from flask import Response
 
 from leaseq import validation
 from leaseq.webapp.api.blueprint import bp
-from leaseq.webapp.api.description.headers import RETRY_AFTER
+from leaseq.webapp.api.description.openapi import RETRY_AFTER
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import LeasesQuery, list_response, page_of, request_id
 from leaseq.webapp.api.models.requests import (

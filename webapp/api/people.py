@@ -8,7 +8,7 @@ from flask import Response, url_for
 
 from leaseq import Invalid, validation
 from leaseq.webapp.api.blueprint import bp
-from leaseq.webapp.api.description.headers import ERASED_AS, UNASSIGNED
+from leaseq.webapp.api.description.openapi import ERASED_AS, UNASSIGNED
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models.accounts import (
     Invitation,

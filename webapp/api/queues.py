@@ -13,7 +13,7 @@ import leaseq
 from leaseq.form import check_form
 from leaseq.transfer import BEGINNING, CONTENT_TYPES, AnswersSince, period_of
 from leaseq.webapp.api.blueprint import bp, problem_reply
-from leaseq.webapp.api.description.headers import TAGS_PATTERN, UNASSIGNED, UNMATCHED
+from leaseq.webapp.api.description.openapi import TAGS_PATTERN, UNASSIGNED, UNMATCHED
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import LateQuery, PageQuery, list_response, page_of
 from leaseq.webapp.api.models.requests import (

@@ -15,11 +15,10 @@ from flask import Flask
 import leaseq
 from leaseq.webapp.manage.dashboard import buckets_of, forecast_of
 from leaseq.webapp.realtime.rates import RateCounter
-from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import QueueAccess
-from leaseq.webapp.store.samples import PLACES, Sample, Samples
+from leaseq.webapp.store.samples import PLACES, Sample, Sampler, Samples
 from tests.support.leases import not_none
 from tests.web.conftest import SECRET, Browser
 

@@ -241,7 +241,7 @@ def test_search_covers_all_states(parcels: leaseq.Queue, manager_browser: Browse
     assert states == [*["waiting"] * 6, "in work", "later", "done", "done", "failed"]
 
 
-@pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.SCAN_LIMIT"])
+@pytest.mark.parametrize("bound", ["search.criteria.COMPARED", "manage.items.SCAN_LIMIT"])
 def test_bounded_search_of_all_states_covers_each_state(
     parcels: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:

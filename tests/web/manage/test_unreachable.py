@@ -10,10 +10,9 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from leaseq.webapp.store.samples import Samples
+from leaseq.webapp.store.samples import Sampler, Samples
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
 from tests.web.manage.import_calls import chosen_fields, look
