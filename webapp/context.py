@@ -64,8 +64,13 @@ def this_app() -> Flask:
     return cast("Flask", current_app._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001
 
 
+def this_context() -> Any:
+    """The object itself that ``g`` looks up for each attribute."""
+    return g._get_current_object()  # noqa: SLF001
+
+
 def state() -> State:
-    return cast("State", current_app.extensions[EXTENSION])
+    return cast("State", this_app().extensions[EXTENSION])
 
 
 def accounts() -> Accounts:
@@ -74,7 +79,7 @@ def accounts() -> Accounts:
 
 def person() -> Person:
     """The person who is signed in, or whose token this is. Authorization lets no other request pass."""
-    return cast("Person", g.person)
+    return cast("Person", this_context().person)
 
 
 def note(what: str, about: str, detail: str = "") -> None:
@@ -155,7 +160,7 @@ def named_queue(name: str) -> str:
 def existing_queue(name: str) -> leaseq.Queue:
     """The queue of this name. Raises QueueNotFound if it doesn't exist, since reading must not create it.
     One object serves the whole request."""
-    queues: dict[str, QueueOfRequest] = g.setdefault("queues", {})
+    queues: dict[str, QueueOfRequest] = this_context().setdefault("queues", {})
     queue = queues.setdefault(name, QueueOfRequest(state().client, name))
     if queue.known_policy is None and queue.find_policy() is None:
         queue.stats()  # raises it, and says whether the queue was deleted

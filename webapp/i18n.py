@@ -17,7 +17,7 @@ from typing import Any
 
 from babel import Locale, negotiate_locale
 from babel.numbers import format_decimal, get_decimal_symbol
-from flask import Flask, g, request
+from flask import Flask, g, has_request_context, request
 from flask.templating import Environment
 from flask_babel import Babel, get_locale, get_translations
 from jinja2 import Template, nodes, pass_context
@@ -25,6 +25,8 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context
 from markupsafe import Markup
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
 
 from leaseq import Invalid, validation
 from leaseq.webapp.serving.time_slices import end_slice_when_over, join_in_slices
@@ -37,10 +39,10 @@ COOKIE = "leaseq-language"
 
 def language() -> str:
     """The code of the response's language."""
-    if "language" not in g:
-        locale = get_locale()
-        g.language = str(locale) if locale else "en"
-    return str(g.language)
+    context = g._get_current_object()  # noqa: SLF001 - its proxy would look it up for each attribute
+    if "language" not in context:
+        context.language = str(_select_locale()) if has_request_context() else "en"
+    return str(context.language)
 
 
 def init_i18n(app: Flask) -> None:
@@ -134,11 +136,14 @@ def _translations() -> Any:
 
 def _select_locale() -> Locale:
     code = request.cookies.get(COOKIE)
-    if code not in LANGUAGES:
-        # in the order of preference: de-AT before en selects German
-        wishes = [tag for tag, _ in request.accept_languages]
-        code = negotiate_locale(wishes, LANGUAGES, sep="-") or "en"
-    return _locale(code)
+    return _locale(code) if code in LANGUAGES else _wished(request.headers.get("Accept-Language", ""))
+
+
+@lru_cache(maxsize=256)
+def _wished(header: str) -> Locale:
+    """The language that a browser prefers: de-AT before en is German."""
+    tags = [tag for tag, _ in parse_accept_header(header, LanguageAccept)]
+    return _locale(negotiate_locale(tags, LANGUAGES, sep="-") or "en")
 
 
 @lru_cache(len(LANGUAGES))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, cast
 
-import flask_login
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, current_app, g, render_template, request
 from flask_openapi.openapi import OpenAPI
 
 from leaseq.webapp.docs.reading import BASE, commands, fields_of, inline, limits, read
 from leaseq.webapp.i18n import language
+from leaseq.webapp.security.authorization import identify
+from leaseq.webapp.serving.bodies import strict_request
 from leaseq.webapp.serving.problem import MEANINGS
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
@@ -41,7 +42,8 @@ def page() -> Response:
     """The page, of which only the frame is made for each request. An anonymous client that has it gets 304:
     the page of somebody who is signed in has their name and a token against forgery."""
     tag = f"{request.host_url} {language()}"
-    is_anonymous = not flask_login.current_user.is_authenticated
+    identify(strict_request())
+    is_anonymous = g.person is None
     if is_anonymous and request.if_none_match.contains(_etag(tag)):
         return _conditional(Response(mimetype="text/html"), tag)
     about = _document()["info"]["description"]

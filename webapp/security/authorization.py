@@ -6,25 +6,26 @@ so that a forgotten declaration fails closed.
 
 from __future__ import annotations
 
+import hmac
+import pickle
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
-import flask_login
 from flask import Flask, Request, Response, g, redirect, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from flask_babel import gettext as _
-from flask_wtf.csrf import CSRFProtect
-from itsdangerous import URLSafeTimedSerializer
+from flask_wtf.csrf import CSRFProtect, same_origin
+from itsdangerous import BadData, SignatureExpired, URLSafeTimedSerializer
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
-from leaseq.webapp.context import accounts, person, state, this_app
+from leaseq.webapp.context import accounts, person, state, this_app, this_context
 from leaseq.webapp.form_input import input_fields
 from leaseq.webapp.paths import current_url
 from leaseq.webapp.realtime.poller import AccessCheck
@@ -49,6 +50,25 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
+class Serializer(URLSafeTimedSerializer):
+    """Reads signed texts. It verifies each once, since a session's cookie and token come with every request:
+    a signature that was right stays right. The age is compared each time."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._verified = lru_cache(maxsize=4_096)(self._verify)
+
+    def _verify(self, text: str) -> tuple[bytes, float]:
+        value, signed_at = super().loads(text, return_timestamp=True)
+        return pickle.dumps(value), signed_at.timestamp()  # each reader gets a value of its own
+
+    def loads(self, s: str, max_age: int | None = None, **_options: Any) -> Any:  # type: ignore[override]
+        pickled, signed_at = self._verified(s)
+        if max_age is not None and not 0 <= int(time.time()) - signed_at <= max_age:
+            raise SignatureExpired(f"signed over {max_age} seconds ago")
+        return pickle.loads(pickled)  # noqa: S301 - pickled above
+
+
 class SessionCookie(SecureCookieSessionInterface):
     """Flask's session cookie, with a serializer that is created once, since the app's keys don't change."""
 
@@ -63,7 +83,42 @@ class SessionCookie(SecureCookieSessionInterface):
 
     @cache  # noqa: B019 - one for each app, for the app's lifetime
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        return super().get_signing_serializer(app)
+        serializer = super().get_signing_serializer(app)
+        if serializer is None:
+            return None
+        options = {"serializer": self.serializer, "signer_kwargs": serializer.signer_kwargs}
+        return Serializer(serializer.secret_keys, self.salt, **options)
+
+
+class Csrf(CSRFProtect):  # type: ignore[misc]  # flask-wtf carries no types
+    """Flask-WTF's protection, which verifies the signature of a token once. Whatever this does not find valid
+    is left to it."""
+
+    def protect(self, apply_exemptions: bool = False) -> None:
+        this_request = strict_request()
+        if this_request.method in _SAFE:
+            return
+        if self._is_valid(this_request):
+            this_context().csrf_valid = True
+        else:
+            super().protect(apply_exemptions)
+
+    def _is_valid(self, this_request: Request) -> bool:
+        token, value = this_request.form.get("csrf_token"), session.get("csrf_token")
+        if not token or not value:
+            return False
+        try:
+            is_own = hmac.compare_digest(value, _csrf_serializer(this_app().secret_key).loads(token))
+        except (BadData, TypeError):
+            return False
+        if not this_request.is_secure:
+            return is_own
+        return is_own and same_origin(this_request.referrer or "", f"https://{this_request.host}/")
+
+
+@lru_cache(maxsize=8)  # one for each app
+def _csrf_serializer(secret_key: str | bytes | None) -> Serializer:
+    return Serializer(secret_key, salt="wtf-csrf-token")
 
 
 _SAFE = ("GET", "HEAD")
@@ -141,7 +196,7 @@ OPEN_TO_ANYONE = frozenset(
 
 _SENT_AT = "sent_at"
 _View = TypeVar("_View", bound=Callable[..., Any])
-csrf = CSRFProtect()
+csrf = Csrf()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,38 +241,29 @@ def needs_of(app: Flask, endpoint: str | None) -> Needs | None:
     return getattr(app.view_functions.get(endpoint or ""), "needs", None)
 
 
-class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
-    """A person in the form that flask-login requires. The cookie names their session, which the server can
-    end."""
-
-    def __init__(self, person: Person, session: str) -> None:
-        self.person = person
-        self.session = session
-
-    def get_id(self) -> str:
-        return self.session
-
-
-def visitor_of(session: str) -> Visitor | None:
-    needs = needs_of(this_app(), request.endpoint)
-    reads = needs.reads if needs else None
-    result = accounts().sessions.person_with_replies(session, lambda name: [reads(name)] if reads else [])
+def _person_of_session(reads: Callable[[str], Command] | None) -> Person | None:
+    """The person of the session, which the server can end. ``reads``: of `needs`."""
+    cookie = session.get("_user_id")
+    if cookie is None:
+        return None
+    result = accounts().sessions.person_with_replies(cookie, lambda name: [reads(name)] if reads else [])
     if result is None:
         return None
-    person, g.extra_reply = result
-    return Visitor(person, session)
+    person, this_context().extra_reply = result
+    return person
+
+
+def begin_session(person: Person) -> None:
+    """Sign this person in: from now on, the cookie names their session."""
+    session["_user_id"] = accounts().sessions.start(person)
 
 
 def extra_reply() -> Any:
     """The reply to the command of ``reads`` in `needs`."""
-    return g.extra_reply[0]
+    return this_context().extra_reply[0]
 
 
 def init_authorization(app: Flask) -> None:
-    manager = flask_login.LoginManager()
-    manager.session_protection = None  # it only marks a session as not fresh, which nothing here checks
-    app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
-    manager.user_loader(visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
@@ -230,7 +276,7 @@ def _signed_in_person() -> Person | None:
     and 404."""
     if "person" not in g and request.endpoint in (None, "docs.page"):
         with suppress(LeaseqError):
-            _identify(strict_request())
+            identify(strict_request())
     return cast("Person | None", g.get("person"))
 
 
@@ -245,8 +291,8 @@ def _guard() -> BaseResponse | None:
             raise Forbidden("this route declares no role")
         if needs.unless is not None and needs.unless():
             return None
-        token = _identify(this_request)
-        person = g.person
+        token = identify(this_request, needs.reads)
+        person = this_context().person
         if person is None:
             return _ask_to_sign_in()
         if not at_least(person.role, needs.role):
@@ -265,8 +311,9 @@ def _guard() -> BaseResponse | None:
 
 def _keep_csrf_token() -> None:
     """Use the request's valid token in the response's forms, too, since signing another one is slow."""
-    if g.get("person") and g.get("csrf_valid") and "csrf_token" in request.form:
-        g.csrf_token = request.form["csrf_token"]
+    context, token = this_context(), strict_request().form.get("csrf_token")
+    if token and context.get("person") and context.get("csrf_valid"):
+        context.csrf_token = token
 
 
 def request_check(on_check: Callable[[], None]) -> AccessCheck:
@@ -345,23 +392,24 @@ def _check_scope(this_request: Request, token: ApiToken, needs: Needs) -> None:
         )
 
 
-def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
+def identify(
+    this_request: Request, reads: Callable[[str], Command] | None = None
+) -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
     header: str | None = this_request.environ.get("HTTP_AUTHORIZATION")
+    context = this_context()
+    context.person = None
     if header is None or not in_api():
-        g.person = None
-        visitor = flask_login.current_user
-        if visitor.is_authenticated:
-            g.person = visitor.person
-            this_request.environ[PERSON] = visitor.person.name
+        context.person = person = _person_of_session(reads)
+        if person is not None:
+            this_request.environ[PERSON] = person.name
             extend_session()
         return None
     token = bearer_token(header)
     caller = accounts().callers.find(token) if token is not None else None
     if caller is None:
-        g.person = None
         return "unknown"
-    g.person, g.token = caller.person, caller.token
+    context.person, context.token = caller.person, caller.token
     this_request.environ[PERSON] = caller.person.name
     return caller.token
 

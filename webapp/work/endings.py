@@ -21,7 +21,7 @@ from leaseq.webapp.forms.parsing import draft_of
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.services import leases
-from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.serving.bodies import strict_request, whole_number
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work.blueprint import bp
@@ -82,7 +82,8 @@ def redirect_to_queue(q: str) -> Response:
 
 
 def read_token() -> int:
-    token = whole_number(request.values.get("token"))
+    this_request = strict_request()
+    token = whole_number(this_request.args.get("token", this_request.form.get("token")))
     if token is None:
         raise Invalid("token", "required")
     return token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -132,3 +133,14 @@ def test_the_cookie_is_sent_again_once_an_hour(worker_browser: Browser) -> None:
         session["sent_at"] -= 3_600
     assert "Set-Cookie" in worker_browser.get("/account").headers
     assert "Set-Cookie" not in worker_browser.get("/account").headers
+
+
+def test_verified_cookie_is_refused_when_its_lifetime_is_over(app: Flask, worker_browser: Browser) -> None:
+    """A signature is verified once, and its age is compared at each request."""
+    assert is_signed_in(worker_browser)
+    lifetime, app.permanent_session_lifetime = app.permanent_session_lifetime, timedelta(seconds=-1)
+    try:
+        assert not is_signed_in(worker_browser)
+    finally:
+        app.permanent_session_lifetime = lifetime
+    assert is_signed_in(worker_browser)

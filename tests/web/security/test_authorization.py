@@ -107,6 +107,30 @@ def test_every_write_with_session_requires_csrf_token(
             assert "CSRF" in response.text, path
 
 
+def test_verified_csrf_token_is_refused_in_another_session(sign_in_as: Callable[[str], Browser]) -> None:
+    """A signature is verified once, and whose token it is at each request."""
+    browser, other = sign_in_as("worker"), sign_in_as("worker")
+    token = browser.csrf("/account")
+    assert browser.post("/logout", {"csrf_token": token}).status_code == 303
+    assert other.post("/logout", {"csrf_token": token}).status_code == 403
+    assert other.post("/logout", {"csrf_token": f"{other.csrf('/account')}x"}).status_code == 403
+
+
+def test_verified_csrf_token_requires_a_page_of_this_site_under_tls(
+    sign_in_as: Callable[[str], Browser],
+) -> None:
+    browser = sign_in_as("worker")
+    token = browser.csrf("/account")
+    for referrer, status in (("https://localhost/break", 303), ("https://other.example/", 403), ("", 403)):
+        response = browser.client.post(
+            "/break",
+            data={"csrf_token": token},
+            headers={"Referer": referrer} if referrer else {},
+            base_url="https://localhost",
+        )
+        assert response.status_code == status
+
+
 def test_rest_accepts_session_with_csrf_token(form_queue: Any, sign_in_as: Callable[[str], Browser]) -> None:
     browser = sign_in_as("worker")
     headers = {"X-CSRFToken": browser.csrf("/account")}

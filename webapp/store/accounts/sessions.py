@@ -244,7 +244,6 @@ class Sessions(Store):
         claim = _SessionCookie.read(cookie)
         if claim is None:
             return None
-        key = model.session_key(digest(claim.secret))
         raw, session, *replies = self._client.ask(*_reads(claim), *commands(claim.name))
         seen_at, _, owner = (session or b"").decode().partition(" ")
         if raw is None or owner != claim.name:
@@ -254,6 +253,7 @@ class Sessions(Store):
             return None
         now = int(time.time())
         if now - int(seen_at) >= SEEN_SECONDS:
+            key = model.session_key(digest(claim.secret))
             self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
         return person, replies
 
