@@ -25,8 +25,7 @@ from leaseq.webapp.security.headers import init_headers
 from leaseq.webapp.security.rate_limits import init_rate_limits
 from leaseq.webapp.serving.bodies import SlicedJson, StrictRequest, unpack_body
 from leaseq.webapp.serving.capacity import Waits
-from leaseq.webapp.serving.hosts import Cors, Proxies, init_hosts
-from leaseq.webapp.serving.middleware import HttpMetrics, Middleware, RequestSlots
+from leaseq.webapp.serving.middleware import Cors, HttpMetrics, Middleware, Proxies, RequestSlots, init_hosts
 from leaseq.webapp.serving.problem import init_unreadable
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords

@@ -40,7 +40,7 @@ UNREAD_PIECE = 16_384
 
 worker_connections = 10_000
 graceful_timeout = 10 + shutdown.drain_seconds()
-forwarded_allow_ips = ""  # only webapp/serving/hosts.py decides whose X-Forwarded-* are trusted
+forwarded_allow_ips = ""  # only webapp/serving/middleware.py decides whose X-Forwarded-* are trusted
 # The kernel divides the connections evenly among the processes. A socket that systemd holds is shared.
 reuse_port = "LISTEN_FDS" not in os.environ
 control_socket_disable = True

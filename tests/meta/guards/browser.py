@@ -115,16 +115,19 @@ GUARDS: tuple[Guard, ...] = (
         "CORS for named origins",
         guard(
             "cors-origins",
-            "webapp/serving/hosts.py",
+            "webapp/serving/middleware.py",
             "allowed_origin = origin if origin in self._origins else None",
             instead="allowed_origin = origin or None",
         ),
         guard(
-            "cors-no-cookies", "webapp/serving/hosts.py", 'environ.pop("HTTP_COOKIE", None)', instead="pass"
+            "cors-no-cookies",
+            "webapp/serving/middleware.py",
+            'environ.pop("HTTP_COOKIE", None)',
+            instead="pass",
         ),
         guard(
             "cors-api-only",
-            "webapp/serving/hosts.py",
+            "webapp/serving/middleware.py",
             'not environ.get("PATH_INFO", "").startswith("/api/")',
             instead="False",
         ),
