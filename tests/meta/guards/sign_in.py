@@ -116,14 +116,14 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "failed-name-shortened",
             "webapp/store/accounts/sessions.py",
-            'self._log.write(\n            "", "sign-in.failed", record.name if record else _shortened(name), f"{method}, {address}"\n        )',
-            instead='self._log.write("", "sign-in.failed", name, f"{method}, {address}")',
+            "record.name if record else _shortened(name)",
+            instead="name",
         ),
         guard(
             "limited-name-shortened",
             "webapp/store/accounts/sessions.py",
-            'self._log.write(\n            "", "sign-in.limited", record.name if record else _shortened(name), f"{method}, {address}"\n        )',
-            instead='self._log.write("", "sign-in.limited", name, f"{method}, {address}")',
+            "record.name if record else _shortened(name)",
+            instead="name",
         ),
         guard(
             "sign-ins-apart",
