@@ -18,7 +18,7 @@ from leaseq.webapp.store.accounts.log import LogEntry
 from leaseq.webapp.store.accounts.sessions import PER_ADDRESS, PER_NAME
 from tests.web.auth.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
-from tests.web.item_lists import table_text
+from tests.web.elements import text_of
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_successful_failed_and_limited_sign_ins_are_logged(
     assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
         ("", worker_browser.name, "password, 192.0.2.31")
     }
-    page = table_text(sign_in_as("admin").get(f"/audit-log?person={worker_browser.name}&kind=sign-in").text)
+    page = text_of(sign_in_as("admin").get(f"/audit-log?person={worker_browser.name}&kind=sign-in").text)
     for text in ("signed in", "failed to sign in as", "was refused after too many attempts"):
         assert text in page
 

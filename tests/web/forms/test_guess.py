@@ -13,8 +13,8 @@ import leaseq
 from leaseq.form import check_form
 from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form, missing_fields
 from tests.web.conftest import Browser
+from tests.web.elements import form_fields
 from tests.web.manage.settings_calls import base, save, settings_fields
-from tests.web.page_forms import form_fields
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import openpyxl
 
 from tests.web.conftest import Browser
-from tests.web.page_forms import form_fields
+from tests.web.elements import form_fields
 
 TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,three,high,,\n"
 FRAGMENT = {"X-Leaseq-Fragment": "state"}

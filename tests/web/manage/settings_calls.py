@@ -6,7 +6,7 @@ from typing import Any
 
 import leaseq
 from tests.web.conftest import Browser
-from tests.web.page_forms import form_fields
+from tests.web.elements import form_fields
 
 
 def base(queue: leaseq.Queue) -> str:

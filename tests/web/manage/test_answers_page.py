@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import html
 import re
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from selectolax.lexbor import LexborNode
 
 import leaseq
 from leaseq.webapp.manage import answers
 from tests.support.leases import take
 from tests.web.conftest import Browser
+from tests.web.elements import attributes, element, elements, link, listed_ids, table_rows, text_of, texts
 
 ASK: dict[str, Any] = {
     "type": "object",
@@ -47,20 +48,13 @@ def url(queue: leaseq.Queue, page: str = "answers") -> str:
     return f"/manage/{queue.name}/{page}"
 
 
-def section(page: str, title: str) -> str:
+def section(page: str, title: str) -> LexborNode:
     """The part of the page about a question."""
-    return next(part for part in page.split("<section") if f">{title}</h2>" in part)
+    return next(part for part in elements(page, "section:has(h2)") if texts(part, "h2") == [title])
 
 
-def cells(part: str, table: str) -> list[list[str]]:
-    body = part.split(f'<table class="{table}">')[1].split("<tbody>")[1].split("</tbody>", maxsplit=1)[0]
-    return [
-        [
-            " ".join(re.sub(r"<[^>]+>", " ", cell).split())
-            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)
-        ]
-        for row in body.split("<tr>")[1:]
-    ]
+def cells(part: LexborNode, table: str) -> list[list[str]]:
+    return table_rows(element(part, f"table.{table} > tbody"))
 
 
 @pytest.mark.parametrize(
@@ -88,9 +82,9 @@ def test_numbers_have_round_bins(answered_queue: leaseq.Queue, manager_browser: 
 
 def test_texts_are_counted_and_not_listed(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
     part = section(manager_browser.get(url(answered_queue)).text, "Note")
-    assert "2 answered" in part
-    assert "2 left empty" in part
-    assert "<table" not in part
+    assert "2 answered" in text_of(part)
+    assert "2 left empty" in text_of(part)
+    assert elements(part, "table") == []
 
 
 @pytest.mark.parametrize(
@@ -102,8 +96,7 @@ def test_bar_links_to_its_items(
     answered_queue: leaseq.Queue, manager_browser: Browser, title: str, label: str, expected: set[str]
 ) -> None:
     part = section(manager_browser.get(url(answered_queue)).text, title)
-    link = html.unescape(re.findall(rf'<a href="([^"]+)">{label}</a>', part)[0])
-    assert set(re.findall(r'name="id" value="([^"]+)"', manager_browser.get(link).text)) == expected
+    assert set(listed_ids(manager_browser.get(link(part, label)).text)) == expected
 
 
 def test_answers_are_compared_by_person(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
@@ -145,12 +138,9 @@ def test_group_cell_links_to_its_items(
     expected: set[str],
 ) -> None:
     page = manager_browser.get(f"{url(answered_queue)}?{query}").text
-    table = section(page, title).split('<table class="groups">')[1].split("<tbody>")[1].split("<tr>")
-    links = re.findall(r'<a href="([^"]+)">', table[1 + row])
-    found_ids = set(
-        re.findall(r'name="id" value="([^"]+)"', manager_browser.get(html.unescape(links[cell])).text)
-    )
-    assert found_ids == expected
+    rows = elements(section(page, title), "table.groups > tbody > tr")
+    links = attributes(rows[row], "a", "href")
+    assert set(listed_ids(manager_browser.get(links[cell]).text)) == expected
 
 
 @pytest.mark.parametrize("margin", [timedelta(milliseconds=1), timedelta(days=2)])
@@ -162,8 +152,8 @@ def test_link_of_a_day_is_within_the_day_and_the_filtered_period(
     query = urlencode({"by": "day", "from": begin.isoformat(), "to": end.isoformat()})
     part = section(manager_browser.get(f"{url(answered_queue)}?{query}").text, "About")
     linked_periods = set()
-    for link in re.findall(r'<a href="([^"]+)">', part.split('<table class="groups">')[1]):
-        fields = parse_qs(urlsplit(html.unescape(link)).query)
+    for address in attributes(part, "table.groups a", "href"):
+        fields = parse_qs(urlsplit(address).query)
         linked_periods.add((fields["from"][0], fields["to"][0]))
     days = [datetime.combine(day, time(), UTC) for day in {one.date() for one in times}]
     assert linked_periods == {
@@ -176,8 +166,7 @@ def test_answers_are_filtered_by_person_and_date(
 ) -> None:
     page = manager_browser.get(url(answered_queue) + "?person=ann").text
     assert "All 2 answers." in page
-    link = html.unescape(re.findall(r'<a href="([^"]+)">Refund</a>', page)[0])
-    assert "person=ann&outcome=finished" in link
+    assert "person=ann&outcome=finished" in link(page, "Refund")
     day = "2001-01-01"
     assert "No answers." in manager_browser.get(url(answered_queue) + f"?to={day}").text
 
@@ -189,8 +178,7 @@ def test_newest_answers_are_read_first_and_more_on_request(
     page = manager_browser.get(url(answered_queue)).text
     assert "The newest 2 answers; 4 items are done." in page
     assert [row[1] for row in cells(section(page, "About"), "distribution")] == ["1", "0", "0"]
-    link = html.unescape(re.findall(r'<a href="([^"]+)">Read 4</a>', page)[0])
-    assert "All 4 answers." in manager_browser.get(link).text
+    assert "All 4 answers." in manager_browser.get(link(page, "Read 4")).text
 
 
 @pytest.mark.parametrize(
@@ -208,7 +196,7 @@ def test_invalid_query_is_refused_with_field_name(
 ) -> None:
     response = manager_browser.get(f"{url(answered_queue)}?{query}")
     assert response.status_code == 400
-    assert field in response.text.split('role="alert"')[1].split("</p>")[0]
+    assert any(field in alert for alert in texts(response.text, "[role=alert]"))
 
 
 def test_agreement_and_disagreements_are_shown(queue: leaseq.Queue, manager_browser: Browser) -> None:
@@ -224,9 +212,9 @@ def test_agreement_and_disagreements_are_shown(queue: leaseq.Queue, manager_brow
         ["About", "50 %"],
         ["Urgent", "100 %"],
     ]
-    assert f'href="{url(queue, "items")}/other">the other one</a>' in agreement
-    assert "the same one" not in agreement
-    assert re.search(r"ann</span> Refund.*bob</span> Delivery", agreement, re.S)
+    assert link(agreement, "the other one") == f"{url(queue, 'items')}/other"
+    assert "the same one" not in text_of(agreement)
+    assert re.search(r"ann Refund.*bob Delivery", text_of(agreement))
 
 
 def test_disagreements_are_paged(
@@ -241,19 +229,19 @@ def test_disagreements_are_paged(
     page, pages = manager_browser.get(url(queue) + "?by=person").text, []
     while True:
         part = section(page, "Agreement")
-        pages.append((re.findall(r"/items/(d\d)", part), re.findall(r"\d to \d of \d", part)))
-        links = re.findall(r'href="([^"]+)">Next<', part)
-        if not links:
+        items = [address.rpartition("/")[2] for address in attributes(part, "a[href*='/items/']", "href")]
+        pages.append((items, re.findall(r"\d to \d of \d", text_of(part))))
+        if "Next" not in texts(part, "a"):
             break
-        page = manager_browser.get(html.unescape(links[0])).text
+        page = manager_browser.get(link(part, "Next")).text
     assert pages == [
         (["d4", "d3"], ["1 to 2 of 5"]),
         (["d2", "d1"], ["3 to 4 of 5"]),
         (["d0"], ["5 to 5 of 5"]),
     ]
-    link = html.unescape(re.findall(r'href="([^"]+)">Previous<', part)[0])
-    assert "by=person" in link
-    assert "3 to 4 of 5" in manager_browser.get(link).text
+    previous = link(part, "Previous")
+    assert "by=person" in previous
+    assert "3 to 4 of 5" in manager_browser.get(previous).text
 
 
 def test_ranking_is_counted_by_first_place(queue: leaseq.Queue, manager_browser: Browser) -> None:

@@ -14,7 +14,7 @@ from leaseq.webapp.services.items import ids_in_words
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
-from tests.web.item_lists import text_of
+from tests.web.elements import text_of
 from tests.web.manage.settings_calls import save, settings_fields
 
 

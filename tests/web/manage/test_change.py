@@ -13,7 +13,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none, take
 from tests.web.conftest import Browser, Response
-from tests.web.item_lists import text_of
+from tests.web.elements import text_of
 
 DUE = datetime(2027, 5, 1, 12, tzinfo=UTC)
 

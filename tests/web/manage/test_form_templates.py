@@ -11,8 +11,8 @@ import pytest
 import leaseq
 from leaseq.webapp.forms.templates import form_templates
 from tests.web.conftest import Browser
+from tests.web.elements import form_fields
 from tests.web.manage.settings_calls import base, save, settings_fields
-from tests.web.page_forms import form_fields
 from tests.web.work_pages import path, send, take
 
 NAMES = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import leaseq
 from tests.web.conftest import Browser
-from tests.web.page_forms import form_fields
+from tests.web.elements import form_fields
 
 
 def test_file_is_checked_without_script(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:

@@ -13,7 +13,7 @@ import leaseq
 from tests.conftest import Clock
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
-from tests.web.item_lists import listed_ids, text_of
+from tests.web.elements import attribute, attributes, element, elements, link, listed_ids, text_of, texts
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,9 @@ def test_invalid_search_is_refused_and_fields_are_kept(
     response = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}")
     assert response.status_code == 400
     assert message in html.unescape(response.text)
-    for name, text in parse_qsl(query):
-        assert name in ("state", "outcome", "order") or f'value="{text}"' in response.text
+    for name, value in parse_qsl(query):
+        if name not in ("state", "outcome", "order"):
+            assert value in attributes(response.text, f"[name={name}]", "value")
 
 
 @pytest.mark.parametrize("count", ["1", "1000"])
@@ -94,8 +95,7 @@ def test_bounded_search_shows_progress_and_continues(
         page = manager_browser.get(path).text
         pages.append(listed_ids(page))
         messages.append(re.findall(r"Searched [^.;]*", text_of(page)))
-        link = re.search(r'href="([^"]+)">Search further', page)
-        path = html.unescape(link[1]) if link else None
+        path = next(iter(attributes(page, "a:lexbor-contains('Search further')", "href")), None)
     assert pages == [["rare-5"], [], ["rare-210"]]
     assert messages == [
         ["Searched 100 of 230"],
@@ -106,22 +106,16 @@ def test_bounded_search_shows_progress_and_continues(
 
 def test_item_page_links_to_neighbours_in_search(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&text=e").text
-    link = re.search(r'<a href="([^"]+/items/dead-2[^"]*)" class="title">', page)
-    assert link
-    first = manager_browser.get(html.unescape(link[1])).text
-    assert 'rel="prev"' not in first
-    link = re.search(r'<a href="([^"]+)" rel="next"', first)
-    assert link
-    second = manager_browser.get(html.unescape(link[1])).text
-    assert '<span class="id select-all">dead-1</span>' in second
-    assert 'rel="next"' not in second
-    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
-    action = re.search(r'action="([^"]+/revive[^"]*)"', second)
-    assert action
-    response = manager_browser.post(html.unescape(action[1]))
+    first = manager_browser.get(attribute(page, "a.title[href*='/items/dead-2']", "href")).text
+    assert elements(first, "[rel=prev]") == []
+    second = manager_browser.get(attribute(first, "a[rel=next]", "href")).text
+    assert texts(second, "span.id.select-all") == ["dead-1"]
+    assert elements(second, "[rel=next]") == []
+    assert "/items/dead-2?" in attribute(second, "a[rel=prev]", "href")
+    response = manager_browser.post(attribute(second, "form[action*='/revive']", "action"))
     third = manager_browser.get(response.location).text
     assert "It is waiting again" in third
-    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search continues from the item"
+    assert "/items/dead-2?" in attribute(third, "a[rel=prev]", "href"), "the search continues from the item"
 
 
 @pytest.mark.parametrize("state", ["due", "inbound"])
@@ -135,13 +129,9 @@ def test_item_page_links_to_neighbours_in_other_orders(
     order = [2, 1, 0] if state == "due" else [0, 1, 2]
     page = manager_browser.get(f"/manage/{queue.name}/items?state={state}").text
     assert listed_ids(page) == [f"item-{n}" for n in order]
-    link = re.search(r'<a href="([^"]+)" class="title">item-1', page)
-    assert link
-    middle = manager_browser.get(html.unescape(link[1])).text
-    relations = dict(
-        re.findall(r'rel="(\w+)">', middle) and re.findall(r'items/(item-\d)\?[^"]+" rel="(\w+)"', middle)
-    )
-    assert relations == {f"item-{order[0]}": "prev", f"item-{order[2]}": "next"}
+    middle = manager_browser.get(attribute(page, "a.title[href*='/items/item-1']", "href")).text
+    for relation, neighbour in (("prev", order[0]), ("next", order[2])):
+        assert f"/items/item-{neighbour}?" in attribute(middle, f"a[rel={relation}]", "href")
 
 
 def test_history_lists_actions_and_their_person_in_sequence(
@@ -166,9 +156,9 @@ def test_history_lists_actions_and_their_person_in_sequence(
     places = [page.find(one) for one in lines]
     assert -1 not in places, (lines, page)
     source = manager_browser.get(f"/manage/{mixed_queue.name}/items/held-1").text
-    events = re.findall(r'<li class="(\w*)"><span class="mark" aria-hidden="true">', source)
+    events = attributes(source, "li:has(> .mark)", "class")
     assert events == ["inbound", "reserved", "inbound", "inbound", "reserved", "inbound"]
-    assert 'aria-label="Copy the id held-1"' in source
+    assert elements(source, "button[aria-label='Copy the id held-1']")
     assert places == sorted(places)
     page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1").text)
     assert f"{manager_browser.name} handed it out again" in page
@@ -187,21 +177,21 @@ def test_history_shows_time_between_events(
     clock.tick(0.25)
     timed.abandon(lease)
     page = manager_browser.get(f"/manage/{queue.name}/items/a").text
-    assert re.findall(r'class="gap">([^<]+)<', page) == ["+2 h 5 min", "+0.2 s"]
-    assert '<ol class="timeline" role="list">' in page
-    assert re.search(rf"attempt 1\W+token {lease.token}\b", page)
+    timeline = element(page, "ol.timeline[role=list]")
+    assert texts(timeline, ".gap") == ["+2 h 5 min", "+0.2 s"]
+    assert re.search(rf"attempt 1\W+token {lease.token}\b", text_of(timeline))
 
 
 def test_invalid_search_stays_on_its_list(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     response = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&back=x")
     assert response.status_code == 400
-    assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', response.text)
+    assert elements(response.text, "a[href*='state=dead'][aria-current]")
 
 
 def test_item_page_links_back_to_list_by_name(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1?state=dead").text
-    nav = not_none(re.search(r'<nav class="item-navigation".*?</nav>', page, re.DOTALL))[0]
-    assert f'href="/manage/{mixed_queue.name}/items?state=dead">Failed</a>' in nav
+    nav = element(page, "nav.item-navigation")
+    assert link(nav, "Failed") == f"/manage/{mixed_queue.name}/items?state=dead"
 
 
 def test_answers_have_titles_of_form_as_headings(manager_browser: Browser, queue: leaseq.Queue) -> None:
@@ -221,8 +211,8 @@ def test_answers_have_titles_of_form_as_headings(manager_browser: Browser, queue
     answer = {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1}
     queue.finish(not_none(queue.reserve("ann")), answer)
     page = manager_browser.get(f"/manage/{queue.name}/items/one").text
-    assert re.findall(r'<th scope="row">([^<]+)</th>', page) == ["What is it about?", "The sender", "more"]
-    assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
+    assert texts(page, "th[scope=row]") == ["What is it about?", "The sender", "more"]
+    assert texts(page, "td dt:has(+ dd)") == ["Street & number"]
 
 
 def test_answers_are_shown_side_by_side_with_differences(
@@ -233,14 +223,13 @@ def test_answers_are_shown_side_by_side_with_differences(
     for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
         queue.finish(not_none(queue.reserve(name)), result)
     page = manager_browser.get(f"/manage/{queue.name}/items/one").text
-    differing_rows = re.findall(r'<tr class="different"><th scope="row">(\w+)<br><b>differs', page)
-    assert differing_rows == ["n"], "1 does not match true"
-    assert '<th scope="row">about</th><td>' in page
+    assert texts(page, "tr:not(.different) > th[scope=row]") == ["about"]
+    assert texts(page, "tr.different > th[scope=row]") == ["n differs"], "1 does not match true"
 
 
-@pytest.mark.parametrize(("language", "texts"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
+@pytest.mark.parametrize(("language", "expected"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
 def test_list_shows_booleans_in_language_of_page(
-    manager_browser: Browser, queue: leaseq.Queue, language: str, texts: tuple[str, str]
+    manager_browser: Browser, queue: leaseq.Queue, language: str, expected: tuple[str, str]
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
     for urgent in (True, False):
@@ -248,7 +237,7 @@ def test_list_shows_booleans_in_language_of_page(
         queue.finish(not_none(queue.reserve("ann")), {"urgent": urgent})
     manager_browser.client.set_cookie("leaseq-language", language)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=finished").text
-    assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*texts[::-1]]
+    assert texts(page, "td[data-label=Urgent]") == [*expected[::-1]]
 
 
 def test_columns_include_payload_fields_and_unanswered_questions(
@@ -257,7 +246,7 @@ def test_columns_include_payload_fields_and_unanswered_questions(
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
     queue.enqueue({"text": "x"})
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
-    assert re.findall(r'name="column" value="([^"]+)"', page) == ["text", "answer.urgent"]
+    assert attributes(page, "[name=column]", "value") == ["text", "answer.urgent"]
 
 
 @pytest.mark.parametrize(
@@ -277,5 +266,5 @@ def test_payload_column_shows_content_missing_from_title(
     for payload in payloads:
         queue.enqueue(payload)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
-    assert re.findall(r'<td class="excerpt full-width">([^<]*)<', page) == cells
-    assert (">Payload</th>" in page) == bool(cells)
+    assert texts(page, "td.excerpt.full-width") == cells
+    assert ("Payload" in texts(page, "th")) == bool(cells)

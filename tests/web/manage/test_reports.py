@@ -16,7 +16,7 @@ from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
 from tests.support.leases import fail, take
 from tests.web.conftest import Browser
-from tests.web.item_lists import text_of
+from tests.web.elements import text_of
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 import leaseq
 from leaseq.policy import FIELDS, GROUPS
 from tests.web.conftest import Browser
+from tests.web.elements import form_fields
 from tests.web.manage.settings_calls import base, save, settings_fields
-from tests.web.page_forms import form_fields
 
 
 def test_saving_unchanged_settings_changes_nothing(

@@ -6,8 +6,8 @@ import json
 
 import leaseq
 from tests.web.conftest import Browser
+from tests.web.elements import form_fields
 from tests.web.manage.settings_calls import base, settings_fields
-from tests.web.page_forms import form_fields
 
 FRAGMENT = {"X-Leaseq-Fragment": "preview"}
 

@@ -14,7 +14,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.leases import take
 from tests.web.conftest import Browser
-from tests.web.item_lists import table_text, text_of
+from tests.web.elements import table_rows, text_of
 
 
 @pytest.fixture
@@ -57,12 +57,12 @@ def test_manager_sees_people_and_figures_of_managed_queues_only(
     for number, queue in enumerate((own_queue, other_queue, other_queue)):
         state.activity.record(eva, queue.name, "finished", id=f"i{number}", token=number, active_ms=5_000)
     page = html.unescape(manager_browser.get(f"/people?q={ann[:-4]}").text)
-    lines = {name: line for line in table_text(page).split("\n") for name in names.values() if name in line}
-    assert list(lines) == [ann, eva]
+    rows = {name: row for row in table_rows(page) for name in names.values() if name in " ".join(row)}
+    assert list(rows) == [ann, eva]
     assert bob not in page
-    assert f"My parcel is not here in {own_queue.name} for 0 s" in lines[ann]
-    assert [cell.strip() for cell in lines[eva].split("|")][2:5] == ["1", "1", "5 s"]
-    assert "not on your queues" in lines[eva]
+    assert f"My parcel is not here in {own_queue.name} for 0 s" in " ".join(rows[ann])
+    assert rows[eva][2:5] == ["1", "1", "5 s"]
+    assert "not on your queues" in " ".join(rows[eva])
     assert other_queue.name not in page
     assert "secret" not in page
     figures = manager_browser.get(f"/people?q={ann[:-4]}", headers={"Accept": "application/json"}).json

@@ -21,7 +21,7 @@ from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
-from tests.web.item_lists import table_text, text_of
+from tests.web.elements import table_rows, text_of
 
 
 def list_names(admin_browser: Browser, team: list[str], **criteria: str) -> list[str]:
@@ -40,8 +40,8 @@ def test_list_shows_current_activity_of_each_person(
     ann, bob, eva = team
     take(form_queue, ann)
     state.breaks.take(bob)
-    lines = table_text(admin_browser.get(f"/people?team={ann[:-4]}").text).split("\n")
-    line_of = {name: next(line for line in lines if name in line) for name in team}
+    lines = map(" ".join, table_rows(admin_browser.get(f"/people?team={ann[:-4]}").text))
+    line_of = {name: line for line in lines for name in team if name in line}
     assert f"My parcel is not here in {form_queue.name} for 0 s" in line_of[ann]
     assert "on a break for 0 s" in line_of[bob]
     assert "idle" in line_of[eva]

@@ -6,8 +6,8 @@ import html
 
 import leaseq
 from tests.web.conftest import FORM, Browser
+from tests.web.elements import form_fields
 from tests.web.manage.settings_calls import base
-from tests.web.page_forms import form_fields
 from tests.web.work_pages import path, take
 
 PREFILL = {"about": "guess.about", "count": "guess.count", "note": "guess.note"}
