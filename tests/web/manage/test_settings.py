@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 import leaseq
 from leaseq.policy import FIELDS, GROUPS
 from tests.web.conftest import Browser
-from tests.web.elements import form_fields
+from tests.web.elements import attribute, attributes, elements, form_fields, text_of, texts
 from tests.web.manage.settings_calls import base, save, settings_fields
 
 
@@ -112,13 +111,13 @@ def test_duration_is_edited_as_number_and_unit(manager_browser: Browser, form_qu
         {**settings_fields(manager_browser, form_queue), "lease_seconds": "0", "lease_seconds.unit": "d"},
     )
     assert response.status_code == 400
-    assert re.search(r'id="lease_seconds"[^>]* value="0"', response.text)
-    assert '<option value="d" selected>' in response.text
+    assert attribute(response.text, "#lease_seconds", "value") == "0"
+    assert attribute(response.text, "[name='lease_seconds.unit'] > [selected]", "value") == "d"
 
 
 def test_settings_page_shows_access(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     page = manager_browser.get(base(form_queue)).text
-    assert "<dd>Everybody</dd>" in page
+    assert "Everybody" in texts(page, "dd")
     fields = {"work": "some", "work.skills": "polish", "confirmed": "yes"}
     manager_browser.post(f"/manage/{form_queue.name}/access", fields)
     page = manager_browser.get(base(form_queue)).text
@@ -130,13 +129,15 @@ def test_settings_page_has_each_policy_field_in_group_order(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     page = manager_browser.get(base(form_queue)).text
-    assert re.findall(r'href="#group-(\w+)"', page) == [*list(GROUPS)[:-1], "access", "advanced"]
-    page = page.replace('id="group-access"', "")
-    matches = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
-    groups = {group: [f.name for f in FIELDS.values() if f.description.group == group] for group in GROUPS}
-    expected = [(group, name) for group, names in groups.items() for name in ("", *names)]
-    actual = [("", name) if name else (group, "") for group, name in matches if group or name in FIELDS]
-    assert actual == [("", name) if name else (group, "") for group, name in expected]
+    groups = [address.removeprefix("#group-") for address in attributes(page, "a[href^='#group-']", "href")]
+    assert groups == [*list(GROUPS)[:-1], "access", "advanced"]
+    shown = attributes(page, "[id^='group-'], :is(input, textarea, select)[id]", "id")
+    expected = [
+        id
+        for group in GROUPS
+        for id in (f"group-{group}", *(f.name for f in FIELDS.values() if f.description.group == group))
+    ]
+    assert [id for id in shown if id in expected] == expected
 
 
 def test_limits_units_and_help_are_those_of_the_policy(
@@ -144,13 +145,13 @@ def test_limits_units_and_help_are_those_of_the_policy(
 ) -> None:
     page = manager_browser.get(base(form_queue)).text
     for name, field in FIELDS.items():
-        (text,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
-        assert html.unescape(text).startswith(field.description.help), name
+        (text,) = texts(page, f"p.help#{name}-help")
+        assert text.startswith(field.description.help), name
         assert (f"Empty: {field.description.none}." in text) is bool(field.description.none), name
-    assert "at once. 1 to 100 items. Default: 1.</p>" in page
-    assert " 0.1 s to 7 d. Default: 5 min.</p>" in page
-    assert re.search(r'<input id="title"[^>]* maxlength="200"', page)
-    assert re.search(r'<input id="renewals"[^>]* inputmode="numeric"', page)
+    assert texts(page, "#holds-help")[0].endswith(" 1 to 100 items. Default: 1.")
+    assert texts(page, "#lease_seconds-help")[0].endswith(" 0.1 s to 7 d. Default: 5 min.")
+    assert attribute(page, "input#title", "maxlength") == "200"
+    assert attribute(page, "input#renewals", "inputmode") == "numeric"
     german = manager_browser.get(base(form_queue), headers={"Accept-Language": "de"}).text
     assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
     assert "0 bis 1.000.000 Mal. Leer: kein Limit.</p>" in german
@@ -168,7 +169,7 @@ def test_save_reports_whether_settings_changed(
         ).status_code
         == 303
     )
-    assert f"<p>{message}</p>" in manager_browser.get("/account").text
+    assert message in texts(manager_browser.get("/account").text, "p")
 
 
 def test_invalid_number_is_refused_with_example(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
@@ -212,7 +213,7 @@ def test_invalid_settings_are_refused_and_form_keeps_input(
     }
     response = save(manager_browser, form_queue, fields)
     assert response.status_code == 400
-    assert f'<a href="#{name}">' in response.text
+    assert elements(response.text, f"a[href='#{name}']")
     returned_fields = form_fields(response.text, "settings")
     assert returned_fields["instructions"] == "Typed <long>"
     assert returned_fields["retry_seconds"] == "7"
@@ -247,15 +248,14 @@ def test_concurrent_changes_are_merged_or_conflict_is_shown(
     assert "their values are kept: Title, Items at once." in manager_browser.get(response.location).text
     conflict = save(manager_browser, form_queue, my_fields, title="Mine", max_attempts="9")
     assert conflict.status_code == 409
-    differences = re.findall(
-        r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", conflict.text
-    )
-    assert differences == [
-        ("Title", "theirs", "Theirs"),
-        ("Title", "yours", "Mine"),
-        ("Items at once", "theirs", "2"),
-        ("Answers", "theirs", "3"),
+    differences = elements(conflict.text, "dt:has(+ dd > pre)")
+    assert [text_of(node).replace(" ,", ",") for node in differences] == [
+        "Title, theirs",
+        "Title, yours",
+        "Items at once, theirs",
+        "Answers, theirs",
     ]
+    assert texts(conflict.text, "dt + dd > pre") == ["Theirs", "Mine", "2", "3"]
     assert (form_queue.policy.title, form_queue.policy.max_attempts) == ("Theirs", 3)
     merged_fields = form_fields(conflict.text, "settings")
     assert (merged_fields["title"], merged_fields["max_attempts"]) == ("Mine", "9")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import Any
 
 import pytest
@@ -11,19 +9,20 @@ import pytest
 import leaseq
 from leaseq.webapp.store.list_settings import MAX_COLUMNS, MAX_VIEWS
 from tests.web.conftest import Browser
+from tests.web.elements import attribute, element, elements, link, listed_ids, texts
 from tests.web.manage.conftest import ids, url
 
 
 def test_chosen_columns_are_shown_in_list(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
-    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:4] == ["What is it about?", "Rating", "Who"]
+    assert texts(page, "th[scope=col]")[2:5] == ["What is it about?", "Rating", "Who"]
     fields = {"column": ["order.by", "text", "answer.tags", "text"], "search": "state=finished"}
     assert "state=finished" in str(manager_browser.post(url(answered_letters, "columns"), fields).location)
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
-    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:5] == ["order.by", "Letter", "Tags", "Who"]
-    cells = re.findall(r'<td class="excerpt" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
+    assert texts(page, "th[scope=col]")[2:6] == ["order.by", "Letter", "Tags", "Who"]
+    cells = texts(page, "td.excerpt:is([data-label='order.by'], [data-label=Tags])")
     assert cells == ["ship", "angry, polite", "ship", "", "Post", "angry"]
-    assert 'value="order.by" checked' in page
+    assert elements(page, "[name=column][value='order.by'][checked]")
 
 
 def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
@@ -32,16 +31,15 @@ def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, manager_br
     )
     page = manager_browser.get(url(answered_letters, "items")).text
     assert "Not changed: columns: expected at most 8 columns, got 9." in page
-    assert '<th scope="col">c0</th>' not in page
+    assert "c0" not in texts(page, "th[scope=col]")
 
 
 def test_heading_reverses_order_of_list(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
-    assert re.findall(r'name="id" value="([^"]+)"', page) == ["c", "b", "a"]
-    link = re.findall(r'aria-sort="descending"><a href="([^"]+)"', page)[0]
-    reversed_page = manager_browser.get(html.unescape(link)).text
-    assert re.findall(r'name="id" value="([^"]+)"', reversed_page) == ["a", "b", "c"]
-    assert 'aria-sort="ascending"' in reversed_page
+    assert listed_ids(page) == ["c", "b", "a"]
+    reversed_page = manager_browser.get(attribute(page, "[aria-sort=descending] > a", "href")).text
+    assert listed_ids(reversed_page) == ["a", "b", "c"]
+    assert elements(reversed_page, "[aria-sort=ascending]")
 
 
 def test_a_search_is_saved_shown_and_removed(
@@ -50,10 +48,10 @@ def test_a_search_is_saved_shown_and_removed(
     search = "state=finished&find=about%3ARefund"
     manager_browser.post(url(answered_letters, "views"), {"name": " Refunds  <b> ", "search": search})
     page = manager_browser.get(url(answered_letters, "items")).text
-    link = re.findall(r'<li class="view"><a href="([^"]+)">Refunds &lt;b&gt;</a>', page)[0]
-    assert ids(manager_browser.get(html.unescape(link)).text) == {"a", "b"}
+    view = element(page, "li.view")
+    assert ids(manager_browser.get(link(view, "Refunds <b>")).text) == {"a", "b"}
     manager_browser.post(url(answered_letters, "views", "remove"), {"name": "Refunds <b>", "search": search})
-    assert 'class="view"' not in manager_browser.get(url(answered_letters, "items")).text
+    assert elements(manager_browser.get(url(answered_letters, "items")).text, ".view") == []
 
 
 @pytest.mark.parametrize("name", ["", "x" * 61])
@@ -63,7 +61,7 @@ def test_saved_search_requires_valid_name(
     manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
     page = manager_browser.get(url(answered_letters, "items")).text
     assert "Not saved: view: expected 1 to 60 characters" in page
-    assert 'class="view"' not in page
+    assert elements(page, ".view") == []
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 60])
@@ -71,7 +69,7 @@ def test_saved_search_name_may_have_1_to_60_characters(
     answered_letters: leaseq.Queue, manager_browser: Browser, name: str
 ) -> None:
     manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
-    assert f">{name}</a>" in manager_browser.get(url(answered_letters, "items")).text
+    assert link(manager_browser.get(url(answered_letters, "items")).text, name)
 
 
 def test_number_of_saved_searches_is_limited(
