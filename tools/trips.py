@@ -33,7 +33,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Passwords
 from tests.support.receiver import open_receiver
-from tests.web.page_forms import form_fields
+from tests.web.elements import form_fields
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMITS = {"rest": 22, "page": 34, "settings": 26, "import": 34, "webhook": 26}
