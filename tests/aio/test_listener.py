@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
+from leaseq.engine.aio.notifications import Listener, wait_for
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
 from tests.support.waiting import TIMEOUT
@@ -19,6 +20,21 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(TIMEOUT):
         while not condition():  # noqa: ASYNC110 - the proxy's threads change it
             await asyncio.sleep(0.01)
+
+
+def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
+    async def wait() -> None:
+        listener, stop = Listener(None), asyncio.Event()
+        waiter, _ = listener._add("q", stop, None)
+
+        async def attempt(_name: str, _woken: bool) -> leaseq.Lease:
+            stop.set()
+            raise leaseq.ServerUnavailable("away")
+
+        with pytest.raises(leaseq.ServerUnavailable):
+            await wait_for(listener, [waiter], TIMEOUT, [attempt])
+
+    asyncio.run(wait())
 
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket

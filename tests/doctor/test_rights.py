@@ -134,6 +134,16 @@ def test_info_permission_alone_reveals_eviction_and_persistence(server_with_user
     assert {"eviction", "snapshots-only"} <= set(findings)
 
 
+def test_number_of_replicas_is_unknown_without_info(server_with_users: redis.Redis) -> None:
+    allow(server_with_users, "trying", "+config|get")
+    server_with_users.config_set("min-replicas-to-write", 2)
+    try:
+        findings = findings_of(url_of(server_with_users, "trying"))
+    finally:
+        server_with_users.config_set("min-replicas-to-write", 0)
+    assert "too-few-replicas" not in findings
+
+
 def test_wrong_password_raises_server_refused(server_with_users: redis.Redis) -> None:
     import leaseq
 

@@ -57,6 +57,31 @@ def test_call_is_given_up_after_repeated_refusals(monkeypatch: pytest.MonkeyPatc
     assert len(list(errors)) == 12, "it was tried eight times"
 
 
+class RecordedWaits(threading.Event):
+    """An event that nobody sets, and whose waits take no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds.append(timeout or 0)
+        return False
+
+
+def test_waits_between_calls_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.worker.outcomes._RETRY", (1, 5))
+    errors, waits = [leaseq.ServerUnavailable("away")] * 6, RecordedWaits()
+
+    def call() -> None:
+        if errors:
+            raise errors.pop()
+
+    Retry().call(call, waits)
+    for seconds, longest in zip(waits.seconds, (1, 2, 4, 5, 5, 5), strict=True):
+        assert longest / 2 <= seconds <= longest
+
+
 def test_worker_can_be_stopped_while_server_is_unavailable(
     start: Start, handle: HeldFunction, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.engine.notifications import NoItemYet
+from leaseq.engine.notifications import Listener, NoItemYet, wait_for
 from leaseq.queue.reserve_first import reserve_first
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.leases import not_none
-from tests.support.waiting import eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 Hook = Callable[[], object]
 
@@ -46,6 +46,18 @@ def interrupt() -> None:
 @pytest.fixture(autouse=True)
 def polls_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (600, 600))
+
+
+def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
+    listener, stop = Listener(None), threading.Event()
+    waiter, _ = listener._add("q", stop, None)
+
+    def attempt(_name: str, _woken: bool) -> leaseq.Lease:
+        stop.set()
+        raise leaseq.ServerUnavailable("away")
+
+    with pytest.raises(leaseq.ServerUnavailable):
+        wait_for(listener, [waiter], TIMEOUT, [attempt])
 
 
 def check_nothing_is_left(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:

@@ -88,6 +88,17 @@ def test_bulk_enqueue_reports_conflicts_and_adds_other_items(
     assert (second_refusal["added"], second_refusal["duplicates"], second_refusal["conflicts"]) == (0, 3, 2)
 
 
+@pytest.mark.parametrize(("count", "are_all_named"), [(3, True), (4, False)])
+def test_first_three_conflicts_are_named(
+    queue: leaseq.Queue, manager: Caller, path: str, count: int, are_all_named: bool
+) -> None:
+    queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(count))
+    items = [{"payload": "other", "id": f"{n}"} for n in range(count)]
+    detail = assert_problem(send(manager, path, items, "array"), 409, "conflict")["detail"]
+    assert [f"item {n + 1} ('{n}')" in detail for n in range(count)] == [n < 3 for n in range(count)]
+    assert ("…" not in detail) == are_all_named
+
+
 def test_conflict_list_is_truncated_and_count_is_complete(
     queue: leaseq.Queue, manager: Caller, path: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -134,6 +135,24 @@ def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
             values += [(name, field, text, True), (name, field, text + "x", False)]
     assert len(values) > 6
     return values
+
+
+def test_person_in_query_is_described_as_printable(
+    document: dict[str, Any], admin: Caller, form_queue: leaseq.Queue
+) -> None:
+    schemas = {
+        path: json.dumps(parameter["schema"])
+        for path, operations in document["paths"].items()
+        for parameter in operations.get("get", {}).get("parameters", ())
+        if parameter["name"] == "person"
+    }
+    assert len(schemas) > 3
+    for path, schema in schemas.items():
+        (pattern,) = re.findall(r'"pattern": "(.*?)"[,}]', schema)
+        names = [name for name in ("Ann Lee", "Ann\nLee") if re.search(json.loads(f'"{pattern}"'), name)]
+        assert names == ["Ann Lee"], path
+        address = re.sub(r"{.*?}", form_queue.name, path.removeprefix("/api/v1"))
+        assert admin("GET", address, query_string={"person": "Ann\nLee"}).status_code in (400, 404), path
 
 
 def test_health_checks_need_no_sign_in(app: Any) -> None:

@@ -275,13 +275,16 @@ def test_neighbours_in_search_of_all_states_have_same_state(
     }
 
 
+@pytest.mark.parametrize("moment", ["of the question", "of the last items"])
 def test_bulk_remove_keeps_items_added_after_question(
-    parcels: leaseq.Queue, manager_browser: Browser
+    parcels: leaseq.Queue, manager_browser: Browser, moment: str
 ) -> None:
     fields = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
     page = manager_browser.post(url(parcels, "bulk"), fields).text
     assert "Remove: 11 items?" in page
     start = attribute(page, "[name=began]", "value")
+    if moment == "of the last items":
+        start = parcels.get("w5").enqueued_at.isoformat()
     parcels.enqueue({"text": "parcel"}, id="new")
     manager_browser.post(url(parcels, "bulk", "do"), {**fields, "began": start, "total": "11"})
     remaining_ids = [item.id for state in leaseq.STATES for item in parcels.items(state)]

@@ -151,6 +151,13 @@ def test_invalid_question_is_refused_and_kept_in_its_box(
     assert threads.of_item(form_queue.name, lease.id) == []
 
 
+def test_longest_question_is_accepted(
+    form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
+) -> None:
+    assert ask(form_queue, worker_browser, lease, "x" * MAX_TEXT).status_code < 400
+    assert [len(message.text) for message in threads.of_item(form_queue.name, lease.id)] == [MAX_TEXT]
+
+
 def test_full_thread_refuses_further_messages(
     form_queue: leaseq.Queue,
     worker_browser: Browser,
