@@ -41,7 +41,7 @@ HANDWRITTEN_NAMES = {
     "leaseq.engine.arguments": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
-    "leaseq.queue.related_data": {"delete_related_data"},
+    "leaseq.engine.parts": {"delete_related_data"},
 }
 # Awaited are calls of these names, of parameters with these names, and of functions that await one.
 AWAITED_CALLS = {
@@ -204,8 +204,8 @@ class AsyncTransformer(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.YieldFrom):  # a coroutine can't contain it
-            yield_statement = ast.Expr(ast.Yield(ast.Name("one")))
-            return ast.For(ast.Name("one"), node.value.value, [yield_statement], [])
+            yield_statement = ast.Expr(ast.Yield(ast.Name("value")))
+            return ast.For(ast.Name("value"), node.value.value, [yield_statement], [])
         return node
 
 

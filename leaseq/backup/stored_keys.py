@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import entry_points
+from itertools import chain
 from typing import Final, Literal
 
 from leaseq.engine.client import Client, connection_of
@@ -20,6 +20,7 @@ from leaseq.engine.keys import (
     WEBHOOK_STATE,
     WEBHOOKS,
 )
+from leaseq.engine.parts import load_parts
 from leaseq.errors import LeaseqError
 
 GROUP = "leaseq.backup"
@@ -101,17 +102,8 @@ LIBRARY_KEYS: Final[tuple[Kind, ...]] = (
 
 
 def registry() -> Registry:
-    kinds: list[Kind] = [*LIBRARY_KEYS]
-    missing_package = ""
-    for entry in entry_points(group=GROUP):
-        try:
-            kinds += entry.load()
-        except ModuleNotFoundError as error:
-            package = (error.name or "").partition(".")[0]
-            if package == "leaseq":
-                raise
-            missing_package = package
-    return Registry(kinds, missing_package)
+    parts, missing_package = load_parts(GROUP)
+    return Registry([*LIBRARY_KEYS, *chain(*parts)], missing_package)
 
 
 @contextmanager

@@ -26,14 +26,13 @@ from leaseq.models import (
     Page,
     State,
 )
-from leaseq.queue.base import Base
+from leaseq.queue.base import FIRST_STEP, Base
 from leaseq.queue.inspection import Inspection
 
 _BATCH = 250  # items per call
 
 
 _STEP = 20  # items per call, about
-_FIRST = "0"  # HSCAN's cursor at its beginning, which it returns at its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class LateCursor:
     over."""
 
     marker: str = ""  # of the server whose HSCAN returned the step; '': none yet
-    step: str | None = _FIRST  # HSCAN's cursor for the next step; None: there is none
+    step: str | None = FIRST_STEP  # HSCAN's cursor for the next step; None: there is none
     past_id: str = ""  # skip items up to this id: they were on earlier pages
     remaining_ids: tuple[str, ...] = ()  # ids left over from the previous step
 
@@ -68,25 +67,11 @@ class Late(Base):
     def late_items(self, since: datetime | None = None) -> Iterator[Item]:
         """Each item that has late answers, in any state and in no particular order; ``since``: only items
         with a late answer at or after this time."""
-        since_text = arguments.time_bound(since, "since")
-        return self._late_items(since_text)
+        return self._late_items(arguments.time_bound(since, "since"))
 
     def _late_items(self, since: str) -> Iterator[Item]:
-        step, seen_ids = _FIRST, set[str]()  # a step may repeat items of an earlier one
-        marker = ServerMarker(self._connection, self._keys.ledger)
-        marker.load()
-        while True:
-            next_step, *rows = self._commands.run("late_items", step, _STEP, since).rest
-            for name, parts in rows:
-                id = name.decode()
-                if id not in seen_ids:
-                    seen_ids.add(id)
-                    yield codec.item(id, parts)
-            step = next_step.decode()
-            if step == _FIRST:
-                if marker.is_present():
-                    return
-                marker.load()  # and start over: a cursor of one server means nothing to another
+        for id, (parts,) in self._scan(lambda step: self._commands.run("late_items", step, _STEP, since)):
+            yield codec.item(id, parts)
 
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
@@ -110,7 +95,7 @@ class Late(Base):
         if place.step is None and not place.remaining_ids:
             if marker.is_present():
                 return Page(tuple(page_items.values()), None, len(page_items))
-            place = replace(place, step=_FIRST)  # another server: the next page starts over
+            place = replace(place, step=FIRST_STEP)  # another server: the next page starts over
         return Page(tuple(page_items.values()), place.text(), len(page_items))
 
     def _late_step(self, place: LateCursor, step: str, max_items: int) -> tuple[list[Item], LateCursor]:
@@ -120,8 +105,8 @@ class Late(Base):
         entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
         items = [codec.item(id, item) for id, item in entries[:max_items]]
         ids = tuple(id for id, _ in entries[max_items:])
-        has_more = next_step.decode() != _FIRST
-        if ids and step == _FIRST and not has_more:
+        has_more = next_step.decode() != FIRST_STEP
+        if ids and step == FIRST_STEP and not has_more:
             return items, replace(place, past_id=items[-1].id)
         return items, replace(place, step=next_step.decode() if has_more else None, remaining_ids=ids)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Unpack
+from typing import Any, Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
@@ -15,14 +15,15 @@ from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.connection import ServerMarker
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.parts import delete_related_data
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
-from leaseq.queue.related_data import delete_related_data
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans
 _UNLINK_COUNT = 500  # keys that one call unlinks
+FIRST_STEP = "0"  # HSCAN's cursor at its beginning, which it returns at its end
 _UNCHECKED = "unchecked"  # the version of no form
 
 
@@ -207,6 +208,25 @@ class Base:
                 raise PolicyChanged(self.name, policy)
             if misfit is not None and self._form[0] == version:
                 raise misfit
+
+    def _scan(self, send: Callable[[str], Reply]) -> Iterator[tuple[str, Sequence[Any]]]:
+        """Yield the id and the parts of each item in the steps of a script, once. ``send`` returns a step's
+        reply: HSCAN's next cursor, and the items, some of which an earlier step may have had."""
+        step, seen_ids = FIRST_STEP, set[str]()
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        marker.load()
+        while True:
+            next_step, *rows = send(step).rest
+            for name, *parts in rows:
+                id = name.decode()
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    yield id, parts
+            step = next_step.decode()
+            if step == FIRST_STEP:
+                if marker.is_present():
+                    return
+                marker.load()  # and start over: a cursor of one server means nothing to another
 
     def _run_on_item(self, script: str, id: str, *values: str | int) -> Item:
         """Run a script whose first argument is an item's id, and whose reply is the item."""

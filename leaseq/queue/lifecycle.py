@@ -71,23 +71,11 @@ class Erasing(Base):
         return self._person_items(validation.person_name(person))
 
     def _person_items(self, person: str) -> Iterator[PersonItem]:
-        step, seen_ids = "0", set[str]()  # a step may repeat items of an earlier one
-        marker = ServerMarker(self._connection, self._keys.ledger)
-        marker.load()
-        while True:
-            next_step, *rows = self._commands.run("person_items", person, step, _STEP).rest
-            for name, parts, sign, is_assigned, *draft in rows:
-                id = name.decode()
-                if id not in seen_ids:
-                    seen_ids.add(id)
-                    item, text = codec.item(id, parts), draft[0] if draft else None
-                    relation = SIGNS.get(sign.decode())
-                    yield _person_item(item, person, relation, bool(is_assigned), text)
-            step = next_step.decode()
-            if step == "0":
-                if marker.is_present():
-                    return
-                marker.load()  # and start over: a cursor of one server means nothing to another
+        for id, (parts, sign, is_assigned, *draft) in self._scan(
+            lambda step: self._commands.run("person_items", person, step, _STEP)
+        ):
+            item, relation = codec.item(id, parts), SIGNS.get(sign.decode())
+            yield _person_item(item, person, relation, bool(is_assigned), draft[0] if draft else None)
 
     def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
         """Replace a person's name with another, ``to``, in every item, in bounded steps.

@@ -9,12 +9,14 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple, TypeAlias
 
 from leaseq import validation
+from leaseq.engine import codec
 from leaseq.engine.client import Client, check_client
+from leaseq.engine.codec import to_datetime
 from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOK_STATE, WEBHOOKS
 from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import Json
@@ -219,7 +221,7 @@ class Endpoints:
         dropped now."""
         definition = self._definition(id)
         now, secret = self._now(id, "rotated"), _new_secret()
-        old_secret = {**definition["secrets"][0], "until": now + _microseconds(ROTATION)}
+        old_secret = {**definition["secrets"][0], "until": now + ROTATION // timedelta(microseconds=1)}
         definition["secrets"] = [{"secret": secret, "until": None}, old_secret]
         self._client.ask(("HSET", WEBHOOKS, id, json.dumps(definition)))
         return NewSecret(self.get(id), secret)
@@ -228,7 +230,9 @@ class Endpoints:
         """The secrets used for signing at this time, newest first. For the deliverer."""
         records = self._definition(id)["secrets"]
         return [
-            record["secret"] for record in records if record["until"] is None or _time(record["until"]) > at
+            record["secret"]
+            for record in records
+            if record["until"] is None or to_datetime(record["until"]) > at
         ]
 
     def enable(self, id: str, *, by: str | None = None) -> Endpoint:
@@ -250,7 +254,7 @@ class Endpoints:
         ``webhook.disabled``."""
         endpoint = self.get(id)
         if endpoint.disabled_at is None:
-            now = self._now(id, "stopped") if at is None else _as_microseconds(at)
+            now = self._now(id, "stopped") if at is None else codec.microseconds(at)
             self._client.ask(("HSET", WEBHOOK_STATE, f"disabled {id}", json.dumps({"at": now, "why": why})))
             emit(self._client, "webhook.disabled", {"id": id, "url": endpoint.url, "why": why})
         return self.get(id)
@@ -275,7 +279,7 @@ class Endpoints:
     def note_failure(self, endpoint: Endpoint, at: datetime) -> None:
         """Note a failed try: store when failures began, or disable the endpoint if that is too long ago."""
         if endpoint.failing_since is None:
-            self._client.ask(("HSET", WEBHOOK_STATE, f"failing {endpoint.id}", _as_microseconds(at)))
+            self._client.ask(("HSET", WEBHOOK_STATE, f"failing {endpoint.id}", codec.microseconds(at)))
         elif at - endpoint.failing_since >= FAILING:
             since = endpoint.failing_since
             self.disable(endpoint.id, f"every try since {since:%Y-%m-%d %H:%M} UTC failed", at=at)
@@ -309,13 +313,13 @@ def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) 
         url=definition["url"],
         events=tuple(definition["events"]),
         queues=tuple(definition["queues"]),
-        created_at=_time(definition["created_at"]),
+        created_at=to_datetime(definition["created_at"]),
         created_by=definition["created_by"],
-        since=_time(int(since) if since else definition["created_at"]),
-        failing_since=_time(int(failing_text)) if failing_text else None,
-        disabled_at=_time(disabled_record["at"]) if disabled_record else None,
+        since=to_datetime(int(since) if since else definition["created_at"]),
+        failing_since=to_datetime(int(failing_text)) if failing_text else None,
+        disabled_at=to_datetime(disabled_record["at"]) if disabled_record else None,
         disabled_why=disabled_record["why"] if disabled_record else None,
-        rotating_until=_time(older_secrets[0]["until"]) if older_secrets else None,
+        rotating_until=to_datetime(older_secrets[0]["until"]) if older_secrets else None,
     )
 
 
@@ -338,18 +342,6 @@ def _texts(flat: Any) -> dict[str, str]:
         return {name.decode(): value.decode() for name, value in flat.items()}
     words = [word.decode() for word in flat]
     return dict(zip(words[::2], words[1::2], strict=True))
-
-
-def _microseconds(span: timedelta) -> int:
-    return span // timedelta(microseconds=1)
-
-
-def _as_microseconds(at: datetime) -> int:
-    return _microseconds(at - datetime.fromtimestamp(0, UTC))
-
-
-def _time(microseconds: int) -> datetime:
-    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=microseconds)
 
 
 GROUP = "leaseq.webhook_makers"

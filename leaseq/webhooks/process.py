@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import partial
 from time import monotonic
 
@@ -67,7 +67,6 @@ _QUEUE_TYPES = tuple(type for type in TYPES if type.startswith(("item.", "queue.
 _QUEUELESS_TYPES = tuple(type for type in TYPES if type not in _QUEUE_TYPES)
 _LEAVING = frozenset({"finished", "died", "removed"})
 _ENTERING = ("enqueued", "revived", "undone", "reopened")
-_EPOCH = datetime.fromtimestamp(0, UTC)
 
 log = logging.getLogger(__name__)
 
@@ -182,9 +181,8 @@ class Feeder:
     def _start_following(self, queue: Queue, place: ServerPlace, endpoints: Sequence[Endpoint]) -> None:
         """Follow a queue from the earliest time that an endpoint needs. A journal entry's id is its time."""
         self._client.ask(("HSET", WEBHOOK_STATE, f"follows {queue.name}", 1))
-        first = min(endpoint.since for endpoint in endpoints) - _EPOCH
-        microseconds = first // timedelta(microseconds=1) - 1
-        place.save(f"{microseconds}.0")
+        first = min(endpoint.since for endpoint in endpoints)
+        place.save(f"{codec.microseconds(first) - 1}.0")
 
     def _journal_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
@@ -235,7 +233,7 @@ class Feeder:
         events = read_events(self._client, raw.decode() if raw else "")
         deliveries: list[NewDelivery] = []
         for event in events:
-            at = _EPOCH + timedelta(microseconds=event.at)
+            at = codec.to_datetime(event.at)
             content = body(event.type, at, event.data)
             deliveries += [
                 (delivery_id(endpoint.id, event.type, event.id), endpoint.id, content)

@@ -25,43 +25,23 @@ from leaseq.models import (
     Page,
     State,
 )
-from leaseq.queue.admin import (
-    _FIRST,
-    _LATER_STATES,
-    _LOOK,
-    _MOVES,
-    _STEP,
-    LateCursor,
-    OnRemoved,
-    _matches,
-)
+from leaseq.queue.admin import _LATER_STATES, _LOOK, _MOVES, _STEP, LateCursor, OnRemoved, _matches
 from leaseq.queue.aio.base import Base
 from leaseq.queue.aio.inspection import Inspection
+from leaseq.queue.base import FIRST_STEP
 
 
 class Late(Base):
     def late_items(self, since: datetime | None = None) -> AsyncIterator[Item]:
         """Each item that has late answers, in any state and in no particular order; ``since``: only items
         with a late answer at or after this time."""
-        since_text = arguments.time_bound(since, "since")
-        return self._late_items(since_text)
+        return self._late_items(arguments.time_bound(since, "since"))
 
     async def _late_items(self, since: str) -> AsyncIterator[Item]:
-        step, seen_ids = (_FIRST, set[str]())
-        marker = ServerMarker(self._connection, self._keys.ledger)
-        await marker.load()
-        while True:
-            next_step, *rows = (await self._commands.run("late_items", step, _STEP, since)).rest
-            for name, parts in rows:
-                id = name.decode()
-                if id not in seen_ids:
-                    seen_ids.add(id)
-                    yield codec.item(id, parts)
-            step = next_step.decode()
-            if step == _FIRST:
-                if await marker.is_present():
-                    return
-                await marker.load()
+        async for id, (parts,) in self._scan(
+            lambda step: self._commands.run("late_items", step, _STEP, since)
+        ):
+            yield codec.item(id, parts)
 
     async def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
@@ -85,7 +65,7 @@ class Late(Base):
         if place.step is None and (not place.remaining_ids):
             if await marker.is_present():
                 return Page(tuple(page_items.values()), None, len(page_items))
-            place = replace(place, step=_FIRST)
+            place = replace(place, step=FIRST_STEP)
         return Page(tuple(page_items.values()), place.text(), len(page_items))
 
     async def _late_step(self, place: LateCursor, step: str, max_items: int) -> tuple[list[Item], LateCursor]:
@@ -95,8 +75,8 @@ class Late(Base):
         entries = sorted(((name.decode(), item) for name, item in rows if name.decode() > place.past_id))
         items = [codec.item(id, item) for id, item in entries[:max_items]]
         ids = tuple((id for id, _ in entries[max_items:]))
-        has_more = next_step.decode() != _FIRST
-        if ids and step == _FIRST and (not has_more):
+        has_more = next_step.decode() != FIRST_STEP
+        if ids and step == FIRST_STEP and (not has_more):
             return (items, replace(place, past_id=items[-1].id))
         return (items, replace(place, step=next_step.decode() if has_more else None, remaining_ids=ids))
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Unpack
+from typing import Any, Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
@@ -13,6 +13,7 @@ from leaseq.engine.aio.client import Client, check_client, connection_of
 from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.connection import ServerMarker
 from leaseq.engine.aio.durability import check
+from leaseq.engine.aio.parts import delete_related_data
 from leaseq.engine.codec import from_server
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
@@ -20,11 +21,11 @@ from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
-from leaseq.queue.aio.related_data import delete_related_data
 from leaseq.queue.base import (
     _SCAN_COUNT,
     _UNCHECKED,
     _UNLINK_COUNT,
+    FIRST_STEP,
     _is_expected,
     _stored_fields,
     expected_version,
@@ -214,6 +215,27 @@ class Base:
                 raise PolicyChanged(self.name, policy)
             if misfit is not None and self._form[0] == version:
                 raise misfit
+
+    async def _scan(
+        self, send: Callable[[str], Awaitable[Reply]]
+    ) -> AsyncIterator[tuple[str, Sequence[Any]]]:
+        """Yield the id and the parts of each item in the steps of a script, once. ``send`` returns a step's
+        reply: HSCAN's next cursor, and the items, some of which an earlier step may have had."""
+        step, seen_ids = (FIRST_STEP, set[str]())
+        marker = ServerMarker(self._connection, self._keys.ledger)
+        await marker.load()
+        while True:
+            next_step, *rows = (await send(step)).rest
+            for name, *parts in rows:
+                id = name.decode()
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    yield (id, parts)
+            step = next_step.decode()
+            if step == FIRST_STEP:
+                if await marker.is_present():
+                    return
+                await marker.load()
 
     async def _run_on_item(self, script: str, id: str, *values: str | int) -> Item:
         """Run a script whose first argument is an item's id, and whose reply is the item."""

@@ -158,8 +158,8 @@ class Inspection(Base):
         after = None
         while True:
             page = await self._page(state, chunk, after, where, _WALK)
-            for one in page.items:
-                yield one
+            for value in page.items:
+                yield value
             after = page.after
             if after is None:
                 return

@@ -67,23 +67,11 @@ class Erasing(Base):
         return self._person_items(validation.person_name(person))
 
     async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
-        step, seen_ids = ("0", set[str]())
-        marker = ServerMarker(self._connection, self._keys.ledger)
-        await marker.load()
-        while True:
-            next_step, *rows = (await self._commands.run("person_items", person, step, _STEP)).rest
-            for name, parts, sign, is_assigned, *draft in rows:
-                id = name.decode()
-                if id not in seen_ids:
-                    seen_ids.add(id)
-                    item, text = (codec.item(id, parts), draft[0] if draft else None)
-                    relation = SIGNS.get(sign.decode())
-                    yield _person_item(item, person, relation, bool(is_assigned), text)
-            step = next_step.decode()
-            if step == "0":
-                if await marker.is_present():
-                    return
-                await marker.load()
+        async for id, (parts, sign, is_assigned, *draft) in self._scan(
+            lambda step: self._commands.run("person_items", person, step, _STEP)
+        ):
+            item, relation = (codec.item(id, parts), SIGNS.get(sign.decode()))
+            yield _person_item(item, person, relation, bool(is_assigned), draft[0] if draft else None)
 
     async def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
         """Replace a person's name with another, ``to``, in every item, in bounded steps.

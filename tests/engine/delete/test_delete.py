@@ -34,7 +34,7 @@ class MissingPart:
 def test_delete_ignores_packages_that_are_not_installed(
     timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
 ) -> None:
-    monkeypatch.setattr("leaseq.queue.related_data.entry_points", lambda **_: [MissingPart(module_name)])
+    monkeypatch.setattr("leaseq.engine.parts.entry_points", lambda **_: [MissingPart(module_name)])
     timed_queue.configure()
     if module_name == "flask":
         timed_queue.delete()

@@ -1,12 +1,12 @@
-"""Like `leaseq.queue.related_data`: calls the functions in a thread, with a blocking client."""
+"""Like `leaseq.engine.parts`: calls the functions in a thread, with a blocking client."""
 
 from __future__ import annotations
 
 import asyncio
 
+from leaseq.engine import parts
 from leaseq.engine.aio.client import Client
 from leaseq.engine.client import connect
-from leaseq.queue import related_data
 
 
 async def delete_related_data(client: Client, queue: str) -> None:
@@ -16,4 +16,4 @@ async def delete_related_data(client: Client, queue: str) -> None:
 
 def _forget(url: str, queue: str) -> None:
     with connect(url) as client:
-        related_data.delete_related_data(client, queue)
+        parts.delete_related_data(client, queue)
