@@ -14,7 +14,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.names import did_you_mean, nearest
 from leaseq.schema_size import OPTIONS, SchemaSize, measure
-from leaseq.validation import dump_json
+from leaseq.validation import dump_json, is_same_json
 
 Conditions: TypeAlias = Mapping[str, Sequence[Json]]
 """For one question, the answers to other questions on which it depends: any one of those listed for each."""
@@ -60,7 +60,7 @@ def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
     """Whether a question with these conditions is asked after these answers."""
     return all(
         name in answers
-        and any(_is_equal(answer, other) for answer in _as_list(answers[name]) for other in accepted)
+        and any(is_same_json(answer, other) for answer in _as_list(answers[name]) for other in accepted)
         for name, accepted in conditions.items()
     )
 
@@ -78,11 +78,6 @@ def only_asked(form: Json, answers: Mapping[str, Json]) -> dict[str, Json]:
 
 def _as_list(answer: Json) -> Sequence[Json]:
     return answer if isinstance(answer, list) else [answer]
-
-
-def _is_equal(value: Json, other: Json) -> bool:
-    """Whether two values are equal in JSON, where true is not 1."""
-    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
 def schema_of(form: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import threading
 import time
 from queue import SimpleQueue
 from statistics import quantiles
-from types import TracebackType
 from typing import Self
 
 from benchmarks.engine.environment import PAYLOAD, RESULT, Bench, Figure
@@ -46,9 +45,7 @@ class _WaitingPeople:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stop.set()
         self._permits.release(self._people)
         self._queue.enqueue_many(PAYLOAD for _ in self._threads)

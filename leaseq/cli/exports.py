@@ -15,7 +15,7 @@ from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 
 if TYPE_CHECKING:
-    from leaseq import Answer, Client, Item, Queue
+    from leaseq import Answer, Client, Queue
 
 T = TypeVar("T")
 _PAGE = 500
@@ -165,19 +165,10 @@ def _export_new(
 def _export_items(queue: Queue, state: State, file: str, format: str, table_options: dict[str, bool]) -> None:
     total, max_attempts = getattr(queue.stats(), state), queue.policy.max_attempts
     with open_output(file) as stream, writing_bar(file, total, "items") as show:
-        rows = _RowCounter(_items(queue, state), show)
+        rows = _RowCounter(queue._walk(state, _PAGE), show)  # noqa: SLF001 - of the library itself
         for piece in transfer.encode_items(rows, format, max_attempts=max_attempts, **table_options):
             stream.write(piece)
     _report(file, rows.count, "item", "items")
-
-
-def _items(queue: Queue, state: State) -> Iterator[Item]:
-    after = None
-    while True:
-        page = queue.page(state, limit=_PAGE, after=after)
-        yield from page.items
-        if (after := page.after) is None:
-            return
 
 
 class _RowCounter(Iterator[T]):

@@ -26,18 +26,7 @@ if TYPE_CHECKING:
     from leaseq import Client, QueueUnreadable, Stats
 
 COLUMNS = ("inbound", "reserved", "scheduled", "finished", "dead", "oldest_inbound_seconds")
-HEADINGS = (
-    "queue",
-    "inbound",
-    "reserved",
-    "scheduled",
-    "finished",
-    "dead",
-    "oldest item",
-    "unreachable",
-    "paused",
-    "alerts",
-)
+HEADINGS = ("queue", *COLUMNS[:5], "oldest item", "unreachable", "paused", "alerts")
 
 StatsAndErrors = tuple[Mapping[str, "Stats"], Mapping[str, "QueueUnreadable"]]
 

@@ -260,17 +260,7 @@ def _last_error(grants: Sequence[Grant], *, is_dead: bool) -> str | None:
 
 
 def outcome(row: OutcomeRow) -> Outcome:
-    answers = tuple(
-        GivenAnswer(
-            answer.token,
-            answer.person,
-            json.loads(answer.result),
-            answer.finished_at,
-            answer.late,
-            answer.stands,
-        )
-        for answer in row.answers
-    )
+    answers = tuple(GivenAnswer(*answer)._replace(result=json.loads(answer.result)) for answer in row.answers)
     skills = tuple(row.requires.split(",")) if row.requires else ()
     payload = json.loads(row.payload)
     return Outcome(row.id, row.state, payload, row.priority, skills, row.due, answers, *row[7:])

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from random import choice
 from time import monotonic
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
 from redis import exceptions as rx
@@ -50,28 +50,7 @@ Command: TypeAlias = tuple[str | bytes | int | float, ...]
 """A command's name and arguments."""
 
 
-class Transport(Protocol):
-    timeout: float
-
-    def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]: ...
-
-    def load(self, bound: BoundScript) -> None: ...
-
-    def reset(self) -> None: ...
-
-    def drop_idle(self) -> None: ...
-
-    def ask(self, key: str, /, *words: str) -> Any: ...
-
-    def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any: ...
-
-    def ask_all(self, commands: Sequence[Command]) -> list[Any]: ...
-
-    def replicas(self, key: str, /) -> int: ...
-
-    def close(self) -> None: ...
+Transport: TypeAlias = "PooledTransport | ClusterTransport"
 
 
 def transport_of(client: Any) -> Transport:

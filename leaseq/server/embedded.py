@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from shutil import which
-from types import TracebackType
 from typing import Literal, Self
 
 from leaseq.errors import LeaseqError
@@ -63,9 +62,7 @@ class EmbeddedServer:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
     @property

@@ -13,22 +13,7 @@ from typing import Any
 
 from leaseq.models import Json
 
-WORDS = (
-    "the",
-    "parcel",
-    "came",
-    "late",
-    "but",
-    "all",
-    "of",
-    "it",
-    "was",
-    "there",
-    "and",
-    "in",
-    "good",
-    "order",
-)
+WORDS = "the parcel came late but all of it was there and in good order".split()  # noqa: SIM905 - a sentence
 MAX_DEPTH = 8  # levels of recursive references
 
 _FORMATS: dict[str, Callable[[Random], str]] = {

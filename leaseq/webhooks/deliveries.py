@@ -242,13 +242,7 @@ class Deliveries:
         return self.queue.enqueue(item.payload, id=copy_id, requires=item.requires).added
 
     def _items(self, state: State, criteria: Filter) -> Iterator[Item]:
-        after = None
-        while True:
-            page = self.queue.find(state, criteria, limit=_PAGE, after=after, look=_LOOK)
-            yield from page.items
-            after = page.after
-            if after is None:
-                return
+        return self.queue._walk(state, _PAGE, criteria)  # noqa: SLF001 - of the library itself
 
 
 def webhook_id(delivery: str) -> str:

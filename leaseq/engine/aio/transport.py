@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from random import choice
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from redis import exceptions as rx
 from redis.asyncio.cluster import RedisCluster
@@ -22,29 +22,7 @@ from leaseq.engine.scripts import BoundScript, pack
 from leaseq.engine.transport import FAILURES, TIMEOUT, Command
 from leaseq.errors import ServerRefused, ServerUnavailable
 
-
-class Transport(Protocol):
-    timeout: float
-
-    async def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]: ...
-
-    async def load(self, bound: BoundScript) -> None: ...
-
-    async def reset(self) -> None: ...
-
-    async def drop_idle(self) -> None: ...
-
-    async def ask(self, key: str, /, *words: str) -> Any: ...
-
-    async def ask_all(self, commands: Sequence[Command]) -> list[Any]: ...
-
-    async def replicas(self, key: str, /) -> int: ...
-
-    async def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any: ...
-
-    async def close(self) -> None: ...
+Transport: TypeAlias = "PooledTransport | ClusterTransport"
 
 
 def transport_of(client: Any) -> Transport:
