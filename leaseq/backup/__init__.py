@@ -11,9 +11,8 @@ does not grow with the number of items.
 """
 
 from leaseq.backup.file import BackupDamaged, Contents, RestoreRefused, verify
-from leaseq.backup.restoring import Restored, restore
+from leaseq.backup.server import Restored, back_up, restore
 from leaseq.backup.stored_keys import BackupFailed, LeftOut, StoredKeys
-from leaseq.backup.writing import back_up
 
 __all__ = [
     "BackupDamaged",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from redis.cluster import RedisCluster
@@ -78,7 +79,8 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
     for (durable, server), names in requirements.items():
         key = Keys(names[0]).ledger
         try:
-            check(durable, connection_of(client), key)
+            connection = connection_of(client)
+            check(durable, partial(connection.ask, key), partial(connection.replicas, key))
         except Invalid as error:
             facts = {
                 "statement": statement(error.rule, error.values),

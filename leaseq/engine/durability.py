@@ -7,7 +7,7 @@ writes on that connection. See ``docs/decisions/0006-durable.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from redis import exceptions as rx
 
@@ -21,14 +21,6 @@ _TRY_MILLISECONDS = 500  # the time limit of the server's confirmation in `check
 MAX_MILLISECONDS = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
 _UNAVAILABLE_ERRORS = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
 _UNAVAILABLE_CODES = ("UNBLOCKED", "NOREPLICAS", "BUSY")
-
-
-class ServerQueries(Protocol):
-    """The two queries that are sent to the server that has a key."""
-
-    def ask(self, key: str, /, *words: str) -> Any: ...
-
-    def replicas(self, key: str, /) -> int: ...
 
 
 class Wait(NamedTuple):
@@ -140,21 +132,18 @@ def _count(reply: Any) -> int:
     return int(reply[0] if isinstance(reply, list) else reply)
 
 
-def check(durable: Durable, server: ServerQueries, key: str) -> None:
-    """Raise Invalid if the server that has this key does not support ``durable``."""
-
-    def ask(*words: str) -> Any:
-        return server.ask(key, *words)
-
+def check(durable: Durable, ask: Callable[..., Any], replicas: Callable[[], Any]) -> None:
+    """Raise Invalid if a server does not support ``durable``. ``ask`` sends it a command, ``replicas`` counts
+    its replicas."""
     if durable == "fsync":
         _check_fsync(ask)
     elif durable == "replica" and not _count_confirmations(durable, 1, ask):
         raise Invalid("durable", "durable", what="replica")
     elif durable == "majority":
-        _check_majority(ask, lambda: server.replicas(key))
+        _check_majority(ask, replicas)
 
 
-def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> None:
+def _check_majority(ask: Callable[..., Any], replicas: Callable[[], Any]) -> None:
     try:
         count = replicas()
     except ServerRefused as error:

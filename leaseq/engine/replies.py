@@ -79,29 +79,9 @@ def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
     return None if reply.resent else ItemNotFound(call.queue, call.id)
 
 
-def _too_many_rows(field: str) -> _Refusal:
-    return lambda _, reply: Invalid(field, "maximum", what="rows", maximum=reply.rest[0])
-
-
-def _at_capacity(_: Call, reply: Reply) -> Invalid:
-    return Invalid("holds", "maximum", what="leases", maximum=reply.rest[0])
-
-
-def _no_renewals_left(_: Call, reply: Reply) -> Invalid:
-    return Invalid("renewals", "maximum", what="renewals", maximum=reply.rest[0])
-
-
-def _too_late(call: Call, _: Reply) -> Invalid:
-    return Invalid("undo", "undo", seconds=int(call.args[4]) // 1_000_000)
-
-
 def _wrong_state(call: Call, reply: Reply, *states: str, first: str = "") -> Invalid:
     """``first``: what to do before the call, if something helps."""
     return Invalid("id", "state", what=first, states=states, id=call.id, state=_state(reply))
-
-
-def _not_dead(call: Call, reply: Reply) -> Invalid:
-    return _wrong_state(call, reply, "dead")
 
 
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
@@ -124,33 +104,6 @@ def _not_changeable(call: Call, reply: Reply) -> Invalid:
     return _wrong_state(call, reply, "inbound", "scheduled", "dead", first=first)
 
 
-def _payload_fixed(call: Call, _: Reply) -> Invalid:
-    return Invalid("payload", "payload_fixed", id=call.id)
-
-
-def _answered_or_holds(call: Call, _: Reply) -> Invalid:
-    return Invalid("person", "holds_or_answered", what="item", id=call.id, person=call.args[2])
-
-
-def _no_late_answer(call: Call, _: Reply) -> Invalid:
-    return Invalid("token", "token", what="late", id=call.id, token=call.args[1])
-
-
-def _no_such_answer(call: Call, _: Reply) -> Invalid:
-    return Invalid("token", "token", what="answer", id=call.id, token=call.args[1])
-
-
-def _partly_dead(call: Call, _: Reply) -> Invalid:
-    return Invalid("id", "state", what="dead_part", id=call.id)
-
-
-def _has_another(field: str, place: int) -> _Refusal:
-    """``place``: the person's index in the arguments."""
-    return lambda call, _: Invalid(
-        field, "holds_or_answered", what="part", id=call.id, person=call.args[place]
-    )
-
-
 def _state(reply: Reply) -> str:
     state: bytes = reply.rest[0][0]
     return state.decode()
@@ -158,36 +111,64 @@ def _state(reply: Reply) -> str:
 
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
+_VALUES: Final[dict[str, Callable[[Call, Reply], Any]]] = {
+    "maximum": lambda _, reply: reply.rest[0],
+    "id": lambda call, _: call.id,
+    "token": lambda call, _: call.args[1],
+    "person": lambda call, _: call.args[2],
+    "seconds": lambda call, _: int(call.args[4]) // 1_000_000,
+}
+
+
+def _invalid(field: str, rule: str, *names: str, **values: str) -> _Refusal:
+    """A refusal with these values, and those that have these names in _VALUES."""
+    return lambda call, reply: Invalid(
+        field, rule, **values, **{name: _VALUES[name](call, reply) for name in names}
+    )
+
+
 _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     (_ANY, b"no-queue"): lambda call, reply: QueueNotFound(call.queue, deleted=reply.rest[:1] == [1]),
     (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
     (_ANY, b"lost"): _lease_lost,
-    ("enqueue", b"reused"): lambda *_: Invalid("request_id", "request_id"),
-    ("enqueue", b"rows"): _too_many_rows("requires"),
-    ("renew", b"full"): _at_capacity,
-    ("renew", b"used-up"): _no_renewals_left,
-    ("undo_finish", b"too-late"): _too_late,
-    ("take_back", b"too-late"): _too_late,
+    ("enqueue", b"reused"): _invalid("request_id", "request_id"),
+    ("enqueue", b"rows"): _invalid("requires", "too_many_rows", "maximum"),
+    ("renew", b"full"): _invalid("holds", "too_many_leases", "maximum"),
+    ("renew", b"used-up"): _invalid("renewals", "too_many_renewals", "maximum"),
+    ("undo_finish", b"too-late"): _invalid("undo", "undo", "seconds"),
+    ("take_back", b"too-late"): _invalid("undo", "undo", "seconds"),
     ("undo_finish", b"adopted"): _answer_adopted,
-    ("revive", b"wrong-state"): _not_dead,
+    ("revive", b"wrong-state"): lambda call, reply: _wrong_state(call, reply, "dead"),
     ("assign", b"wrong-state"): _not_waiting,
-    ("assign", b"answered"): _answered_or_holds,
-    ("assign", b"rows"): _too_many_rows("person"),
+    ("assign", b"answered"): _invalid("person", "holds_or_answered", "id", "person"),
+    ("assign", b"rows"): _invalid("person", "too_many_rows", "maximum"),
     ("change", b"wrong-state"): _not_changeable,
-    ("change", b"taken"): _payload_fixed,
-    ("change", b"too-many"): lambda call, reply: Invalid(
-        "answers", "maximum", what="answers", maximum=reply.rest[0], id=call.id
+    ("enqueue", b"reused"): _invalid("request_id", "request_id"),
+    ("enqueue", b"rows"): _invalid("requires", "maximum", "maximum", what="rows"),
+    ("renew", b"full"): _invalid("holds", "maximum", "maximum", what="leases"),
+    ("renew", b"used-up"): _invalid("renewals", "maximum", "maximum", what="renewals"),
+    ("undo_finish", b"too-late"): _invalid("undo", "undo", "seconds"),
+    ("take_back", b"too-late"): _invalid("undo", "undo", "seconds"),
+    ("undo_finish", b"adopted"): _answer_adopted,
+    ("revive", b"wrong-state"): lambda call, reply: _wrong_state(call, reply, "dead"),
+    ("assign", b"wrong-state"): _not_waiting,
+    ("assign", b"answered"): _invalid("person", "holds_or_answered", "id", "person", what="item"),
+    ("assign", b"rows"): _invalid("person", "maximum", "maximum", what="rows"),
+    ("change", b"wrong-state"): _not_changeable,
+    ("change", b"taken"): _invalid("payload", "payload_fixed", "id"),
+    ("change", b"too-many"): _invalid("answers", "maximum", "maximum", "id", what="answers"),
+    ("change", b"rows"): _invalid("requires", "maximum", "maximum", what="rows"),
+    ("restore", b"rows"): _invalid("requires", "maximum", "maximum", what="rows"),
+    ("adopt", b"no-answer"): _invalid("token", "token", "id", "token", what="late"),
+    ("adopt", b"answered"): _invalid("token", "holds_or_answered", what="late"),
+    ("reopen", b"no-answer"): _invalid("token", "token", "id", "token", what="answer"),
+    ("reopen", b"answered"): lambda call, _: Invalid(
+        "to", "holds_or_answered", what="part", id=call.id, person=call.args[3]
     ),
-    ("change", b"rows"): _too_many_rows("requires"),
-    ("restore", b"rows"): _too_many_rows("requires"),
-    ("adopt", b"no-answer"): _no_late_answer,
-    ("adopt", b"answered"): lambda *_: Invalid("token", "holds_or_answered", what="late"),
-    ("reopen", b"no-answer"): _no_such_answer,
-    ("reopen", b"answered"): _has_another("to", 3),
-    ("reopen", b"dead"): _partly_dead,
-    ("reopen", b"rows"): _too_many_rows("to"),
-    ("correct", b"no-answer"): _no_such_answer,
-    ("correct", b"answered"): _has_another("by", 2),
+    ("reopen", b"dead"): _invalid("id", "state", "id", what="dead_part"),
+    ("reopen", b"rows"): _invalid("to", "maximum", "maximum", what="rows"),
+    ("correct", b"no-answer"): _invalid("token", "token", "id", "token", what="answer"),
+    ("correct", b"answered"): _invalid("by", "holds_or_answered", "id", "person", what="part"),
     ("remove", b"no-item"): _item_missing,
     ("remove", b"wrong-state"): _not_removable,
 }

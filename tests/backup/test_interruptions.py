@@ -286,7 +286,7 @@ def test_backup_of_accounts_without_web_package_fails(
 ) -> None:
     """A backup made there would lack the accounts."""
     entry_point = EntryPoint("stores", "no_such_package.keys:KEYS", stored_keys.GROUP)
-    monkeypatch.setattr("leaseq.backup.stored_keys.entry_points", lambda **_: [entry_point])
+    monkeypatch.setattr("leaseq.engine.parts.entry_points", lambda **_: [entry_point])
     assert make_backup().getvalue(), "without accounts the web parts are not needed"
     server.redis.hset(keys_of_accounts.PEOPLE, "ann", "{}")
     with pytest.raises(backup.BackupFailed, match="no_such_package is not installed: pip install"):

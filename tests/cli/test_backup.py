@@ -90,7 +90,7 @@ def test_failed_backup_keeps_existing_file(
     def fail(*_: object, **__: object) -> None:
         raise backup.BackupFailed("the server was restarted")
 
-    monkeypatch.setattr("leaseq.backup.writing.write_queue", fail)
+    monkeypatch.setattr("leaseq.backup.server.write_queue", fail)
     result = call("backup", "--to", str(file))
     assert (result.exit_code, result.stderr) == (1, "leaseq: the server was restarted\n")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["yesterday's"]

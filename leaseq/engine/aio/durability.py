@@ -8,7 +8,7 @@ writes on that connection. See ``docs/decisions/0006-durable.md``."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from redis import exceptions as rx
 
@@ -24,14 +24,6 @@ from leaseq.engine.durability import (
 from leaseq.engine.scripts import BoundScript, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
-
-
-class ServerQueries(Protocol):
-    """The two queries that are sent to the server that has a key."""
-
-    async def ask(self, key: str, /, *words: str) -> Any: ...
-
-    async def replicas(self, key: str, /) -> int: ...
 
 
 async def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
@@ -89,21 +81,20 @@ async def _read(connection: Any) -> Any:
         return error
 
 
-async def check(durable: Durable, server: ServerQueries, key: str) -> None:
-    """Raise Invalid if the server that has this key does not support ``durable``."""
-
-    async def ask(*words: str) -> Any:
-        return await server.ask(key, *words)
-
+async def check(
+    durable: Durable, ask: Callable[..., Awaitable[Any]], replicas: Callable[[], Awaitable[Any]]
+) -> None:
+    """Raise Invalid if a server does not support ``durable``. ``ask`` sends it a command, ``replicas`` counts
+    its replicas."""
     if durable == "fsync":
         await _check_fsync(ask)
     elif durable == "replica" and (not await _count_confirmations(durable, 1, ask)):
         raise Invalid("durable", "durable", what="replica")
     elif durable == "majority":
-        await _check_majority(ask, lambda: server.replicas(key))
+        await _check_majority(ask, replicas)
 
 
-async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable[[], Awaitable[int]]) -> None:
+async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable[[], Awaitable[Any]]) -> None:
     try:
         count = await replicas()
     except ServerRefused as error:

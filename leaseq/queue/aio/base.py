@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Unpack
 
 from leaseq import form, validation
@@ -95,7 +96,10 @@ class Base:
         if "form" in changes:
             form.check_form(policy.form)
         if policy.durable != old_policy.durable:
-            await check(policy.durable, self._connection, self._keys.ledger)
+            key = self._keys.ledger
+            await check(
+                policy.durable, partial(self._connection.ask, key), partial(self._connection.replicas, key)
+            )
         manager = arguments.author(by)
         is_new = not version and await self._is_new()
         self._commands.cache_durable(policy.durable)

@@ -153,13 +153,5 @@ def test_fsync_is_refused_when_only_disk_of_replica_confirms() -> None:
         "CONFIG GET": {"appendonly": "yes", "appendfsync": "always"},
         "WAITAOF": [0, 1],
     }
-
-    class AnsweringServer:
-        def ask(self, _key: str, /, *arguments: str) -> Any:
-            return answers[arguments[0]]
-
-        def replicas(self, _key: str, /) -> int:
-            return 1
-
     with refused("durable", what="disk"):
-        check("fsync", AnsweringServer(), "a key")
+        check("fsync", lambda *words: answers[words[0]], lambda: 1)

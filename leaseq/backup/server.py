@@ -1,8 +1,9 @@
-"""The restore of a backup into a server that has none of the backup's queues and no people."""
+"""The backup of a server, and its restore into one that has none of its queues and no people."""
 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,14 +12,29 @@ from shutil import copyfileobj
 from typing import BinaryIO, cast
 
 from leaseq.backup import file
-from leaseq.backup.file import Contents, Line, RestoreRefused
-from leaseq.backup.key_lines import load_key
-from leaseq.backup.queue_lines import QueueLoader
+from leaseq.backup.file import Contents, Line, RestoreRefused, Writer
+from leaseq.backup.key_lines import load_key, write_keys
+from leaseq.backup.queue_lines import QueueLoader, write_queue
 from leaseq.backup.stored_keys import registry
 from leaseq.engine.client import Client, check_client
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import RESTORED_QUEUES, RESTORING, RESTORING_KEYS
-from leaseq.queue import Queue
+from leaseq.queue import Queue, queues
+
+
+def back_up(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> Contents:
+    """Write a backup of all queues, people and everything else stored, and return its contents.
+
+    Work can continue. The backup contains everything acknowledged before it began, each item as it is at one
+    moment. An item removed during the backup may be in it, and an item added may be missing. Raises
+    BackupFailed if the server is restarted or replaced, or a queue deleted, during the backup: then run it
+    again. ``clock`` (microseconds since the epoch) is for tests.
+    """
+    writer = Writer(stream, time.time())
+    write_keys(check_client(client), writer)
+    for name in queues(client):
+        write_queue(client, name, writer, clock)
+    return writer.end()
 
 
 @dataclass(frozen=True, slots=True)
