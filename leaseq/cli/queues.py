@@ -39,37 +39,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _OptionalType(click.ParamType[Any]):
-    """The values of another option type, or 'none'."""
-
-    def __init__(self, value_type: click.ParamType[Any]) -> None:
-        self._value_type = value_type
-        self.name = f"{value_type.name}|none"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return None if value == "none" else self._value_type.convert(value, param, ctx)
+def _or_none(value_type: Any) -> Callable[[Any], Any]:
+    """The click type of the values of another one, or 'none'."""
+    return lambda value: None if value == "none" else click.types.convert_type(value_type)(value)
 
 
-class _JsonFile(click.ParamType[Any]):
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return load_json(Path(value).read_bytes(), "form")
-        except Invalid as error:
-            self.fail(f"{value}: {error}", param, ctx)
-        except OSError as error:
-            self.fail(f"{value}: {error.strerror}", param, ctx)
-
-
-class _Rules(click.ParamType[Any]):
-    name = "rules"
-
-    def __init__(self, kind: Alerts) -> None:
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
-        return self._kind.parse(value)
+def _json_file(path: str) -> Any:
+    try:
+        return load_json(Path(path).read_bytes(), "form")
+    except Invalid as error:
+        raise click.BadParameter(f"{path}: {error}") from None
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}") from None
 
 
 def policy_options(*, for_new_queue: bool) -> Callable[[Callable[P, R]], Callable[..., R]]:
@@ -117,11 +98,11 @@ def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
         return flag, {"nargs": 2, "type": int, "metavar": "LOW HIGH"}
     kind, metavar = _type(field)
     if field.description.none:
-        return flag, {"type": _OptionalType(kind), "metavar": f"{metavar}|none"}
+        return flag, {"type": _or_none(kind), "metavar": f"{metavar}|none"}
     return flag, {"type": kind, "metavar": metavar}
 
 
-def _type(field: Field) -> tuple[click.ParamType[Any], str]:
+def _type(field: Field) -> tuple[Any, str]:
     """The click type of a field, and how it is shown."""
     match field.kind:
         case Seconds():
@@ -133,9 +114,9 @@ def _type(field: Field) -> tuple[click.ParamType[Any], str]:
         case Text():
             return click.STRING, "TEXT"
         case Form():
-            return _JsonFile(), "FILE"
+            return _json_file, "FILE"
         case Alerts():
-            return _Rules(field.kind), "RULES"
+            return field.kind.parse, "RULES"
     raise TypeError(f"{field.name}: no option is made for a {type(field.kind).__name__}")
 
 

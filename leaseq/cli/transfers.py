@@ -10,11 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
 from leaseq import transfer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Echo = Callable[[str], None]
 Show = Callable[[int], None]
@@ -27,12 +30,8 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
     if not sys.stderr.isatty():
         yield lambda text: click.echo(text, err=True), _show_nothing
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     size = _size(stream)
-    columns = (TextColumn("{task.fields[rows]:,} rows"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _progress("{task.fields[rows]:,} rows") as progress:
         task = progress.add_task("", total=size, rows=0)
 
         def show(rows: int) -> None:
@@ -50,13 +49,17 @@ def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
     if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
         yield _show_nothing
         return
+    with _progress(f"{{task.completed:,.0f}} {noun}") as progress:
+        task = progress.add_task("", total=total)
+        yield lambda number: progress.update(task, completed=number)
+
+
+def _progress(text: str) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn(f"{{task.completed:,.0f}} {noun}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda number: progress.update(task, completed=number)
+    columns = (TextColumn(text), BarColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 @contextmanager

@@ -218,18 +218,14 @@ def run(client: Client, allow: str) -> None:
     from leaseq.webhooks import networks
     from leaseq.webhooks import run as send
 
-    _need_library()
-    allowed_networks = networks(allow)
-    click.echo("sending webhooks. Ctrl-C stops it.")
-    with stopped_by_signals() as stop:
-        send(client, allowed_networks, stop)
-
-
-def _need_library() -> None:
     try:
         import standardwebhooks  # noqa: F401
     except ModuleNotFoundError as error:
         raise CommandFailed(_NO_LIBRARY) from error
+    allowed_networks = networks(allow)
+    click.echo("sending webhooks. Ctrl-C stops it.")
+    with stopped_by_signals() as stop:
+        send(client, allowed_networks, stop)
 
 
 def _show_secret(new_secret: NewSecret, as_json: bool) -> None:
