@@ -9,7 +9,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import TypedDict, TypeVar, get_args
@@ -119,6 +119,22 @@ def request_id() -> str:
 _name_process()
 os.register_at_fork(after_in_child=_name_process)
 item_ids = _ItemIdGenerator()
+
+
+def id_maker(queue: str, request: str | None, batch: int) -> Callable[[int], str]:
+    """A function that returns the id for the item at a place: one derived from the request id, or a new one;
+    ``batch`` new ones are made at a time."""
+    if request is not None:
+        return lambda place: derived_id(queue, request, place)
+    spare_ids: list[str] = []
+
+    def new_id(_place: int) -> str:
+        if not spare_ids:
+            spare_ids.extend(item_ids(batch)[::-1])
+        return spare_ids.pop()
+
+    return new_id
+
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")

@@ -12,7 +12,7 @@ from redis import exceptions as rx
 from redis.exceptions import NoScriptError
 
 from leaseq.engine.durability import Wait
-from leaseq.engine.notifications import Listener
+from leaseq.engine.notifications import Listener, Waiters
 from leaseq.engine.replies import Reply
 from leaseq.engine.scripts import BoundScript, Script, message_of
 from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
@@ -61,13 +61,44 @@ _MAX_LOADS = 20  # loads of one script for one call
 _BROKEN_CONNECTION_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
-class Connection:
+class Translator:
+    """The translation of redis-py's exceptions, and of the use of a closed client."""
+
+    _url: str
+    listener: Waiters
+
+    def check_open(self) -> None:
+        """Raise Invalid if the client is closed. Calls to the server do so themselves."""
+        if self.listener.closed:
+            refuse()
+
+    @contextmanager
+    def translating(self, script: Script | None = None) -> Iterator[None]:
+        """Translate redis-py's exceptions to ServerUnavailable or ServerRefused. ``script``: the one run."""
+        try:
+            yield
+        except FAILURES as error:
+            self._translate(error, script)
+
+    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
+        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
+            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
+        message = message_of(error, script)
+        if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
+            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
+        code, _, problem = message.partition(" ")
+        if code == "NEWER":  # from lua/lib/queue.lua
+            raise QueueUnreadable(problem) from error
+        raise ServerRefused(f"the server refused: {message}") from error
+
+
+class Connection(Translator):
     """The internals of a `Client`: its connections, and its cache of facts about the server's queues."""
 
     def __init__(self, url: str, client: Any) -> None:
         self._url = url
         self._transport: Transport = transport_of(client)
-        self.listener = Listener(client)
+        self.listener: Listener = Listener(client)
         self.names: set[str] = set()  # names of queues that existed; see `queues`
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger: the setting, cached until a time
         self.disks: dict[str, float] = {}  # by ledger: until when the checked fsync setting is valid
@@ -81,11 +112,6 @@ class Connection:
         with self.translating():
             self._transport.drop_idle()
             self._transport.close()
-
-    def check_open(self) -> None:
-        """Raise Invalid if the client is closed. Calls to the server do so themselves."""
-        if self.listener.closed:
-            refuse()
 
     def drop_idle_connections(self) -> None:
         """Close the idle connections, also after ``close``; other threads may be in the middle of a call."""
@@ -186,25 +212,6 @@ class Connection:
             except _BROKEN_CONNECTION_ERRORS:
                 transport.reset()
                 transport.load(bound)
-
-    @contextmanager
-    def translating(self, script: Script | None = None) -> Iterator[None]:
-        """Translate redis-py's exceptions to ServerUnavailable or ServerRefused. ``script``: the one run."""
-        try:
-            yield
-        except FAILURES as error:
-            self._translate(error, script)
-
-    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
-        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
-            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        message = message_of(error, script)
-        if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
-            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
-        code, _, problem = message.partition(" ")
-        if code == "NEWER":  # from lua/lib/queue.lua
-            raise QueueUnreadable(problem) from error
-        raise ServerRefused(f"the server refused: {message}") from error
 
 
 def _is_broken_connection(error: Exception) -> bool:

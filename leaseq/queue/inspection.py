@@ -130,20 +130,15 @@ class Inspection(Base):
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.criteria(where, backwards=False)  # refuse now, not when the first answer is requested
-        item_filter = replace(where, until=None)  # an adopted answer was given before its item was finished
+        # An adopted answer was given before its item was finished.
+        item_filter = EVERYTHING if with_late else replace(where, until=None)
         matches = partial(_matches, person=person, since=since, until=until, late=late)
-        if with_late:
-            return self._answers(STATES, chunk, EVERYTHING, matches, with_late)
-        return self._answers(("finished",), chunk, item_filter, matches, with_late)
+        return self._answers(chunk, item_filter, matches, with_late)
 
     def _answers(
-        self,
-        states: Iterable[State],
-        chunk: int,
-        where: Filter,
-        matches: Callable[[Answer], bool],
-        with_late: bool,
+        self, chunk: int, where: Filter, matches: Callable[[Answer], bool], with_late: bool
     ) -> Iterator[Answer]:
+        states: tuple[State, ...] = STATES if with_late else ("finished",)
         for state in states:
             for item in self._walk(state, chunk, where):
                 for answer in (*item.answers, *(item.late_answers if with_late else ())):

@@ -281,7 +281,7 @@ def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[E
     ``batch``: the events around it."""
     type = type_of(event)
     if type in ("alert.raised", "alert.resolved"):
-        return {"queue": queue, **_alert(event.detail)}
+        return {"queue": queue, **event.detail}
     payload = outcome.payload if outcome else None
     data = {"queue": queue, "id": event.id, "payload": payload}
     if type in ("item.finished", "item.late"):
@@ -324,10 +324,6 @@ def _failure(event: Event, batch: Sequence[Event]) -> Json:
     return None
 
 
-def _alert(detail: Json) -> Json:
-    return detail if isinstance(detail, dict) else {"alert": detail}
-
-
 class Deliverer:
     """The sender of one delivery at a time. ``allow``: networks that are allowed although they are not
     public. ``seconds``: the time limit of one try. Raises LeaseqError if this process can't ask who may see
@@ -365,7 +361,9 @@ class Deliverer:
             if receiver.disabled_at is not None and not is_testing:
                 queue.release(lease.id)
                 return None
-            reason = None if is_testing else self._why_not_sent(receiver, lease)
+            reason = None
+            if not is_testing:
+                reason = why_not_sent(self._questions, self._client, receiver, lease.payload)
             if reason is not None:
                 queue.release(lease.id)
                 self.endpoints.disable(endpoint, reason)
@@ -379,9 +377,6 @@ class Deliverer:
                 self._note_failure(receiver, lease.reserved_at, response, counts=not is_testing)
             return response
         return None
-
-    def _why_not_sent(self, endpoint: Endpoint, lease: Lease) -> str | None:
-        return why_not_sent(self._questions, self._client, endpoint, lease.payload)
 
     def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
         text = validation.dump_json(lease.payload, "body")

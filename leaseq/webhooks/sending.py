@@ -18,7 +18,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from time import monotonic
 from typing import TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from leaseq.errors import Invalid
 
@@ -91,13 +91,9 @@ def target_of(url: object) -> Target:
         raise Invalid("url", "address", what="url", maximum=MAX_URL)
     if not all(0 < len(label) <= _MAX_LABEL for label in parts.hostname.removesuffix(".").split(".")):
         raise Invalid("url", "format", what="webhook_host", maximum=_MAX_LABEL)
-    return _target(parts, parts.hostname, port)
-
-
-def _target(parts: SplitResult, host: str, port: int | None) -> Target:
     https = parts.scheme == "https"
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(https, host, port or (443 if https else 80), parts.netloc, path)
+    return Target(https, parts.hostname, port or (443 if https else 80), parts.netloc, path)
 
 
 def refuse_url(url: str, allow: Networks) -> None:

@@ -9,8 +9,8 @@ import redis.asyncio
 from redis.asyncio.cluster import RedisCluster
 
 from leaseq.discovery import server_url_from_environment
-from leaseq.engine.aio.classes import CLASSES
 from leaseq.engine.aio.connection import Connection
+from leaseq.engine.aio.urls import CLASSES
 from leaseq.engine.transport import Command
 from leaseq.engine.urls import redis_of, without_password
 from leaseq.errors import Invalid

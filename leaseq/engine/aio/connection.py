@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import sha1
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from redis import exceptions as rx
 from redis.exceptions import NoScriptError
@@ -18,18 +17,15 @@ from leaseq.engine.connection import (
     _BROKEN_CONNECTION_ERRORS,
     _MAX_LOADS,
     _OPEN_METHODS,
-    _UNAVAILABLE_CODES,
-    _UNAVAILABLE_ERRORS,
+    Translator,
     _is_broken_connection,
     _script,
     refuse,
 )
 from leaseq.engine.durability import Wait
 from leaseq.engine.replies import Reply
-from leaseq.engine.scripts import BoundScript, Script, message_of
+from leaseq.engine.scripts import BoundScript
 from leaseq.engine.transport import FAILURES, Command
-from leaseq.engine.urls import without_password
-from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
 
@@ -49,13 +45,13 @@ class ClosedTransport:
         return getattr(self._transport, name) if name in _OPEN_METHODS else refuse()
 
 
-class Connection:
+class Connection(Translator):
     """The internals of a `Client`: its connections, and its cache of facts about the server's queues."""
 
     def __init__(self, url: str, client: Any) -> None:
         self._url = url
         self._transport: Transport = transport_of(client)
-        self.listener = Listener(client)
+        self.listener: Listener = Listener(client)
         self.names: set[str] = set()
         self.durable: dict[str, tuple[Durable, float]] = {}
         self.disks: dict[str, float] = {}
@@ -69,11 +65,6 @@ class Connection:
         with self.translating():
             await self._transport.drop_idle()
             await self._transport.close()
-
-    def check_open(self) -> None:
-        """Raise Invalid if the client is closed. Calls to the server do so themselves."""
-        if self.listener.closed:
-            refuse()
 
     async def drop_idle_connections(self) -> None:
         """Close the idle connections, also after ``close``; other threads may be in the middle of a call."""
@@ -174,25 +165,6 @@ class Connection:
             except _BROKEN_CONNECTION_ERRORS:
                 await transport.reset()
                 await transport.load(bound)
-
-    @contextmanager
-    def translating(self, script: Script | None = None) -> Iterator[None]:
-        """Translate redis-py's exceptions to ServerUnavailable or ServerRefused. ``script``: the one run."""
-        try:
-            yield
-        except FAILURES as error:
-            self._translate(error, script)
-
-    def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
-        if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
-            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        message = message_of(error, script)
-        if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
-            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
-        code, _, problem = message.partition(" ")
-        if code == "NEWER":
-            raise QueueUnreadable(problem) from error
-        raise ServerRefused(f"the server refused: {message}") from error
 
 
 class ServerMarker:

@@ -134,20 +134,14 @@ class Inspection(Base):
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.criteria(where, backwards=False)
-        item_filter = replace(where, until=None)
+        item_filter = EVERYTHING if with_late else replace(where, until=None)
         matches = partial(_matches, person=person, since=since, until=until, late=late)
-        if with_late:
-            return self._answers(STATES, chunk, EVERYTHING, matches, with_late)
-        return self._answers(("finished",), chunk, item_filter, matches, with_late)
+        return self._answers(chunk, item_filter, matches, with_late)
 
     async def _answers(
-        self,
-        states: Iterable[State],
-        chunk: int,
-        where: Filter,
-        matches: Callable[[Answer], bool],
-        with_late: bool,
+        self, chunk: int, where: Filter, matches: Callable[[Answer], bool], with_late: bool
     ) -> AsyncIterator[Answer]:
+        states: tuple[State, ...] = STATES if with_late else ("finished",)
         for state in states:
             async for item in self._walk(state, chunk, where):
                 for answer in (*item.answers, *(item.late_answers if with_late else ())):

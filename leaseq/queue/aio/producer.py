@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from leaseq import validation
@@ -83,7 +83,7 @@ class Producer(Base):
         raising.
         """
         caller_request = None if request_id is None else arguments.request(request_id)
-        make_id = self._id_maker(caller_request)
+        make_id = arguments.id_maker(self.name, caller_request, _BATCH)
         added = total = invalid_count = conflicts = size = chunk = 0
         rows: list[str] = []
         places: list[int] = []
@@ -119,20 +119,6 @@ class Producer(Base):
         if rows:
             await send()
         return EnqueuedMany(added, total - invalid_count - added - conflicts, conflicts)
-
-    def _id_maker(self, caller_request: str | None) -> Callable[[int], str]:
-        """A function that returns the id for the item at a place: a new one, or one derived from the request
-        id."""
-        if caller_request is not None:
-            return lambda place: arguments.derived_id(self.name, caller_request, place)
-        spare_ids: list[str] = []
-
-        def new_id(_place: int) -> str:
-            if not spare_ids:
-                spare_ids.extend(arguments.item_ids(_BATCH)[::-1])
-            return spare_ids.pop()
-
-        return new_id
 
     async def _enqueue(self, rows: Sequence[str], caller_request: str | None, chunk: int) -> _EnqueueResult:
         """Send items: id, head and payload of each. ``caller_request``: the caller's request id.

@@ -1,4 +1,5 @@
-"""Finds a primary through its sentinels, in an event loop: like `leaseq.engine.urls`."""
+"""The classes of redis.asyncio that clients are made from, and the search for a primary by its sentinels:
+like `leaseq.engine.urls`."""
 
 from __future__ import annotations
 
@@ -6,8 +7,18 @@ from random import random
 from time import monotonic
 from typing import Any
 
+import redis.asyncio
 from redis import exceptions as rx
-from redis.asyncio.sentinel import MasterNotFoundError, Sentinel
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+)
+
+from leaseq.engine.urls import Classes
 
 
 class SentinelClient(Sentinel):
@@ -43,3 +54,13 @@ class SentinelClient(Sentinel):
         raise MasterNotFoundError(
             f"{silent_count} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
         )
+
+
+CLASSES = Classes(
+    redis.asyncio.Redis,
+    RedisCluster,
+    SentinelClient,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+    Retry,
+)
