@@ -120,7 +120,7 @@ _VALUES: Final[dict[str, Callable[[Call, Reply], Any]]] = {
 }
 
 
-def _invalid(field: str, rule: str, *names: str, **values: str) -> _Refusal:
+def _invalid(field: str, rule: str, *names: str, **values: Any) -> _Refusal:
     """A refusal with these values, and those that have these names in _VALUES."""
     return lambda call, reply: Invalid(
         field, rule, **values, **{name: _VALUES[name](call, reply) for name in names}
