@@ -35,16 +35,13 @@ def template(rule: Rule) -> str:
 def _methods() -> set[str]:
     """The methods of this path, from its closest rule: an item's id may contain slashes, so its rule matches
     most paths. Raises a redirect for a path with two slashes in a row."""
-    rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
+    adapter: Any = current_app.create_url_adapter(request)
+    rule, _ = adapter.match(method="OPTIONS", return_rule=True)
     path_item = current_app.extensions[_PATHS].get(template(rule))
     if path_item is None:
         return set(PLAIN)
     methods = {name.upper() for name in ("get", "put", "post", "patch", "delete") if getattr(path_item, name)}
     return methods | ({"HEAD", "OPTIONS"} if "GET" in methods else {"OPTIONS"})
-
-
-def _adapter() -> Any:
-    return current_app.create_url_adapter(request)
 
 
 def answer_without_view() -> Response | None:

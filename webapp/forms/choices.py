@@ -129,13 +129,10 @@ class Shortcuts:
 
     def _key(self, field: str, value: Json) -> str | None:
         for key, choice in self._bindings.items():
-            if is_same_value(choice, value) or (isinstance(choice, dict) and _is_of(choice, field, value)):
+            chosen = choice.get(field, ...) if isinstance(choice, dict) else choice
+            if is_same_value(choice, value) or is_same_value(chosen, value):
                 return key
         return None
-
-
-def _is_of(choice: Mapping[str, Json], field: str, value: Json) -> bool:
-    return field in choice and is_same_value(choice[field], value)
 
 
 def is_same_value(value: Json, other: Json) -> bool:

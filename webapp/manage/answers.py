@@ -274,7 +274,9 @@ def answers(q: str) -> str | tuple[str, int]:
         field_error, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
-    form_values = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
+    form_values: dict[str, Any] = {
+        name: args.get(name, "").strip() for name in ("person", "from", "to", "by")
+    }
     page = render_template(
         "manage/answers.html",
         queue=queue,
@@ -294,7 +296,7 @@ def answers(q: str) -> str | tuple[str, int]:
         agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         page_size=DISAGREEMENTS,
-        page_url=partial(_page_url, q, {**form_values, "most": str(limit)}),
+        page_url=partial(url_for, "manage.answers", q=q, **form_values, most=limit),
         people=[account.name for account in people_of(queue.name)],
         items_url=partial(_items_url, q, form_values),
         group_filter=partial(_group_filter, by, criteria),
@@ -339,10 +341,6 @@ def _skip() -> int:
     if skip is None or skip < 0:
         raise Invalid("skip", "minimum", minimum=0)
     return skip
-
-
-def _page_url(q: str, form_values: dict[str, Any], **changes: Any) -> str:
-    return url_for("manage.answers", q=q, **form_values, **changes)
 
 
 def _items_url(q: str, form_values: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:

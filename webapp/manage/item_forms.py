@@ -6,7 +6,6 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Self, cast
 
 from flask_babel import gettext as _
@@ -165,18 +164,10 @@ def _priority(text: str) -> int:
     return number
 
 
-def _due(text: str) -> datetime | None:
-    return read_moment(text, "due") if text else None
-
-
-def _requires(text: str) -> list[str]:
-    return list(validation.skills([word for word in re.split(r"[\s,]+", text) if word], "requires"))
-
-
 _READERS: dict[str, Any] = {
     "priority": _priority,
-    "due": _due,
-    "requires": _requires,
+    "due": lambda text: read_moment(text, "due") if text else None,
+    "requires": lambda text: list(validation.skills(re.findall(r"[^\s,]+", text), "requires")),
     "payload": lambda text: validation.load_json(text, "payload"),
 }
 

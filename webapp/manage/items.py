@@ -18,6 +18,7 @@ from leaseq import Invalid, Item, ItemNotFound, Json
 from leaseq.names import find_lookalike
 from leaseq.webapp.context import existing_queue, queue_names, state
 from leaseq.webapp.forms.fields import fields_of, titles_of
+from leaseq.webapp.forms.parsing import NUMBERS
 from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk import WORDS, moves_for
@@ -219,7 +220,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         page_url=partial(url_for, "manage.items", q=q, **search.args()),
         url_without=lambda name: url_for("manage.items", q=q, **search.args_without(name)),
         criteria=criteria_of(search),
-        questions=[field for field in fields_of(policy.form) if field.choices or _is_number(field)],
+        questions=[field for field in fields_of(policy.form) if field.choices or field.kind in NUMBERS],
         list_names=list_names(),
         since_label=since_names()[search.state],
         outcome_names=outcome_names(),
@@ -249,10 +250,6 @@ def _question_conditions() -> list[Part]:
         for name, text in request.args.items()
         if name.startswith(QUESTION) and text.strip()
     ]
-
-
-def _is_number(field: Any) -> bool:
-    return field.kind in ("number", "integer")
 
 
 def _view(q: str, query: str) -> str:

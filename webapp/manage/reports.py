@@ -82,7 +82,8 @@ def page_of(
     """The rows of a page, and the place where the next one begins."""
     dead, dead_to, dead_after = _dead_entries(queue, place.dead)
     questions, questions_to = _question_entries(queue, place.before)
-    entries = [*dead, *questions, *_waiting_entries(pending_reports, place.before)]
+    waiting = [_Entry(_order(report, report.at), report.row(_TEXT_LENGTH)) for report in pending_reports]
+    entries = [*dead, *questions, *_entries_before(waiting, place.before)]
     # Entries older than the end of a partly read list must wait for the rest of that list.
     boundary = max((order for order in (dead_to, questions_to) if order is not None), default=None)
     ready_entries = [entry for entry in entries if boundary is None or entry.order >= boundary]
@@ -128,12 +129,6 @@ def _question_entries(queue: leaseq.Queue, before: Order | None) -> tuple[list[_
     has_more = len(questions) > PAGE
     end = (_microseconds(questions[-1].message.at) + 1, "", 0) if has_more else None
     return _entries_before(entries, before), end
-
-
-def _waiting_entries(pending_reports: list[Report], before: Order | None) -> list[_Entry]:
-    return _entries_before(
-        [_Entry(_order(report, report.at), report.row(_TEXT_LENGTH)) for report in pending_reports], before
-    )
 
 
 def _entries_before(entries: list[_Entry], before: Order | None) -> list[_Entry]:

@@ -126,7 +126,7 @@ class Attention:
 
     def _late_rows(self, events: list[leaseq.Event]) -> Rows:
         ids = [event.id for event in events if event.id]
-        self._late_titles = {id: self._late_titles.get(id) or self._title(id) for id in ids}
+        self._late_titles = {id: self._late_titles.get(id) or title_of(self._queue, id) or id for id in ids}
         return [
             {
                 "key": event.cursor,
@@ -138,9 +138,6 @@ class Attention:
             for event in events
             if event.id
         ]
-
-    def _title(self, id: str) -> str:
-        return title_of(self._queue, id) or id
 
     def _count_dead(self) -> Rows:
         """The reasons of the latest dead items, with their counts."""
@@ -225,7 +222,7 @@ def _reason(item: leaseq.Item) -> tuple[str, str | None]:
 
 def end_reason(item: leaseq.Item) -> leaseq.Grant | None:
     """The latest grant whose holder reported a problem, or gave the item back with a note."""
-    return next((grant for grant in reversed(item.history) if grant.reason and _has_remark(grant)), None)
+    return next((grant for grant in reversed(item.history) if grant.reason and grant.how in _OUTCOMES), None)
 
 
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
@@ -233,10 +230,6 @@ def last_note(item: leaseq.Item) -> leaseq.Grant | None:
     a manager's reason for reopening it."""
     endings = ("abandoned", "reopened")
     return next((grant for grant in reversed(item.history) if grant.reason and grant.how in endings), None)
-
-
-def _has_remark(grant: leaseq.Grant) -> bool:
-    return grant.how in ("abandoned", "failed")
 
 
 _OUTCOMES: tuple[leaseq.LeaseOutcome, ...] = ("failed", "abandoned")

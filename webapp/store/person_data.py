@@ -62,7 +62,11 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
         ),
         "imports": ({"id": id} for id in ImportJobs(client).of_person(name)),
         "simulations": _simulations(client, names, name),
-        "webhook_endpoints": ({"id": id} for id in _endpoints(client, name)),
+        "webhook_endpoints": (
+            {"id": endpoint.id}
+            for endpoint in webhooks.Endpoints(client).all()
+            if endpoint.created_by == name
+        ),
         "messages": (
             {"queue": queue, "item": id, **asdict(message)}
             for queue, id, message in Threads(client).of_person(name)
@@ -114,10 +118,6 @@ def _simulations(client: Client, names: Iterable[str], name: str) -> Iterator[An
         run = Simulations(client).latest(queue)
         if run and run.by == name:
             yield {"queue": queue, "began": run.began}
-
-
-def _endpoints(client: Client, name: str) -> Iterator[str]:
-    return (endpoint.id for endpoint in webhooks.Endpoints(client).all() if endpoint.created_by == name)
 
 
 def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:

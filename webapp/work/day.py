@@ -59,15 +59,13 @@ def day() -> str:
         leases=[lease for _title, leases in queues.values() for lease in leases],
         threads=threads,
         recent=recent,
-        item_titles={key: _item_title(*key) for key in item_keys},
+        item_titles={
+            (queue, id): title_of(leaseq.Queue(state().client, queue), id) or id for queue, id in item_keys
+        },
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
         zone=state().settings.time_zone,
     )
-
-
-def _item_title(queue: str, id: str) -> str:
-    return title_of(leaseq.Queue(state().client, queue), id) or id
 
 
 def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, list[Message]]]:

@@ -188,7 +188,10 @@ class UndoableAct:
 
 def remember_act(queue: str, id: str, token: int, act: Act) -> None:
     parts = (person().name, queue, id, str(token), act, str(time.time()))
-    g.undo_cookie, g.last_act = "/".join(map(_quote, parts)), UndoableAct(queue, id, token, act, SECONDS)
+    g.undo_cookie, g.last_act = (
+        "/".join(quote(part, safe="") for part in parts),
+        UndoableAct(queue, id, token, act, SECONDS),
+    )
     after_this_request(_set_cookie)
 
 
@@ -212,10 +215,6 @@ def last_act() -> UndoableAct | None:
         return None  # no cookie, or a forged one
     is_own = g.get("person") is not None and person().name == name and act in get_args(Act)
     return undoable_act if is_own and 0 < undoable_act.seconds <= SECONDS else None
-
-
-def _quote(part: str) -> str:
-    return quote(part, safe="")
 
 
 def _set_cookie(response: FlaskResponse) -> FlaskResponse:
