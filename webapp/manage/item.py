@@ -123,19 +123,14 @@ def _ending_text(grant: Grant, released_by: str | None) -> str:
         "failed": _("%(person)s reported a problem", person=person),
         "released": _("%(by)s released it from %(person)s", by=by, person=person),
         "finished": _("%(person)s finished it", person=person),
-        "undone": _undone_text(grant),
+        "undone": {
+            "abandoned": _("%(person)s gave it back, and undid that", person=person),
+            "failed": _("%(person)s reported a problem, and undid that", person=person),
+        }.get(grant.undone or "", _("%(person)s finished it, and undid that", person=person)),
         "reopened": _("The answer from %(person)s was set aside", person=person),
         "corrected": _("The answer from %(person)s was corrected", person=person),
     }
     return words[grant.how]
-
-
-def _undone_text(grant: Grant) -> str:
-    words: dict[str | None, str] = {
-        "abandoned": _("%(person)s gave it back, and undid that", person=grant.person),
-        "failed": _("%(person)s reported a problem, and undid that", person=grant.person),
-    }
-    return words.get(grant.undone) or _("%(person)s finished it, and undid that", person=grant.person)
 
 
 def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:

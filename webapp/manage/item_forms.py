@@ -15,7 +15,7 @@ from leaseq import Invalid, Json, validation
 from leaseq.form import prefilled
 from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of
 from leaseq.webapp.forms.fields import fields_of
-from leaseq.webapp.forms.linter import CheckedForm, check_text
+from leaseq.webapp.forms.linter import check_text
 from leaseq.webapp.forms.parsing import inputs_of
 from leaseq.webapp.forms.templates import missing_fields
 from leaseq.webapp.i18n import whole_number_in
@@ -32,24 +32,19 @@ def preview_of(inputs: Mapping[str, str], payloads: Sequence[Json]) -> dict[str,
     """The context of the preview's template, from the edited settings, the example item, and some of the
     queue's payloads."""
     checked_form = check_text(inputs.get("form", ""))
+    form, is_valid = checked_form.form, checked_form.is_valid
     at = whole_number(inputs.get("at"))
     sample, sample_error = _sample(inputs.get("sample", ""))
+    fields = fields_of(form) if is_valid else ()
     return {
         "checked_form": checked_form,
         "sample_error": sample_error,
         "item_index": at if at is not None and at < len(payloads) else None,
         "item_count": len(payloads),
-        "missing_fields": missing_fields(checked_form.form, payloads) if checked_form.is_valid else [],
-        **(_form_context(checked_form, sample) if checked_form.is_valid else {}),
-    }
-
-
-def _form_context(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
-    fields = fields_of(checked_form.form)
-    return {
-        "parts": parts_of(checked_form.form, sample),
+        "missing_fields": missing_fields(form, payloads) if is_valid else [],
+        "parts": parts_of(form, sample) if is_valid else [],
         "fields": fields,
-        "values": inputs_of(fields, None, prefilled(checked_form.form, sample)),
+        "values": inputs_of(fields, None, prefilled(form, sample)) if is_valid else {},
     }
 
 
