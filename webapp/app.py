@@ -21,7 +21,7 @@ from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.authorization import SessionCookie, init_authorization
-from leaseq.webapp.security.headers import init_headers
+from leaseq.webapp.security.headers import nonce
 from leaseq.webapp.security.rate_limits import init_rate_limits
 from leaseq.webapp.serving.bodies import SlicedJson, StrictRequest, unpack_body
 from leaseq.webapp.serving.capacity import Waits
@@ -101,7 +101,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.register_api(api.bp)
     show_roles(app, api.bp)
     share_problems(app)
-    init_headers(app)
+    app.jinja_env.globals["nonce"] = nonce
     app.wsgi_app = Middleware(  # type: ignore[method-assign]
         app,
         slots,

@@ -33,7 +33,7 @@ from leaseq.webapp.services import items, queues
 from leaseq.webapp.services.items import MOVES, Bulk, Move, Refusal
 from leaseq.webapp.serving.bodies import whole_number
 
-_MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
+MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
     "inbound": ("assign", "unassign", "remove"),
     "reserved": ("release", "unassign", "remove"),
     "scheduled": ("assign", "unassign", "remove"),
@@ -42,6 +42,7 @@ _MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
     "due": ("release", "assign", "unassign", "remove"),
     "any": ("release", "revive", "remove"),
 }
+"""The actions that apply to the items of a list, or of all states."""
 _STATE_BY_MOVE: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
 
 
@@ -52,11 +53,6 @@ class RefusedItem:
     id: str
     title: str
     reason: str
-
-
-def moves_for(state: SearchedState) -> tuple[Move, ...]:
-    """The actions that apply to the items of a list, or of all states."""
-    return _MOVES_BY_STATE[state]
 
 
 def narrowed_search(move: Move, search: Search) -> Search:
@@ -182,9 +178,6 @@ class BulkRequest:
     ids: tuple[str, ...]  # otherwise these
     began: datetime
 
-    def for_person(self, assignee: str) -> Bulk:
-        return Bulk(self.move, assignee, answers=self.search.where.answers_above, began=self.began)
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -231,7 +224,8 @@ def run_bulk(q: str) -> str | tuple[str, int]:
             assignee = queues.worker_name(queue.name, assignee)
     except Invalid as error:
         return _question(queue, bulk, error=in_words(error)), 400
-    action = bulk.for_person(assignee if bulk.move == "assign" else "")
+    whom = assignee if bulk.move == "assign" else ""
+    action = Bulk(bulk.move, whom, answers=bulk.search.where.answers_above, began=bulk.began)
     outcome = _run_step(queue, bulk, action) if bulk.all else _run_selected(queue, bulk, action)
     return render_template(
         "manage/bulk_progress.html",

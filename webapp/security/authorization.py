@@ -428,14 +428,10 @@ def bearer_token(header: str) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def disabled_text() -> str:
-    return str(_("Your account is disabled. Ask an admin to enable it."))
-
-
 def _ask_to_sign_in() -> Response:
     cookie = session.get("_user_id")
     if isinstance(cookie, str) and accounts().sessions.is_of_disabled_person(cookie):
-        raise Forbidden(disabled_text())
+        raise Forbidden(_("Your account is disabled. Ask an admin to enable it."))
     if in_api():
         header = request.headers.get("Authorization")
         if header is not None:

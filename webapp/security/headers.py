@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from flask import Flask, Response, after_this_request, g
+from flask import Response, after_this_request, g
 
 from leaseq.webapp.context import state
 
@@ -15,10 +15,6 @@ def nonce() -> str:
         g.nonce = secrets.token_urlsafe(16)
         after_this_request(with_policy)
     return str(g.nonce)
-
-
-def init_headers(app: Flask) -> None:
-    app.jinja_env.globals["nonce"] = nonce
 
 
 def with_policy(response: Response) -> Response:

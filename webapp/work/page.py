@@ -52,10 +52,6 @@ def why_nothing(q: str) -> str:
     return render_template("work/why_nothing.html", **_context(queue))
 
 
-def nothing_page(queue: leaseq.Queue) -> str:
-    return render_template("work/nothing.html", queue=queue, policy=queue.policy, **_context(queue))
-
-
 def _context(queue: leaseq.Queue) -> dict[str, object]:
     caller = person()
     explanation = queue.why_nothing(caller.name, caller.skills)
@@ -105,7 +101,7 @@ def page(q: str) -> str:
     item_id = request.args.get("item")
     lease = next((lease for lease in held if lease.id == item_id), next(iter(held), None))
     if lease is None:
-        return nothing_page(queue)
+        return render_template("work/nothing.html", queue=queue, policy=queue.policy, **_context(queue))
     policy = queue.policy
     input = form_view_of(policy.form).initial_input(lease, policy.form)
     return render_item(ItemView(queue, policy, lease.id, lease.token, input, lease=lease, leases=held))
