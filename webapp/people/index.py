@@ -127,19 +127,6 @@ class PeopleChannel(Channel):
                 watcher.stream.put(message("figures", with_time(figures)))
 
 
-def as_stream() -> Response:
-    """An event stream with the URL's page of the list, whenever it changes."""
-    listing, viewer = Listing.of_request(), person().name
-    return stream_events(
-        PeopleChannel(state()), lambda stream, access: PeopleWatcher(stream, access, viewer, listing)
-    )
-
-
-def as_json() -> Response:
-    roster = Roster.read(state())
-    return jsonify(with_time(Listing.of_request().figures(roster, roster.view_for(person()))))
-
-
 MAX_NAMES = 500
 
 
@@ -186,10 +173,14 @@ def _invite(name: str, fields: Mapping[str, str], days: int) -> str:
 @needs("manager")
 def index() -> str | Response:
     """The people whom the caller may see: a page, JSON or an event stream, by the Accept header."""
+    listing, name = Listing.of_request(), person().name
     if "text/event-stream" in request.headers.get("Accept", ""):
-        return as_stream()
+        return stream_events(
+            PeopleChannel(state()), lambda stream, access: PeopleWatcher(stream, access, name, listing)
+        )
     if request.accept_mimetypes.best == "application/json":
-        return as_json()
+        roster = Roster.read(state())
+        return jsonify(with_time(listing.figures(roster, roster.view_for(person()))))
     return people_page()
 
 
