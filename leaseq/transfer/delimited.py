@@ -6,12 +6,13 @@ import csv
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO, Literal, TypeAlias, get_args
+from typing import BinaryIO, Literal, Protocol, TypeAlias, get_args
 
 from leaseq.checkpoints import with_checkpoints
 from leaseq.errors import Invalid, TooLarge
+from leaseq.models import Json
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG, Line, lines
 from leaseq.transfer.rows import MAX_COLUMNS, BadRow, Remedy, Row, too_many_columns
 
@@ -89,6 +90,12 @@ class RecordLines:
     def raw(self) -> bytes:
         """The record as it is in the file; empty if it is too long."""
         return b"".join(self._parts)
+
+    def bad_row(
+        self, error: Invalid, remedy: Remedy | None = None, line: int = 0, value: Json = None
+    ) -> BadRow:
+        """The record as a bad row. ``line``: the one with the error, by default the first."""
+        return BadRow(line or self.first, error, value, remedy, self.span(), self.raw())
 
     def __next__(self) -> str:
         line = self._next_line()
@@ -223,12 +230,24 @@ def splits(
     return delimiters if set(delimiters) <= set(NAMES) else tuple(NAMES)
 
 
-class Delimited:
-    """A file of records with a delimiter between their cells, read once from beginning to end."""
+class Source(Protocol):
+    """The records of a table, read once from beginning to end: rows of cells, each with its line."""
 
-    is_text = True  # the cells are text, also those that mean a number
-    sheet: str | None = None
-    sheets = 0
+    is_text: bool = True  # whether each cell is text, also if it means a number
+    header: bytes = b""  # the first record as it is in the file
+    delimiter: str | None = None  # the character between the cells; None if the file is not a text
+    marks: str = ""  # the word for that character
+    quotes: QuoteMode  # the way in which quotes have been read so far
+    blank_lines: int = 0  # so far; they are no records
+    sheet: str | None = None  # of a workbook, once it is read: the name of the sheet
+    sheets: int = 0  # of the workbook
+
+    def records(self) -> Iterator[Row | BadRow]:
+        """Each record as a list of cells. The lines before a given header are left out."""
+
+
+class Delimited(Source):
+    """A file of records with a delimiter between their cells."""
 
     def __init__(
         self,
@@ -243,14 +262,7 @@ class Delimited:
         self._given_delimiter = delimiter
         self._header_line = header_line
         self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
-        self.header = b""  # the first record, as it is in the file
-        self.delimiter: str | None = None  # once it is known
-        self.blank_lines = 0  # so far
-
-    @property
-    def quotes(self) -> QuoteMode:
-        """The way in which quotes have been read so far."""
-        return self._feed.quotes
+        self.quotes = self._feed.quotes
 
     def begin(self) -> tuple[str, ...]:
         """Read the first lines; returns the possible delimiters."""
@@ -272,12 +284,8 @@ class Delimited:
             yield BadRow(self._header_line or 1, self._delimiter_problem(delimiters), remedy="delimiter")
             return
         self.delimiter = delimiters[0]
+        self.marks = f"{NAMES[self.delimiter]}s"
         yield from self._records(self.delimiter)
-
-    @property
-    def marks(self) -> str:
-        """The word for the character between the cells."""
-        return f"{NAMES[self.delimiter or ',']}s"
 
     @property
     def _is_quoted(self) -> bool:
@@ -310,7 +318,7 @@ class Delimited:
                     feed.skip_record()
                 yield _too_long(feed)
             except csv.Error as error:
-                yield replace(_malformed(feed, str(error)), raw=feed.raw())
+                yield _malformed(feed, str(error))
             else:
                 if cells:
                     yield _record(feed, cells)
@@ -320,18 +328,12 @@ class Delimited:
 
 def _record(feed: RecordLines, cells: list[str]) -> Row | BadRow:
     if len(cells) > MAX_COLUMNS:
-        return BadRow(feed.first, too_many_columns(len(cells)), left_out=feed.span(), raw=feed.raw())
+        return feed.bad_row(too_many_columns(len(cells)))
     if feed.not_utf8:
-        return _bad_record(feed, feed.not_utf8, Invalid("row", "row", what="utf8"), cells, "encoding")
+        return feed.bad_row(Invalid("row", "row", what="utf8"), "encoding", feed.not_utf8, cells)
     if feed.nul:
-        return _bad_record(feed, feed.nul, Invalid("row", "row", what="nul"), cells)
+        return feed.bad_row(Invalid("row", "row", what="nul"), None, feed.nul, cells)
     return Row(feed.first, cells, feed.span(), feed.raw())
-
-
-def _bad_record(
-    feed: RecordLines, line: int, error: Invalid, cells: list[str], remedy: Remedy | None = None
-) -> BadRow:
-    return BadRow(line, error, cells, remedy, left_out=feed.span(), raw=feed.raw())
 
 
 def _too_long(feed: RecordLines) -> BadRow:
@@ -343,11 +345,10 @@ def _too_long(feed: RecordLines) -> BadRow:
 
 
 def _malformed(feed: RecordLines, error: str) -> BadRow:
-    span = feed.span()
     if error.startswith("unexpected end of data"):
-        return BadRow(feed.first, Invalid("row", "row", what="quote"), None, "quotes", span)
+        return feed.bad_row(Invalid("row", "row", what="quote"), "quotes")
     if error.startswith("new-line character"):
-        return BadRow(feed.first, Invalid("row", "row", what="return"), left_out=span)
+        return feed.bad_row(Invalid("row", "row", what="return"))
     if "expected after" in error:
-        return BadRow(feed.first, Invalid("row", "row", what="after_quote"), None, "quotes", span)
-    return BadRow(feed.first, Invalid("row", "row", what="malformed", why=error), left_out=span)
+        return feed.bad_row(Invalid("row", "row", what="after_quote"), "quotes")
+    return feed.bad_row(Invalid("row", "row", what="malformed", why=error))

@@ -13,7 +13,7 @@ from leaseq.checkpoints import checkpoint
 from leaseq.errors import Invalid
 from leaseq.models import Conflict, EnqueuedMany, Json, NewItem
 from leaseq.transfer.arrays import elements
-from leaseq.transfer.delimited import NAMES, QUOTES, Delimited, Quotes, splits_of
+from leaseq.transfer.delimited import NAMES, QUOTES, Delimited, Quotes, Source, splits_of
 from leaseq.transfer.encodings import BOM, MAX_ROW_BYTES, TOO_LONG, check_binary, decoded, lines, rejoined
 from leaseq.transfer.rows import (
     FORMATS,
@@ -30,7 +30,7 @@ from leaseq.transfer.rows import (
     from_export,
     from_row,
 )
-from leaseq.transfer.tables import DETECTED, CellChoice, Source, Table, TableSummary
+from leaseq.transfer.tables import DETECTED, CellChoice, Table, TableSummary
 from leaseq.transfer.workbooks import Sheet, SheetRows
 
 _NEW_ITEM_FIELDS = tuple(field.name for field in fields(NewItem))

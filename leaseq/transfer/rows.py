@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from json import JSONEncoder
 from pathlib import PurePath
@@ -120,18 +120,7 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
     return utc_moment
 
 
-ANSWER_FIELDS = (
-    "id",
-    "payload",
-    "result",
-    "person",
-    "token",
-    "attempt",
-    "finished_at",
-    "late",
-    "reserved_at",
-    "seconds",
-)
+ANSWER_FIELDS = (*(field.name for field in fields(Answer)), "seconds")
 # The fields that an item can be enqueued with, and the other fields of an exported item.
 ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")
 KNOWN_FIELDS = (
@@ -149,39 +138,25 @@ KNOWN_FIELDS = (
 def item_shape(item: Item, max_attempts: int) -> dict[str, Any]:
     """An item as a row of an export: first the fields of an equal new item, as `from_envelope` accepts them,
     then the item's state. ``max_attempts`` is the policy's, which a new item gets by default."""
-    return {
-        "id": item.id,
-        "payload": item.payload,
-        "priority": item.priority,
-        "requires": list(item.requires),
-        "due": rfc3339(item.due) if item.due else None,
-        "at": rfc3339(item.state_since) if item.state == "scheduled" else None,
+    own_values = {
+        "at": item.state_since if item.state == "scheduled" else None,
         "max_attempts": None if item.max_attempts == max_attempts else item.max_attempts,
-        "state": item.state,
-        "since": rfc3339(item.state_since),
-        "attempts": item.attempts,
-        "failures": item.failures,
-        "last_error": item.last_error,
-        "enqueued_at": rfc3339(item.enqueued_at),
-        "held_by": [lease.person for lease in item.leases],
-        "assigned_to": list(item.assigned_to),
+        "since": item.state_since,
+        "held_by": tuple(lease.person for lease in item.leases),
     }
+    names = (*ITEM_FIELDS, *KNOWN_FIELDS)
+    return {name: _shown(own_values[name] if name in own_values else getattr(item, name)) for name in names}
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:
     """An answer as a row of an export."""
-    return {
-        "id": answer.id,
-        "payload": answer.payload,
-        "result": answer.result,
-        "person": answer.person,
-        "token": answer.token,
-        "attempt": answer.attempt,
-        "finished_at": rfc3339(answer.finished_at),
-        "late": answer.late,
-        "reserved_at": rfc3339(answer.reserved_at) if answer.reserved_at else None,
-        "seconds": answer.seconds,
-    }
+    return {name: _shown(getattr(answer, name)) for name in ANSWER_FIELDS}
+
+
+def _shown(value: Any) -> Json:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 Dates: TypeAlias = Literal["day-first", "month-first"]
@@ -219,17 +194,17 @@ class ColumnMapping:
         """The new item made from a row. An empty cell is ignored, except for the id, which is required."""
         if not isinstance(row, dict):
             raise Invalid("row", "format", what="row_object")
-        fields: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         if self.id is not None:
-            fields["id"] = identity(row, self.id)
+            parts["id"] = identity(row, self.id)
         if self.priority is not None and _has_value(row.get(self.priority)):
-            fields["priority"] = _priority(row[self.priority], self.priority)
+            parts["priority"] = _priority(row[self.priority], self.priority)
         if self.due is not None and _has_value(row.get(self.due)):
-            fields["due"] = _due(row[self.due], self.due, self.zone, self.dates)
+            parts["due"] = _due(row[self.due], self.due, self.zone, self.dates)
         if self.requires is not None and _has_value(row.get(self.requires)):
-            fields["requires"] = validation.skills(_words(row[self.requires]), self.requires)
+            parts["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
-        return checked_item(NewItem(payload, **fields))
+        return checked_item(NewItem(payload, **parts))
 
 
 def _has_value(value: Json) -> bool:
@@ -441,14 +416,14 @@ def from_envelope(value: Json) -> NewItem:
             value=unknown_names[0],
             near=nearest(unknown_names[0], ENVELOPE_FIELDS),
         )
-    fields = {name: part for name, part in value.items() if part is not None or name == "payload"}
-    for name in {"due", "at"} & set(fields):
-        fields[name] = utc_time(fields[name], name)
-    if "requires" in fields:
-        fields["requires"] = validation.skills(fields["requires"], "requires")
-    for name in {"priority", "max_attempts"} & set(fields):
-        fields[name] = validation.as_integer(fields[name])
-    return checked_item(NewItem(**fields))
+    parts = {name: part for name, part in value.items() if part is not None or name == "payload"}
+    for name in {"due", "at"} & set(parts):
+        parts[name] = utc_time(parts[name], name)
+    if "requires" in parts:
+        parts["requires"] = validation.skills(parts["requires"], "requires")
+    for name in {"priority", "max_attempts"} & set(parts):
+        parts[name] = validation.as_integer(parts[name])
+    return checked_item(NewItem(**parts))
 
 
 def _no_payload(unknown_names: list[str]) -> Invalid:

@@ -14,12 +14,12 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Json
-from leaseq.transfer.delimited import QuoteMode, Quotes
+from leaseq.transfer.delimited import Quotes, Source
 from leaseq.transfer.rows import REJECTED, BadRow, Remedy, Row, column_letter
 
 Kind: TypeAlias = Literal["boolean", "number", "json"]
@@ -190,37 +190,6 @@ def _json_of(cell: str) -> list[Any] | dict[str, Any] | None:
 
 
 _ROWS_AHEAD = 5  # rows that are compared with the first one, which may be a title
-
-
-class Source(Protocol):
-    """The records of a table: rows of cells, each with its line."""
-
-    is_text: bool  # whether each cell is text, also if it means a number
-    sheet: str | None  # of a workbook, once it is read: the name of the sheet
-    sheets: int  # of the workbook
-
-    @property
-    def header(self) -> bytes:
-        """The first record as it is in the file."""
-
-    @property
-    def delimiter(self) -> str | None:
-        """The character between the cells of a record; None if the file is not a text."""
-
-    @property
-    def marks(self) -> str:
-        """The word for the character between the cells, or nothing."""
-
-    @property
-    def quotes(self) -> QuoteMode:
-        """The way in which quotes have been read so far."""
-
-    @property
-    def blank_lines(self) -> int:
-        """The blank lines so far, which are no records."""
-
-    def records(self) -> Iterator[Row | BadRow]:
-        """Each record as a list of cells. The lines before a given header are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 from leaseq.checkpoints import checkpoint, run_beside
 from leaseq.errors import Invalid
 from leaseq.models import Json
-from leaseq.transfer.delimited import QuoteMode
+from leaseq.transfer.delimited import QuoteMode, Source
 from leaseq.transfer.encodings import MAX_ROW_BYTES, TOO_LONG
 from leaseq.transfer.rows import MAX_COLUMNS, BadRow, Row, column_letter, compact_json, too_many_columns
 
@@ -51,22 +51,16 @@ class SheetRows:
     is_whole: bool = True  # whether these are all rows
 
 
-class Sheet:
+class Sheet(Source):
     """The records of a workbook's first sheet, read once from beginning to end."""
 
     is_text = False
-    header = b""
-    delimiter = None
-    marks = ""
-    blank_lines = 0
 
     def __init__(self, stream: BinaryIO | SheetRows, header_line: int | None = None) -> None:
         """Rows before ``header_line`` are skipped."""
         self._stream = stream
         self._first_line = header_line or 1
         self.quotes = QuoteMode("auto")
-        self.sheet: str | None = None
-        self.sheets = 0
 
     def records(self) -> Iterator[Row | BadRow]:
         """Yield each row as a list of cells, each at least as long as the first that is not empty. Raises

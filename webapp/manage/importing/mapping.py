@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, BinaryIO
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, BinaryIO, TypeVar
 
 from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
@@ -31,6 +31,7 @@ ENCODINGS = {  # on offer, with the languages for which they are used
     "big5": "Big5",
     "euc_kr": "EUC-KR",
 }
+_Choice = TypeVar("_Choice", bound=str)
 LAST_HEADER_LINE = 10  # on offer
 _MAX_SKILL_SETS = 1_000  # of the rows of a file; a queue takes fewer
 
@@ -64,19 +65,15 @@ class ImportMapping:
             form.get("format") or transfer.format_of(file),
             envelope=form.get("envelope") == "yes",
             columns=tuple(form.getlist("column")) if form.get("columns_chosen") else None,
-            delimiter=form.get("delimiter") or None,
-            quotes=validation.one_of(form.get("quotes") or "auto", transfer.QUOTES, "quotes"),
+            delimiter=_choice(form, "delimiter", tuple(transfer.DELIMITERS)),
+            quotes=_choice(form, "quotes", transfer.QUOTES) or "auto",
             **{role: form.get(role) or None for role in ROLES},
-            encoding=form.get("encoding") or None,
+            encoding=_choice(form, "encoding", tuple(ENCODINGS)),
             header_line=whole_number(form.get("header_line") or form.get("title_header_line")),
-            dates=validation.one_of(form["dates"], transfer.DATES, "dates") if form.get("dates") else None,
+            dates=_choice(form, "dates", transfer.DATES),
             text=tuple(name for kind, name in cells if kind == "text"),
             value=tuple(name for kind, name in cells if kind == "value"),
         )
-        if mapping.encoding is not None:
-            validation.one_of(mapping.encoding, tuple(ENCODINGS), "encoding")
-        if mapping.delimiter is not None:
-            validation.one_of(mapping.delimiter, tuple(transfer.DELIMITERS), "delimiter")
         mapping.rows(io.BytesIO())  # raises Invalid now if the settings don't fit together
         return mapping
 
@@ -137,14 +134,12 @@ class ImportMapping:
 
     def without_choices(self) -> ImportMapping:
         """The way in which the file is read, without any choice of columns."""
-        return ImportMapping(
-            self.file,
-            self.format,
-            delimiter=self.delimiter,
-            quotes=self.quotes,
-            encoding=self.encoding,
-            header_line=self.header_line,
-        )
+        nothing: dict[str, Any] = dict.fromkeys(("columns", *ROLES, "dates"))
+        return replace(self, envelope=False, text=(), value=(), **nothing)
+
+
+def _choice(form: MultiDict[str, str], name: str, choices: Sequence[_Choice]) -> _Choice | None:
+    return validation.one_of(form[name], choices, name) if form.get(name) else None
 
 
 def noted_skills(

@@ -45,8 +45,6 @@ class FilePreview:
     read_rows: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # (line, error)
     check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
-    is_table: bool  # whether it is CSV, TSV or xlsx, whose rows can only be payloads
-    has_separator: bool  # whether it is CSV or TSV
     summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
     is_whole: bool  # whether the piece was the whole file
     notes: tuple[str, ...]  # what was taken for what, and why not
@@ -142,8 +140,6 @@ def preview_of(
         tuple(rows),
         tuple(findings),
         result,
-        mapping.table,
-        mapping.text_table,
         mapped_rows.summary,
         is_whole,
         tuple(notes),
