@@ -40,8 +40,7 @@ class FilePreview:
 
     mapping: ImportMapping
     columns: tuple[str, ...]
-    rows: tuple[Json, ...]  # the part of ``read_rows`` that is shown
-    start: int  # number of rows before these
+    start: int  # number of rows before those that are shown
     read_rows: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # (line, error)
     check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
@@ -52,6 +51,11 @@ class FilePreview:
     skills_remark: tuple[str, ...]  # that nobody has skills which rows need
     title_line: int | None = None  # of the header, if it was found below a title; None: chosen, or line 1
     rows_shown: int = ROWS_SHOWN  # at most
+
+    @property
+    def rows(self) -> tuple[Json, ...]:
+        """The rows that are shown."""
+        return self.read_rows[self.start : self.start + self.rows_shown]
 
 
 class _Piece:
@@ -135,7 +139,6 @@ def preview_of(
     return FilePreview(
         replace(mapping, encoding=encoding),
         columns,
-        tuple(rows[start : start + ROWS_SHOWN]),
         start,
         tuple(rows),
         tuple(findings),
@@ -159,10 +162,10 @@ def _line_below_title(mapping: ImportMapping, piece: _Piece) -> int | None:
     if not mapping.table or mapping.header_line is not None:
         return None
     rows = mapping.without_choices().rows(piece.stream())
-    first = next(rows, None)
-    is_title = isinstance(first, BadRow) and first.remedy == "header" and rows.summary is not None
-    line = rows.summary.header_line if is_title and rows.summary else None
-    return line if line != 1 and isinstance(first, BadRow) and line != first.line else None
+    first, summary = next(rows, None), rows.summary
+    if not isinstance(first, BadRow) or first.remedy != "header" or summary is None:
+        return None
+    return summary.header_line if summary.header_line not in (1, first.line) else None
 
 
 def _splits(mapping: ImportMapping, piece: _Piece) -> tuple[str, ...]:
@@ -232,24 +235,33 @@ def _misfit(
     if role == "requires":
         names = [part for cell in filled if isinstance(cell, str) for part in cell.replace(",", " ").split()]
         unknown = next((name for name in names if name not in skills), None)
-        if unknown is None:
-            return "", None
-        return _(
+        text = _(
             "The column requires is not taken for skills: nobody has “%(skill)s”."
             " Choose it to take it anyway.",
             skill=unknown,
-        ), None
+        )
+        return "" if unknown is None else text, None
     if role == "priority":
-        return _misfit_of_values(
-            ColumnMapping(priority=role),
-            filled,
-            _(
-                "The column priority is not taken for the priority: “%(cell)s” is not a whole number."
-                " Choose it to take it anyway: such rows are skipped.",
-                cell="%s",
-            ),
-        ), None
-    return _misfit_of_dates(filled)
+        cell = _misfit_cell(ColumnMapping(priority=role), filled)
+        text = _(
+            "The column priority is not taken for the priority: “%(cell)s” is not a whole number."
+            " Choose it to take it anyway: such rows are skipped.",
+            cell=cell,
+        )
+        return "" if cell is None else text, None
+    orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in filled]
+    possible = [
+        order for order in transfer.DATES if all(order in readable for readable in orders if readable)
+    ]
+    for order in (*possible, None):
+        cell = _misfit_cell(ColumnMapping(due=role, dates=order, zone=site_zone()), filled)
+        if cell is None:
+            return "", order if len(possible) == 1 and any(orders) else None
+    return _(
+        "The column due is not taken for due dates: “%(cell)s” is not a date that fits the others."
+        " Choose it to take it anyway: such rows are skipped.",
+        cell=cell,
+    ), None
 
 
 def _misfit_of_ids(cells: list[Json], rows: list[Json]) -> str:
@@ -269,28 +281,11 @@ def _misfit_of_ids(cells: list[Json], rows: list[Json]) -> str:
     return ""
 
 
-def _misfit_of_values(mapping: ColumnMapping, cells: list[Json], text: str) -> str:
+def _misfit_cell(mapping: ColumnMapping, cells: list[Json]) -> str | None:
+    """The first cell that can't be the part of an item to which the column is mapped."""
     for cell in cells:
         try:
             mapping.item(dict.fromkeys(mapping.roles(), cell))
         except Invalid:
-            return text.replace("%s", str(cell)[:60])
-    return ""
-
-
-def _misfit_of_dates(cells: list[Json]) -> tuple[str, transfer.Dates | None]:
-    text = _(
-        "The column due is not taken for due dates: “%(cell)s” is not a date that fits the others."
-        " Choose it to take it anyway: such rows are skipped.",
-        cell="%s",
-    )
-    orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in cells]
-    possible = [
-        order for order in transfer.DATES if all(order in readable for readable in orders if readable)
-    ]
-    for order in (*possible, None):
-        mapping = ColumnMapping(due="due", dates=order, zone=site_zone())
-        reason = _misfit_of_values(mapping, cells, text)
-        if not reason:
-            return "", order if len(possible) == 1 and any(orders) else None
-    return reason, None
+            return str(cell)[:60]
+    return None
