@@ -49,7 +49,7 @@ def address(server: Any) -> Iterator[str]:
     into the shared server, and those tests expect only their own keys."""
     settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
     # The long poll of a closed tab keeps its thread for a while.
-    with serve_app(server.url, SECRET, threads=32, **settings) as url:
+    with serve_app(server.url, SECRET, workers=2, threads=32, **settings) as url:
         yield url
 
 

@@ -11,16 +11,16 @@ from leaseq.engine.scripts import FILES, SCRIPTS, ScriptError, read_files
 from tools.lua_rules import GLOBALS, LuaSource, check
 
 
-@pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_files_of_each_script_keep_the_rules(name: str) -> None:
-    check(FILES, name)
+def test_files_of_each_script_keep_the_rules() -> None:
+    for name in SCRIPTS:
+        check(FILES, name)
 
 
-@pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_script_uses_only_allowed_globals(name: str) -> None:
+def test_scripts_use_only_allowed_globals() -> None:
     """Checked for the complete script as the server gets it."""
-    source = LuaSource(SCRIPTS[name].source)
-    assert source.used_names - source.declared_names <= GLOBALS
+    for name, script in SCRIPTS.items():
+        source = LuaSource(script.source)
+        assert source.used_names - source.declared_names <= GLOBALS, name
 
 
 @pytest.mark.parametrize(

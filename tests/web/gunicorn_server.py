@@ -21,9 +21,11 @@ ADJUSTED_APP = "tests.web.adjusted_app:app"
 
 
 @contextlib.contextmanager
-def serve_app(redis_url: str, secret: str, *, threads: int = 4, **settings: Any) -> Iterator[str]:
-    """Run gunicorn with two workers; yield its address."""
-    with run_gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
+def serve_app(
+    redis_url: str, secret: str, *, workers: int = 1, threads: int = 4, **settings: Any
+) -> Iterator[str]:
+    """Run gunicorn; yield its address. Each worker takes more than a second of CPU time to start."""
+    with run_gunicorn(redis_url, secret, workers=workers, threads=threads, **settings) as (url, _):
         yield url
 
 

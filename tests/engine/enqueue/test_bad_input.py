@@ -12,12 +12,6 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.enqueue.bad_calls import CALLS, Call, nested
 
-CASES = [
-    pytest.param(call, field, value, id=f"{name} {number}")
-    for name, call, field, values in CALLS
-    for number, value in enumerate(values)
-]
-
 
 @pytest.fixture
 def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
@@ -27,18 +21,19 @@ def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
     return timed_queue
 
 
-@pytest.mark.parametrize(("call", "field", "value"), CASES)
+@pytest.mark.parametrize(("call", "field", "values"), [pytest.param(*case, id=name) for name, *case in CALLS])
 @pytest.mark.guard("id-length", "json-size")
 def test_bad_input_is_refused_with_field_name_and_changes_nothing(
-    busy: leaseq.Queue, server: Server, call: Call, field: str, value: object
+    busy: leaseq.Queue, server: Server, call: Call, field: str, values: list[object]
 ) -> None:
     before = server_contents.everything(server.redis, busy.name)
-    with pytest.raises(leaseq.Invalid) as error:
-        call(busy, value)
-    assert error.value.field == field
-    assert error.value.limit
-    assert field in str(error.value)
-    assert server_contents.everything(server.redis, busy.name) == before
+    for number, value in enumerate(values):
+        with pytest.raises(leaseq.Invalid) as error:
+            call(busy, value)
+        assert error.value.field == field, number
+        assert error.value.limit, number
+        assert field in str(error.value), number
+        assert server_contents.everything(server.redis, busy.name) == before, number
 
 
 @pytest.mark.parametrize(

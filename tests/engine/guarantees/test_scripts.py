@@ -43,27 +43,27 @@ def test_script_files_match_scripts() -> None:
     assert set(FILES) == set(SCRIPTS)
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_header_lists_keys_of_script(name: str) -> None:
-    assert keys(name) == SCRIPTS[name].keys
-    real = Keys("q")
-    assert [getattr(real, key) for key in keys(name)] == [f"leaseq:{{q}}:{key}" for key in keys(name)]
+def test_header_lists_keys_of_script() -> None:
+    for name in FILES:
+        assert keys(name) == SCRIPTS[name].keys, name
+        real = Keys("q")
+        assert [getattr(real, key) for key in keys(name)] == [f"leaseq:{{q}}:{key}" for key in keys(name)], (
+            name
+        )
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_variable_of_each_key_has_name_of_key(name: str) -> None:
-    for names, places in re.findall(
-        r"^local ([A-Z, ]+) = ((?:KEYS\[\d+\],? ?)+)$", FILES[name], re.MULTILINE
-    ):
-        for variable, number in zip(names.split(", "), re.findall(r"\d+", places), strict=True):
-            assert variable.lower() == SCRIPTS[name].keys[int(number) - 1]
+def test_variable_of_each_key_has_name_of_key() -> None:
+    for name, text in FILES.items():
+        for names, places in re.findall(r"^local ([A-Z, ]+) = ((?:KEYS\[\d+\],? ?)+)$", text, re.MULTILINE):
+            for variable, number in zip(names.split(", "), re.findall(r"\d+", places), strict=True):
+                assert variable.lower() == SCRIPTS[name].keys[int(number) - 1], name
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_header_lists_reply_codes(name: str) -> None:
-    codes = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
-    answers = set(re.findall(r"return \{ '([a-z-]+)'", FILES[name]))
-    assert answers - {"leased"} <= codes - {"leased"}, "a lease may be a part of another reply"
+def test_header_lists_reply_codes() -> None:
+    for name, text in FILES.items():
+        codes = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
+        answers = set(re.findall(r"return \{ '([a-z-]+)'", text))
+        assert answers - {"leased"} <= codes - {"leased"}, f"{name}: a lease may be a part of another reply"
 
 
 def test_include_files_match_includes_in_scripts() -> None:
@@ -80,16 +80,16 @@ def test_each_constant_is_used() -> None:
     assert {name for name in constants if not re.search(rf"\b{name}\b", code)} == set()
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_server_loads_expanded_script(server: Server, name: str) -> None:
-    script = SCRIPTS[name]
-    assert "@include" not in script.source
-    assert server.redis.script_load(script.source) == script.sha
+def test_server_loads_expanded_script(server: Server) -> None:
+    for name in FILES:
+        script = SCRIPTS[name]
+        assert "@include" not in script.source, name
+        assert server.redis.script_load(script.source) == script.sha, name
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_no_script_uses_os_module_of_lua(name: str) -> None:
-    assert "os." not in SCRIPTS[name].source
+def test_no_script_uses_os_module_of_lua() -> None:
+    for name in FILES:
+        assert "os." not in SCRIPTS[name].source, name
 
 
 def test_script_flags_match_writes_and_memory_growth() -> None:
@@ -120,11 +120,11 @@ def test_script_flags_match_writes_and_memory_growth() -> None:
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_every_zrangebyscore_has_limit(name: str) -> None:
+def test_every_zrangebyscore_has_limit() -> None:
     """It is one command for any number of entries, which blocks the server meanwhile."""
-    _, *calls = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
-    assert all("'LIMIT', 0, " in "".join(call.split("\n")[:2]) for call in calls)
+    for name in FILES:
+        _, *calls = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
+        assert all("'LIMIT', 0, " in "".join(call.split("\n")[:2]) for call in calls)
 
 
 TABLES = ("--- @defaults", "--- @texts")  # lines that are replaced by tables of the policy's fields
@@ -141,19 +141,19 @@ def source_lines(name: str) -> list[str]:
     return SCRIPTS[name].source.removesuffix("\n").split("\n")
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_every_expanded_line_maps_to_its_source_line(name: str) -> None:
-    script, places = SCRIPTS[name], list[tuple[str, int]]()
-    for number, line in enumerate(source_lines(name), 1):
-        file, _, file_number = script.where(number).rpartition(":")
-        file_line = expanded_lines(file)[int(file_number) - 1]
-        table = file_line.removeprefix("--- @") if file_line in TABLES else None
-        assert line.startswith(f"local {table.upper()} = ") if table else file_line == line
-        places.append((file, int(file_number)))
-    own_lines = [file_number for file, file_number in places if file == f"{name}.lua"]
-    lines = FILES[name].partition("]]\n")
-    code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
-    assert len(own_lines) == 1 + len(code), "all lines except comments and empty ones"
+def test_every_expanded_line_maps_to_its_source_line() -> None:
+    for name, text in FILES.items():
+        script, places = SCRIPTS[name], list[tuple[str, int]]()
+        for number, line in enumerate(source_lines(name), 1):
+            file, _, file_number = script.where(number).rpartition(":")
+            file_line = expanded_lines(file)[int(file_number) - 1]
+            table = file_line.removeprefix("--- @") if file_line in TABLES else None
+            assert line.startswith(f"local {table.upper()} = ") if table else file_line == line, name
+            places.append((file, int(file_number)))
+        own_lines = [file_number for file, file_number in places if file == f"{name}.lua"]
+        lines = text.partition("]]\n")
+        code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
+        assert len(own_lines) == 1 + len(code), f"{name}: all lines except comments and empty ones"
 
 
 def test_line_past_end_maps_to_last_line() -> None:
@@ -167,9 +167,9 @@ def test_expanded_script_has_at_most_1000_lines(name: str) -> None:
     assert SCRIPTS[name].source.count("\n") <= 1_000
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_each_source_line_is_joined_once(name: str) -> None:
-    assert len(SCRIPTS[name].lines) == len(set(SCRIPTS[name].lines))
+def test_each_source_line_is_joined_once() -> None:
+    for name in FILES:
+        assert len(SCRIPTS[name].lines) == len(set(SCRIPTS[name].lines)), name
 
 
 @pytest.mark.parametrize("name", ["clear", "finish", "reserve"])
@@ -179,12 +179,12 @@ def test_ordinary_case_returns_before_function_is_created(name: str) -> None:
     assert "function" not in re.sub("--.*", "", ordinary_case)
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_script_contains_exactly_functions_that_it_uses(name: str) -> None:
-    source = SCRIPTS[name].source
-    own_functions = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
-    all_functions = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
-    assert set(re.findall(r"\b\w+\.\w+\b", source)) & all_functions == own_functions
+def test_script_contains_exactly_functions_that_it_uses() -> None:
+    for name in FILES:
+        source = SCRIPTS[name].source
+        own_functions = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
+        all_functions = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
+        assert set(re.findall(r"\b\w+\.\w+\b", source)) & all_functions == own_functions, name
 
 
 def test_every_key_used_in_lua_is_defined_in_keys() -> None:

@@ -81,14 +81,17 @@ def test_only_web_process_receives_secret_key(shared_up: UpProcess) -> None:
     assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal_stops_all_processes(start_leaseq: Start, number: signal.Signals) -> None:
-    run = start_leaseq()
+def stop_by(number: signal.Signals, run: UpProcess) -> None:
+    """Stop all processes of a run."""
     pids = run.pids()
     assert len(pids) == 6  # itself, server, gunicorn and its worker, clear, webhooks
     assert run.stop(number) == 0
     assert [pid for pid in pids if is_alive(pid)] == []
     assert not (run.data / "up.json").exists()
+
+
+def test_interrupt_stops_all_processes(start_leaseq: Start) -> None:
+    stop_by(signal.SIGINT, start_leaseq())
 
 
 def takes_signals(pid: int) -> bool:
@@ -185,7 +188,7 @@ def test_taken_port_is_reported_before_any_process_starts(data_dir: Path) -> Non
     assert sorted(path.name for path in data_dir.iterdir()) == ["up.lock"]
 
 
-def test_killed_processes_are_restarted_and_items_are_kept(start_leaseq: Start) -> None:
+def test_killed_processes_are_restarted_items_are_kept_and_all_stop(start_leaseq: Start) -> None:
     run = start_leaseq()
     client = leaseq.connect(run.state()["url"])
     leaseq.Queue(client, "q").enqueue({"n": 1}, id="one")
@@ -201,6 +204,8 @@ def test_killed_processes_are_restarted_and_items_are_kept(start_leaseq: Start) 
     )
     eventually(is_ready(run.port), "the web app is ready again")
     assert leaseq.Queue(client, "q").get("one").payload == {"n": 1}
+    client.close()
+    stop_by(signal.SIGTERM, run)
 
 
 @pytest.mark.skipif(

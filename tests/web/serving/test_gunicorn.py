@@ -26,7 +26,7 @@ HOST = "127.0.0.1"
 
 @pytest.fixture(scope="module")
 def address(server: Any) -> Iterator[str]:
-    with serve_app(server.url, SECRET) as url:
+    with serve_app(server.url, SECRET, workers=2) as url:
         yield urlsplit(url).netloc
 
 
