@@ -50,6 +50,14 @@ def listed_ids(page: str) -> list[str]:
     return attributes(page, "input[type=checkbox][name=id]", "value")
 
 
+def times_as_t(page: str) -> LexborNode:
+    """A page, or a part of one, with T for each time."""
+    body = element(page, "body")
+    for node in body.css("time"):
+        node.replace_with("T")
+    return body
+
+
 def table_rows(page: str | LexborNode) -> list[list[str]]:
     """The texts of the cells of a page's tables."""
     return [texts(row, "th, td") for row in elements(page, "tr")]

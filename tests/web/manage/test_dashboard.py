@@ -7,6 +7,7 @@ import re
 import leaseq
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
+from tests.web.elements import attributes, elements, table_rows
 
 FORM = {
     "ask": {
@@ -25,9 +26,8 @@ def answer(queue: leaseq.Queue, person: str, about: str) -> None:
 
 def shares(page: str) -> list[list[str]]:
     """The rows of the first question's table: answer, count and share."""
-    table = re.search(r'<table class="shares">.*?</table>', page, re.S)
-    rows = re.findall(r"<tr>.*?</tr>", table[0], re.S)[1:] if table else []
-    return [re.sub(r"<[^>]*>|·", " ", row).split() for row in rows]
+    rows = [row for table in elements(page, "table.shares") for row in table_rows(table)]
+    return [" ".join(row).replace("·", " ").split() for row in rows[1:]]
 
 
 def test_dashboard_shows_distribution_of_first_countable_question(
@@ -73,5 +73,5 @@ def test_chart_lines_have_class_of_their_state(manager_browser: Browser, queue: 
     queue.configure()
     queue.enqueue({})
     page = manager_browser.get(f"/manage/{queue.name}").text
-    assert set(re.findall(r'class="line (\w+)"', page)) <= {"inbound", "finished"}
-    assert 'class="line finished"' in page
+    assert set(attributes(page, ".line", "class")) <= {"line inbound", "line finished"}
+    assert elements(page, ".line.finished")

@@ -13,6 +13,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import FORM, Browser
+from tests.web.elements import attributes, element, elements, texts
 
 
 def test_manager_creates_configures_fills_and_watches_queue(
@@ -159,31 +160,26 @@ def test_item_that_was_answered_meanwhile_is_not_removed(
     """The page of the item, its row among the reports, and a bulk action show it without an answer."""
     base = f"/manage/{form_queue.name}"
     page = manager_browser.get(f"{base}/items/one").text
-    form = page.partition(f'action="{base}/items/one/remove"')[2].partition("</form>")[0]
-    assert 'name="unless" value="finished"' in form
+    assert elements(page, f"form[action='{base}/items/one/remove'] [name=unless][value=finished]")
     lease = not_none(form_queue.reserve("ann"))
     form_queue.finish(lease, {"about": "refund", "urgent": True})
     response = manager_browser.post(f"{base}/items/{lease.id}/remove", {"unless": "finished"})
     assert response.location == f"{base}/items/{lease.id}"
     assert form_queue.get(lease.id).answers
     page = manager_browser.get(f"{base}/items/{lease.id}").text
-    form = page.partition(f'action="{base}/items/{lease.id}/remove"')[2].partition("</form>")[0]
-    assert 'name="unless"' not in form, "now the manager sees the answer"
+    form = element(page, f"form[action='{base}/items/{lease.id}/remove']")
+    assert elements(form, "[name=unless]") == [], "now the manager sees the answer"
     assert manager_browser.post(f"{base}/items/{lease.id}/remove").location == base
 
 
 def test_item_list_is_paged(manager_browser: Browser, queue: leaseq.Queue) -> None:
-    import html
-    import re
-
     queue.enqueue_many([leaseq.NewItem(n, id=f"item-{n:03}") for n in range(120)])
     titles: list[str] = []
     path: str | None = f"/manage/{queue.name}/items?state=inbound"
     while path:
         page = manager_browser.get(path).text
-        titles += re.findall(r'class="title">(item-\d+)</a>', page)
-        link = re.search(r'href="([^"]+)">Next page', page)
-        path = html.unescape(link[1]) if link else None
+        titles += texts(page, "a.title")
+        path = next(iter(attributes(page, "a:lexbor-contains('Next page')", "href")), None)
     assert titles == [f"item-{n:03}" for n in range(120)]
 
 

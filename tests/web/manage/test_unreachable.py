@@ -15,6 +15,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Sampler, Samples
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
+from tests.web.elements import attribute, attributes, elements
 from tests.web.manage.import_calls import chosen_fields, look
 
 
@@ -60,7 +61,7 @@ def test_items_for_somebody_who_cannot_work_and_for_missing_skills_are_counted(
         ("skills", skill, 3),
     }
     page = manager_browser.get(f"/manage/{queue.name}").text
-    assert f'value="{disabled.name}"' in page
+    assert elements(page, f"[value='{disabled.name}']")
     assert f"skill={skill}" in page
     accounts.change(worker.name, by="test", skills=[skill, "another"])
     assert manager("GET", f"/queues/{queue.name}/stats").json["unreachable"] == 3
@@ -113,7 +114,7 @@ def test_item_is_opened_to_anybody_on_its_page(
     base = f"/manage/{queue.name}/items/a"
     assert "/unassign" not in manager_browser.get(base).text
     queue.assign("a", worker.name)
-    assert f'formaction="{base}/unassign"' in manager_browser.get(base).text
+    assert elements(manager_browser.get(base).text, f"button[formaction='{base}/unassign']")
     assert manager_browser.post(f"{base}/unassign", {}).location == base
     assert queue.get("a").assigned_to == ()
     assert f"not only {worker.name}" in manager_browser.get(base).text
@@ -127,11 +128,11 @@ def test_selected_items_are_opened_to_anybody(
     for id in "ab":
         queue.assign(id, worker.name)
     list_path = f"/manage/{queue.name}/items?state=inbound"
-    assert 'value="unassign"' in manager_browser.get(list_path).text
+    assert elements(manager_browser.get(list_path).text, "[name=move][value=unassign]")
     question = manager_browser.post(
         f"/manage/{queue.name}/bulk", {"move": "assign", "search": "state=inbound", "id": ["a", "c"]}
     ).text
-    assert 'name="anybody"' in question
+    assert elements(question, "[name=anybody]")
     page = manager_browser.post(
         f"/manage/{queue.name}/bulk/do", {**fields, "search": "state=inbound", "id": ["a", "c"]}
     ).text
@@ -156,9 +157,9 @@ def test_skill_of_nobody_is_asked_about_before_an_item_is_added(
     page = manager_browser.post(path, fields)
     assert (page.status_code, queue.stats().inbound) == (200, 0)
     assert f"“{skill}-x”" in page.text, "the one that nobody has"
-    assert 'name="confirmed"' in page.text
+    assert elements(page.text, "[name=confirmed]")
     assert "typed words" in page.text
-    assert f'value="{skill} {skill}-x"' in page.text
+    assert attribute(page.text, "[name=requires]", "value") == f"{skill} {skill}-x"
     assert manager_browser.post(path, {**fields, "confirmed": "yes"}).status_code == 303
     assert manager_browser.post(path, {**fields, "requires": skill}).status_code == 303
     assert queue.stats().inbound == 2
@@ -176,9 +177,8 @@ def test_skill_of_nobody_is_asked_about_before_an_item_is_changed(
     fields = {"requires": f"{skill}-x", "priority": "7", "then": "revive"}
     page = manager_browser.post(f"{path}/change", fields, page=path)
     assert (page.status_code, queue.get("a").requires, queue.get("a").state) == (200, (), "dead")
-    assert f'value="{skill}-x"' in page.text
-    assert 'name="priority" value="7"' in page.text
-    assert 'name="confirmed" value="revive"' in page.text
+    for name, value in (("requires", f"{skill}-x"), ("priority", "7"), ("confirmed", "revive")):
+        assert value in attributes(page.text, f"[name={name}]", "value")
     saved = manager_browser.post(f"{path}/change", {**fields, "then": "", "confirmed": "revive"}, page=path)
     assert saved.status_code == 303
     assert (queue.get("a").requires, queue.get("a").state) == ((f"{skill}-x",), "inbound")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from leaseq.webapp import context, create_app
 from leaseq.webapp.settings import Settings
 from tests.conftest import Server
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Browser
+from tests.web.elements import attribute, element, elements, text_of
 from tests.web.work_pages import path, send, take
 
 
@@ -35,16 +34,13 @@ def notes(queue: leaseq.Queue) -> leaseq.Queue:
 
 def questions_of(page: str) -> str:
     """The version of the questions that a page shows."""
-    match = re.search(r'name="questions" value="([^"]+)"', page)
-    assert match is not None
-    return match[1]
+    return attribute(page, "[name=questions]", "value")
 
 
 def gone_in(page: str) -> list[tuple[str, str]]:
     """The answers to questions that are gone, as the page shows them."""
-    section = page[page.index('id="gone"') : page.index("<template>", page.index('id="gone"'))]
-    pairs = re.findall(r'<textarea name="gone\.([^"]+)"[^>]*>\n?([^<]*)</textarea>', section)
-    return [(name, html.unescape(text)) for name, text in pairs]
+    boxes = elements(page, "#gone textarea[name^='gone.']")
+    return [((box.attributes["name"] or "").removeprefix("gone."), box.text()) for box in boxes]
 
 
 @pytest.mark.parametrize("has_version", [True, False])
@@ -112,7 +108,7 @@ def test_every_act_keeps_what_was_typed_for_a_question_that_is_gone(
     assert gone_in(page) == [("note", "words")], "a reload shows it too"
     notes.configure(form=NOTE)
     page = worker_browser.get(path(notes)).text
-    assert re.search(r'name="answer\.note"[^>]*>\n?words<', page), "the question is back"
+    assert element(page, "[name='answer.note']").text() == "words", "the question is back"
     assert gone_in(page) == [("comment", "more")]
 
 
@@ -136,7 +132,7 @@ def test_option_that_is_gone_is_shown_with_its_question(notes: leaseq.Queue, wor
     notes.configure(form=form_of(about={"title": "What about", "enum": ["delivery", "money"]}))
     page = worker_browser.get(path(notes)).text
     assert gone_in(page) == [("about", "refund")]
-    assert "What about" in page[page.index('id="gone"') : page.index("<template>")]
+    assert "What about" in text_of(element(page, "#gone"))
 
 
 def test_text_that_was_deleted_does_not_come_back(notes: leaseq.Queue, worker_browser: Browser) -> None:
@@ -267,5 +263,5 @@ def test_correction_is_not_taken_if_the_questions_change_meanwhile(
     response = manager_browser.post(url, form)
     assert response.status_code == 422
     assert gone_in(response.text) == [("note", "more")]
-    assert re.search(r'name="answer\.mark"[^>]* value="4"', response.text)
+    assert attribute(response.text, "[name='answer.mark']", "value") == "4"
     assert notes.get(lease.id).answers[0].result == {"note": "ann's words", "mark": 3}

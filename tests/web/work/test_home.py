@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
+from tests.web.elements import elements, link, texts
 
 
 @pytest.fixture
@@ -42,8 +42,7 @@ def test_home_lists_queues_and_redirects_to_only_queue(person_and_client: Any) -
 
 def lines_of(page: str) -> list[str]:
     """The text of each queue's line."""
-    matches = re.findall(r'<h2 id="queue-.*?</li>', page, re.DOTALL)
-    return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in matches]
+    return texts(page, "li:has(h2[id^='queue-'])")
 
 
 def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client: Any) -> None:
@@ -71,7 +70,7 @@ def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client
         "Mine Nothing is waiting Continue",
         "Reviews 1 waiting You today: 1 done, 41 s each, 1 given back Begin",
         "Scans 1 waiting, but not for you Wait",
-        "Photos Paused: lunch &lt;b&gt; Wait",
+        "Photos Paused: lunch <b> Wait",
         "Letters Nothing is waiting, 1 is with somebody else Wait",
     ]
 
@@ -82,11 +81,11 @@ def test_queue_menu_links_to_each_queue(person_and_client: Any) -> None:
     leaseq.Queue(client, "scans").configure()
     assert 'data-load="/queues"' in person.get("/q/scans").text
     menu = person.get("/queues").text
-    assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
-    assert '<a href="/q/scans">scans</a>' in menu
+    assert link(menu, "Reviews <of> papers") == "/q/reviews"
+    assert link(menu, "scans") == "/q/scans"
     assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages no queue"
     Accounts(client, passwords=CHEAP_PASSWORDS).change("ann", by="test", role="manager")
-    assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
+    assert elements(person.get("/queues?manage=yes").text, "a[href='/manage/scans']")
 
 
 def test_not_found_page_keeps_signed_in_person(worker_browser: Browser, app: Any) -> None:
