@@ -110,15 +110,21 @@ def test_repeated_renew_after_expiry_reserves_item_again(
     assert sets()["reserved"] == ["one"]
 
 
-def test_expired_lease_is_renewed_if_item_was_not_reserved_again(
-    timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
-) -> None:
+@pytest.fixture
+def expired_lease(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> leaseq.Lease:
+    """A lease of ann that has expired; its item is back in the queue."""
     lease = take("ann")
     clock.tick(301)
     timed_queue.clear()
+    return lease
+
+
+def test_expired_lease_is_renewed_if_item_was_not_reserved_again(
+    timed_queue: leaseq.Queue, sets: Sets, expired_lease: leaseq.Lease
+) -> None:
     assert sets()["inbound"] == ["one"]
-    renewed_lease = timed_queue.renew(lease)
-    assert (renewed_lease.token, renewed_lease.attempt) == (lease.token, 1)
+    renewed_lease = timed_queue.renew(expired_lease)
+    assert (renewed_lease.token, renewed_lease.attempt) == (expired_lease.token, 1)
     assert sets()["reserved"] == ["one"]
     assert sets()["inbound"] == []
     assert timed_queue.mine("ann") == [renewed_lease]
@@ -126,12 +132,9 @@ def test_expired_lease_is_renewed_if_item_was_not_reserved_again(
 
 
 def test_expired_lease_that_was_renewed_expires_again(
-    timed_queue: leaseq.Queue, clock: Clock, take: Take
+    timed_queue: leaseq.Queue, clock: Clock, take: Take, expired_lease: leaseq.Lease
 ) -> None:
-    lease = take("ann")
-    clock.tick(301)
-    timed_queue.clear()
-    timed_queue.renew(lease)
+    timed_queue.renew(expired_lease)
     clock.tick(301)
     assert timed_queue.clear().returned == 1
     assert take("bob").attempt == 2
@@ -150,41 +153,32 @@ def test_expired_lease_is_not_renewed_if_another_person_holds_item(
 
 
 def test_expired_lease_is_not_renewed_at_holds_limit(
-    timed_queue: leaseq.Queue, clock: Clock, take: Take
+    timed_queue: leaseq.Queue, take: Take, expired_lease: leaseq.Lease
 ) -> None:
-    lease = take("ann")
-    clock.tick(301)
-    timed_queue.clear()
     timed_queue.enqueue({}, id="urgent", priority=1)
     assert take("ann").id == "urgent"
     with refused("maximum", what="leases") as error:
-        timed_queue.renew(lease)
+        timed_queue.renew(expired_lease)
     assert error.value.field == "holds"
 
 
 def test_expired_lease_does_not_count_towards_holds(
-    timed_queue: leaseq.Queue, clock: Clock, take: Take
+    timed_queue: leaseq.Queue, clock: Clock, take: Take, expired_lease: leaseq.Lease
 ) -> None:
-    lease = take("ann")
-    clock.tick(301)
-    timed_queue.clear()
     timed_queue.enqueue({}, id="urgent", priority=1)
     take("ann")
     clock.tick(301)
     assert timed_queue.mine("ann") == []
-    renewed_lease = timed_queue.renew(lease)
+    renewed_lease = timed_queue.renew(expired_lease)
     assert timed_queue.mine("ann") == [renewed_lease]
     assert take("ann") == renewed_lease
 
 
 def test_expired_lease_that_was_renewed_counts_towards_holds(
-    timed_queue: leaseq.Queue, clock: Clock, take: Take
+    timed_queue: leaseq.Queue, take: Take, expired_lease: leaseq.Lease
 ) -> None:
-    lease = take("ann")
-    clock.tick(301)
-    timed_queue.clear()
     timed_queue.enqueue({}, id="two")
-    renewed_lease = timed_queue.renew(lease)
+    renewed_lease = timed_queue.renew(expired_lease)
     assert take("ann") == renewed_lease
 
 
