@@ -54,14 +54,15 @@ class Commands:
     def run(self, name: str, *values: str | int) -> Reply:
         """Run a script with these arguments, without the first one, which is the time. Raises refusals
         according to the table in `replies`."""
-        args = tuple(map(str, values))
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until  # usually, while the cache is valid
         wait = None if is_unconfirmed or not is_confirmed(name) else self.confirm()
-        reply = self._connection.run_script(self._scripts[name], (at, *args), wait)
-        if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
-            raise error
+        reply = self._connection.run_script(self._scripts[name], (at, *values), wait)
+        if reply.code in REFUSAL_CODES:
+            error = refusal(Call(name, self._queue, tuple(map(str, values))), reply)
+            if error is not None:
+                raise error
         return reply
 
     def confirm(self) -> Wait | None:

@@ -14,7 +14,7 @@ from redis.exceptions import NoScriptError
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener, Waiters
 from leaseq.engine.replies import Reply
-from leaseq.engine.scripts import BoundScript, Script, message_of
+from leaseq.engine.scripts import BoundScript, Script, Words, message_of
 from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
 from leaseq.engine.urls import without_password
 from leaseq.errors import Invalid, QueueUnreadable, ServerRefused, ServerUnavailable
@@ -118,7 +118,7 @@ class Connection(Translator):
         with self.translating():
             self._transport.drop_idle()
 
-    def run_script(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    def run_script(self, bound: BoundScript, args: Words, wait: Wait | None = None) -> Reply:
         """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
         ``wait``, return only after the confirmation."""
         transport = self._transport  # a call that began before the client was closed is completed
@@ -132,7 +132,7 @@ class Connection(Translator):
         self,
         transport: Transport,
         bound: BoundScript,
-        args: tuple[str, ...],
+        args: Words,
         wait: Wait | None,
         error: Exception,
     ) -> Reply:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from redis import exceptions as rx
 
-from leaseq.engine.scripts import BoundScript, message_of, pack
+from leaseq.engine.scripts import BoundScript, Words, message_of, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
@@ -57,7 +57,7 @@ def majority_of(replicas: int) -> int:
     return replicas // 2 + 1
 
 
-def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+def send(connection: Any, bound: BoundScript, args: Words, *, loading: bool) -> list[Any]:
     """Send a script call. With ``loading``, its script is loaded in the same packet, for a server that
     forgets scripts quickly."""
     _, reply = send_all(connection, _load(bound, loading), pack(bound.words + args))
@@ -68,7 +68,7 @@ def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading:
 
 
 def exchange(
-    connection: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+    connection: Any, bound: BoundScript, args: Words, wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 

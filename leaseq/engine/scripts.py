@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from hashlib import sha1
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from hiredis import pack_command
 
@@ -167,6 +167,9 @@ def _replace_names(text: str, values: Mapping[str, str]) -> str:
 
 pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
 """Encodes a command for the server. hiredis's annotations allow only tuples of one word, hence the cast."""
+
+Words: TypeAlias = tuple[str | int, ...]
+"""The arguments of a script."""
 
 # Text before a script's line in an error of the server: Redis 7 adds the script's SHA, Valkey does not.
 _RUNNING_SCRIPT = re.compile(r"\bscript: (?:[0-9a-f]{40}, )?on (?=@user_script:\d)")

@@ -17,7 +17,7 @@ from redis.cluster import RedisCluster
 
 from leaseq.engine import durability
 from leaseq.engine.durability import Wait, exchange
-from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.scripts import BoundScript, Words, pack
 from leaseq.errors import ServerRefused, ServerUnavailable
 
 SILENCE = 0.5  # seconds of silence after which others are asked whether the server was replaced
@@ -58,6 +58,15 @@ def transport_of(client: Any) -> Transport:
     return ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
 
 
+def _send(connection: Any, bound: BoundScript, args: Words, wait: Wait | None, loading: bool) -> Any:
+    if wait is not None:
+        return exchange(connection, bound, args, wait, loading=loading)
+    if loading:
+        return durability.send(connection, bound, args, loading=True)
+    connection.send_packed_command((pack(bound.words + args),), check_health=False)
+    return connection.read_response()
+
+
 class PooledTransport:
     """Standalone servers and Sentinel: connections of a pool, each used by one thread at a time."""
 
@@ -69,33 +78,23 @@ class PooledTransport:
         self._idle: list[Any] = []
         _pooled_transports.add(self)
 
-    def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]:
-        def talk(connection: Any) -> Any:
-            if wait is not None:
-                return exchange(connection, bound, args, wait, loading=loading)
-            if loading:
-                return durability.send(connection, bound, args, loading=True)
-            connection.send_packed_command((pack(bound.words + args),), check_health=False)
-            return connection.read_response()
-
-        return self._use(talk)
+    def send(self, bound: BoundScript, args: Words, wait: Wait | None, *, loading: bool = False) -> list[Any]:
+        return self._use(_send, bound, args, wait, loading)
 
     def ask_all(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands without redis-py's pipeline, which takes three times as long
         (docs/decisions/0023-request-cost.md)."""
-        return self._use(lambda connection: durability.send_all(connection, *map(pack, commands)))
+        return self._use(durability.send_all, *map(pack, commands))
 
-    def _use(self, talk: Callable[[Any], list[Any]]) -> list[Any]:
-        """Call ``talk`` with a connection, which is kept for the next call unless it may be broken."""
+    def _use(self, talk: Callable[..., list[Any]], *values: Any) -> list[Any]:
+        """Call ``talk`` with a connection and these values, and keep it unless it may be broken."""
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._new()
             connection.connect()
         try:
-            replies = talk(connection)
+            replies = talk(connection, *values)
         except rx.ResponseError:
             self._idle.append(connection)
             raise
@@ -169,9 +168,7 @@ class ClusterTransport:
         self._failed_node = ""  # the node whose connection last broke; it is asked for the slots last
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
-    def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
-    ) -> list[Any]:
+    def send(self, bound: BoundScript, args: Words, wait: Wait | None, *, loading: bool = False) -> list[Any]:
         """Send a call, following redirects. If a reply redirects it or asks for a retry, the call has changed
         nothing."""
         cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
@@ -197,7 +194,7 @@ class ClusterTransport:
                 raise
 
     def _send_to(
-        self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
+        self, node: Any, bound: BoundScript, args: Words, wait: Wait | None, loading: bool
     ) -> list[Any]:
         """Send everything to one node on one connection, which redis-py's own commands don't guarantee."""
         pool = self._redis.get_redis_connection(node).connection_pool

@@ -24,7 +24,7 @@ from leaseq.engine.connection import (
 )
 from leaseq.engine.durability import Wait
 from leaseq.engine.replies import Reply
-from leaseq.engine.scripts import BoundScript
+from leaseq.engine.scripts import BoundScript, Words
 from leaseq.engine.transport import FAILURES, Command
 from leaseq.policy import Durable
 
@@ -71,7 +71,7 @@ class Connection(Translator):
         with self.translating():
             await self._transport.drop_idle()
 
-    async def run_script(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    async def run_script(self, bound: BoundScript, args: Words, wait: Wait | None = None) -> Reply:
         """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
         ``wait``, return only after the confirmation."""
         transport = self._transport
@@ -82,12 +82,7 @@ class Connection(Translator):
         return Reply(reply[0], reply[1:], False)
 
     async def _retry(
-        self,
-        transport: Transport,
-        bound: BoundScript,
-        args: tuple[str, ...],
-        wait: Wait | None,
-        error: Exception,
+        self, transport: Transport, bound: BoundScript, args: Words, wait: Wait | None, error: Exception
     ) -> Reply:
         """Load the script if the server doesn't have it, and send it once more after a broken connection, in
         whichever order these happen. A new connection may lead to another server, and a server may forget its

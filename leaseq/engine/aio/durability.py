@@ -21,12 +21,12 @@ from leaseq.engine.durability import (
     _unconfirmed_error,
     majority_of,
 )
-from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.scripts import BoundScript, Words, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
 
-async def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+async def send(connection: Any, bound: BoundScript, args: Words, *, loading: bool) -> list[Any]:
     """Send a script call. With ``loading``, its script is loaded in the same packet, for a server that
     forgets scripts quickly."""
     _, reply = await send_all(connection, _load(bound, loading), pack(bound.words + args))
@@ -37,7 +37,7 @@ async def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, lo
 
 
 async def exchange(
-    connection: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+    connection: Any, bound: BoundScript, args: Words, wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 

@@ -18,7 +18,7 @@ from leaseq.engine.aio import durability
 from leaseq.engine.aio.durability import exchange
 from leaseq.engine.aio.pooled_connection import CallLimiter, PooledConnection
 from leaseq.engine.durability import Wait
-from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.scripts import BoundScript, Words, pack
 from leaseq.engine.transport import FAILURES, TIMEOUT, Command
 from leaseq.errors import ServerRefused, ServerUnavailable
 
@@ -42,7 +42,7 @@ class PooledTransport:
         self._idle: list[PooledConnection] = []
 
     async def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: Words, wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         if wait is not None:
             return await self._use(lambda pooled: exchange(pooled, bound, args, wait, loading=loading))
@@ -134,7 +134,7 @@ class ClusterTransport:
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     async def send(
-        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: Words, wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         """Send a call, following redirects. A reply that redirects the call or asks for a retry means that
         nothing has changed."""
@@ -163,7 +163,7 @@ class ClusterTransport:
                     raise
 
     async def _send_to(
-        self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
+        self, node: Any, bound: BoundScript, args: Words, wait: Wait | None, loading: bool
     ) -> list[Any]:
         async with self._connected(node, partial(self._is_replaced, node, bound.keys[0])) as pooled:
             if wait is not None:
