@@ -78,7 +78,7 @@ FIELDS = ("priority", "due", "requires", "payload")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemForm:
-    """What was refused of a submitted form."""
+    """The refused parts of a submitted form."""
 
     field_error: Invalid | None = None
     unmet: tuple[str, ...] = ()  # skills: the page asks whether they are right

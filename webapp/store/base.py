@@ -69,7 +69,7 @@ class Store:
         """The keys, among those that match a pattern, of the hashes whose field has this value."""
         for keys in self._keys_like(pattern):
             values = self._client.ask(*(("HGET", key, field) for key in keys))
-            yield from (key for key, one in zip(keys, values, strict=True) if one == value.encode())
+            yield from (key for key, found in zip(keys, values, strict=True) if found == value.encode())
 
     def _hashes(self, hash_keys: Iterable[str]) -> list[dict[bytes, bytes]]:
         """Whole hashes, in one round trip."""

@@ -41,7 +41,7 @@ class SentinelClient(Sentinel):
     async def _state(self, service_name: str) -> Any:
         """The service's state, from the first sentinel that knows a reachable primary."""
         silent_count = 0
-        for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
+        for sentinel in sorted(self.sentinels, key=lambda s: (self._failed_at.get(s, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = await sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):

@@ -250,7 +250,7 @@ def _has_required_field(bp: APIBlueprint, body: RequestBody) -> bool:
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
     is_keyed = method.upper() in KEYED_METHODS
-    is_paged = {"after", "limit"} <= {one.name for one in operation.parameters or ()}
+    is_paged = {"after", "limit"} <= {parameter.name for parameter in operation.parameters or ()}
     request_headers = {
         **REQUEST_HEADERS.get(call, {}),
         **(KEYED_REQUEST_HEADERS if is_keyed else {}),

@@ -1,4 +1,4 @@
-"""How a file is read: the mapping of its columns to the parts of items, and remarks on its rows."""
+"""The reading of a file: the mapping of its columns to the parts of items, and remarks on its rows."""
 
 from __future__ import annotations
 

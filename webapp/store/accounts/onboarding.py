@@ -1,4 +1,4 @@
-"""How people get an account: the set-up, sign-up links, and links to set a password."""
+"""The ways to an account: the set-up, sign-up links, and links to set a password."""
 
 from __future__ import annotations
 
