@@ -113,20 +113,13 @@ class LeaseChannel(QueueChannel):
         """The leases that the watcher's person held when it connected, and has been granted since."""
         return {**watcher.leases, **self._granted.get(watcher.person, {})}
 
-    def _note_grants(self, rows: Sequence[leaseq.EventRow]) -> None:
+    def _note(self, rows: Sequence[leaseq.EventRow]) -> None:
         for row in rows:
             if row.what in GRANTS and row.person and row.id and row.token is not None:
                 leases = self._granted.setdefault(row.person, {})
                 leases[row.token] = row.id
                 if len(leases) > _MAX_LEASES:
                     del leases[next(iter(leases))]
-
-    def _read(self) -> None:
-        self._paused = self.queue.stats().paused
-        read_on(self.queue.event_rows, self._place, self._note, _PAGE)
-
-    def _note(self, rows: Sequence[leaseq.EventRow]) -> None:
-        self._note_grants(rows)
         self._position = rows[-1].position
         self._ended_leases = [
             lease for lease in self._ended_leases if lease[0] > self._position - _KEPT_MICROS
@@ -134,6 +127,10 @@ class LeaseChannel(QueueChannel):
         self._ended_leases += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS
         ]
+
+    def _read(self) -> None:
+        self._paused = self.queue.stats().paused
+        read_on(self.queue.event_rows, self._place, self._note, _PAGE)
 
     def _read_answers(self) -> None:
         answers = self._threads.answered_since(self._answer_position)
