@@ -218,7 +218,7 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     except RecursionError:
         raise Invalid(field, "maximum", what="json_depth", maximum=MAX_JSON_DEPTH) from None
     except ValueError as error:
-        raise Invalid(field, "json", what="syntax", why=str(error)) from None
+        raise Invalid(field, "json", what="syntax", at=getattr(error, "pos", 0) + 1) from None
     check_depth(value, field)
     return value
 

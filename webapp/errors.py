@@ -77,7 +77,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     if isinstance(error, leaseq.ServerUnavailable) and error.taken:
         return _retry_later(_problem(503, "server-unavailable", error))
     log.warning("%s", error)  # has the server's address: not for clients
-    return _retry_later(Problem.of(503, "server-unavailable", "server_away"))
+    return _retry_later(Problem.of(503, "server-unavailable", "unavailable", what="server"))
 
 
 def _problem(status: int, code: str, error: leaseq.LeaseqError, **members: Any) -> Problem:
@@ -114,15 +114,15 @@ def _retry_later(problem: Problem) -> Problem:
 
 def problem_of_http(error: HTTPException) -> Problem:
     status = error.code or 500
-    problem = Problem(status, CODES.get(status, "http-error"), error.description or error.name)
+    problem = Problem.of(
+        status, CODES.get(status, "http-error"), "http_error", why=error.description or error.name
+    )
     for name, value in error.get_headers():
         if name not in ("Content-Type", "Content-Length"):
             problem.headers[name] = value
-    if status == 401:
-        problem.headers["WWW-Authenticate"] = "Bearer"
     if status == 429:
         problem.headers.setdefault("Retry-After", "60")
-        problem.tell("too_many_requests")
+        problem.tell("too_many", what="any")
     if status == 404 and error.description == NotFound.description:
         problem.tell("not_found", what="page")
     if status == 400:
@@ -143,6 +143,8 @@ def as_json(problem: Problem) -> Response:
     body = body_of(problem, request.environ.get(REQUEST_ID))
     response = Response(json.dumps(body), problem.status, mimetype="application/problem+json")
     response.headers.extend(problem.headers)
+    if problem.status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
     return response
 
 
@@ -198,7 +200,7 @@ def init_errors(app: Flask) -> None:
 
     handle(Problem, lambda problem: problem)
     handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))
-    handle(TooManyOpen, lambda error: _retry_later(Problem(429, "too-many-requests", str(error))))
+    handle(TooManyOpen, lambda error: _retry_later(_problem(429, "too-many-requests", error)))
     handle(CSRFError, lambda error: Problem.of(403, "forbidden", "csrf", why=error.description))
     handle(HTTPException, problem_of_http)
     handle(Exception, unexpected)
@@ -207,8 +209,9 @@ def init_errors(app: Flask) -> None:
 def too_busy(seconds: int) -> Response:
     """The response to a request that was shed, not processed; the client may send it again later."""
     if in_api():
-        detail = f"the web app is overloaded, and nothing was done: try again in {seconds} s"
-        response = as_json(Problem(503, "server-unavailable", detail))
+        response = as_json(
+            Problem.of(503, "server-unavailable", "unavailable", what="overloaded", seconds=seconds)
+        )
     else:
         g.person = None  # the person is not looked up
         page = render_template("shared/overloaded.html", seconds=seconds, again=resendable_fields())

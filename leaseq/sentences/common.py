@@ -164,7 +164,7 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     "ascii": Rule("%(minimum)s to %(maximum)s printable ASCII characters without spaces"),
     "visible": Rule("visible characters only", "%(character)s, which is not visible"),
     "json": {
-        "syntax": Rule("well-formed JSON", "an error (%(why)s)"),
+        "syntax": Rule("well-formed JSON", "an error at character %(at)s"),
         "utf8": Rule("UTF-8 text", "byte %(at)s, which is not valid"),
         "double": Rule("numbers that a double can hold"),
         "constant": Rule("JSON numbers", "%(name)s"),

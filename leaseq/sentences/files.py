@@ -26,7 +26,7 @@ ROWS: Final = {
     "quote": "a quote opens in this row and does not close",
     "return": "a bare carriage return; lines end with LF or CRLF",
     "after_quote": "text follows a quote that closes in this row",
-    "malformed": "not well-formed: %(why)s",
+    "malformed": "the row is not well-formed CSV",
     "unnamed_column": "column %(column)s (%(letter)s) has no name in the header, and this row has %(cell)s "
     "there: name the column in line %(line)s",
     "column_twice": "the header names the column '%(name)s' twice: rename one of the columns %(first)s and "
@@ -84,14 +84,14 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
             "%(encoding)s, in which the byte %(byte)s of line %(line)s is not valid",
             _OTHER_ENCODING,
         ),
-        "mark": Rule(_ENCODING, "%(encoding)s, which it is not (%(why)s)", _OTHER_ENCODING),
+        "mark": Rule(_ENCODING, "%(encoding)s, which it is not", _OTHER_ENCODING),
     },
-    "gzip": Rule("a whole gzip file", "one that is damaged or cut off (%(why)s)"),
+    "gzip": Rule("a whole gzip file", "one that is damaged or cut off"),
     "workbook": {
         "extra": Rule("leaseq installed with the extra xlsx", "no openpyxl", "pip install 'leaseq[xlsx]'"),
         "whole": Rule(
             "an xlsx workbook that is whole and has no password",
-            "one that can't be read (%(why)s)",
+            "one that can't be read",
             "open it in a spreadsheet program, save it as xlsx or CSV (UTF-8), and import that",
         ),
         "cell": Rule(

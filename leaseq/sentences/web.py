@@ -56,6 +56,54 @@ NOT_FOUND: Final = {
     "person": "there is no person named '%(name)s'",
     "token": "there is no token '%(id)s'",
     "page": "there is nothing at this address: it may be mistyped, or what it named was removed",
+    "endpoint": "there is no webhook endpoint '%(id)s': `leaseq webhook list` shows them",
+    "revoked_token": "the token has been revoked",
+    "revoked_invitation": "the invitation has been revoked",
+    "invitation": "there is no open invitation '%(id)s'",
+    "import": "There is no such import, or it is more than a week old.",
+    "cursor": "after: expected a cursor of this list, got one of another: start again without it",
+    "queue_of_tag": "there is no queue '%(name)s' for If-Match: a PUT without it creates one",
+}
+
+FORBIDDEN: Final = {
+    "all_queues": "this concerns all queues, and you may not manage some of them: ask an admin",
+    "queue": "you may not manage the queue '%(queue)s': ask somebody who may, or an admin",
+    "held_only": "a worker may read an item only while they hold it; other items require the role manager",
+    "people_events": "events about people require the role admin; leave out person.*",
+    "lost": "you may not have this any more: your account, token or access has changed",
+    "read_only": "this token may only read: use one with another scope",
+    "scope": "the scope of this token, %(scope)s, does not cover the scope %(other)s",
+    "scopes": "this call requires a token of the scope %(scopes)s; the scope of this one is %(scope)s",
+    "other_queue": "this token is for the queue '%(queue)s' only: use one that is for all queues",
+    "whole_token": "expected a token with all rights of its person, got one that is limited to a scope or a "
+    "queue: use one that was created without both",
+    "later_token": "a token can't get the secret of one that expires later",
+    "others_tokens": "this requires the role admin; without it, you may use only your own tokens",
+    "needs_token": "this requires a token: with a session, use the page of your account, which asks for the "
+    "password",
+    "route": "this route declares no role",
+}
+
+UNAUTHORIZED: Final = {
+    "nobody": "send a token as `Authorization: Bearer ...`, or sign in",
+    "header": "the Authorization header has no token: send `Authorization: Bearer <token>`",
+    "token": "this token is not valid: it is mistyped, was revoked, has expired, or its person is disabled",
+    "while_waiting": "your account was disabled, or the token revoked, while this request waited for an item",
+    "signed_out": "you are signed out, and nothing was done",
+}
+
+TOO_MANY: Final = {
+    "any": "too many requests: wait, then try again",
+    "requests": "your tokens may together send %(limit)s: wait %(seconds)s s",
+    "open": "you have %(maximum)s %(kind)s open, as many as one person may have: close one",
+    "sign_ins": "Too many sign-ins failed. Wait a few minutes and try again.",
+    "codes": "Too many codes were wrong. Try again in %(wait)s.",
+}
+
+UNAVAILABLE: Final = {
+    "server": "the queue server does not answer: try again in a few seconds",
+    "overloaded": "the web app is overloaded, and nothing was done: try again in %(seconds)s s",
+    "stopping": "this web process is stopping: send no more requests to it",
 }
 
 TAKEN: Final = {
@@ -71,9 +119,14 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     "sign_in": {what: Rule(sentence=text) for what, text in SIGN_IN.items()},
     "not_found": {what: Rule(sentence=text) for what, text in NOT_FOUND.items()},
     "taken": {what: Rule(sentence=text) for what, text in TAKEN.items()},
+    "forbidden": {what: Rule(sentence=text) for what, text in FORBIDDEN.items()},
+    "unauthorized": {what: Rule(sentence=text) for what, text in UNAUTHORIZED.items()},
+    "too_many": {what: Rule(sentence=text) for what, text in TOO_MANY.items()},
+    "unavailable": {what: Rule(sentence=text) for what, text in UNAVAILABLE.items()},
     # requests
     "one_value": Rule("one value", "%(count)s in the query"),
     "request": Rule("%(why)s", ""),
+    "http_error": Rule(sentence="%(why)s"),
     "content_encoding": Rule(sentence="Content-Encoding: expected %(accepted)s, got %(encoding)s"),
     "method": Rule(sentence="this path allows %(methods)s, not %(method)s"),
     "http": Rule("valid HTTP/1.1", "an error (%(why)s)"),
@@ -108,8 +161,25 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     ),
     "role": Rule(sentence="this requires the role %(needed)s; yours is %(yours)s: ask an admin"),
     "csrf": Rule(sentence="%(why)s Reload the page; a program sends the token in the header X-CSRFToken"),
-    "too_many_requests": Rule(sentence="too many requests: wait, then try again"),
-    "server_away": Rule(sentence="the queue server does not answer: try again in a few seconds"),
+    "unfinished_erasure": Rule(
+        sentence="the erasure of '%(name)s' is not finished: a newer version of leaseq wrote %(queues)s. "
+        "Finish it with that version, with the same call"
+    ),
+    "provider": Rule(
+        sentence="Signing in through the identity provider failed. %(why)s Try again, or tell an admin."
+    ),
+    "accept": Rule(sentence="this call returns %(kinds)s, which the Accept header does not accept"),
+    "media_type": Rule(sentence="send the body as one of %(kinds)s"),
+    "conflict": {
+        "item": Rule(
+            sentence="there is already an item with the id '%(id)s' and a different payload, and nothing was "
+            "changed. Use another id for a new item; to replace the existing item, remove it first"
+        ),
+        "items": Rule(
+            sentence="%(count)s of %(total)s items were not added: there are already items with their ids "
+            "and different payloads: %(ids)s. All others were added"
+        ),
+    },
     "internal": Rule(sentence="the error was logged; the request may or may not have taken effect"),
     "import_done": Rule("a new file", "one that was already imported"),
     # people and access

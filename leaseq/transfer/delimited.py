@@ -351,4 +351,4 @@ def _malformed(feed: RecordLines, error: str) -> BadRow:
         return feed.bad_row(Invalid("row", "row", what="return"))
     if "expected after" in error:
         return feed.bad_row(Invalid("row", "row", what="after_quote"), "quotes")
-    return feed.bad_row(Invalid("row", "row", what="malformed", why=error))
+    return feed.bad_row(Invalid("row", "row", what="malformed"))

@@ -204,7 +204,7 @@ def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
         with gzip.GzipFile(fileobj=io.BufferedReader(_Pieces(_chunks(stream, first)))) as file:
             yield from _chunks(file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise Invalid("file", "gzip", why=str(error)) from error
+        raise Invalid("file", "gzip") from error
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
@@ -257,7 +257,7 @@ def _recoded(
                 line=line,
             ) from error
         except UnicodeError as error:  # the byte order mark that the encoding needs is missing
-            raise Invalid("encoding", "encoding", what="mark", encoding=encoding, why=str(error)) from error
+            raise Invalid("encoding", "encoding", what="mark", encoding=encoding) from error
         line += text.count("\n")
         if text:
             yield text.encode(errors="surrogatepass")

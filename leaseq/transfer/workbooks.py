@@ -157,8 +157,8 @@ def _faults_refused() -> Iterator[None]:
         yield
     except Invalid:
         raise
-    except _FAULTS as error:
-        raise _damaged(error) from None
+    except _FAULTS:
+        raise _damaged() from None
 
 
 def _size(cells: list[Json]) -> int:
@@ -181,8 +181,8 @@ def _check_sizes(file: IO[bytes]) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             parts = archive.infolist()
-    except _FAULTS as error:
-        raise _damaged(error) from None
+    except _FAULTS:
+        raise _damaged() from None
     total = sum(part.file_size for part in parts)
     is_too_large = total > MAX_UNPACKED or any(
         part.file_size > (MAX_UNPACKED if _is_sheet(part) else MAX_PART)
@@ -219,8 +219,8 @@ def _moment(value: datetime, number_format: str) -> str:
     return value.date().isoformat() if is_datetime(number_format) == "date" else value.isoformat()
 
 
-def _damaged(error: Exception) -> Invalid:
-    return Invalid("file", "workbook", what="whole", why=f"{type(error).__name__}: {str(error)[:100]}")
+def _damaged() -> Invalid:
+    return Invalid("file", "workbook", what="whole")
 
 
 # Limits of the format.

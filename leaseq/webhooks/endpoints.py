@@ -116,7 +116,7 @@ class EndpointNotFound(LeaseqError):
     """There is no webhook endpoint with this id."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"there is no webhook endpoint {id!r}: `leaseq webhook list` shows them")
+        self.tell("not_found", what="endpoint", id=id)
         self.id = id
 
 

@@ -31,6 +31,9 @@ _RULE_PLACES = {
 """Where in a call of this name the rule is."""
 
 
+PLAIN = {"Problem", "Forbidden", "Unauthorized", "NotAcceptable", "UnsupportedMediaType"}
+
+
 def choices(node: ast.expr | None) -> list[str]:
     """The texts that an expression may have."""
     if isinstance(node, ast.IfExp):
@@ -48,7 +51,11 @@ def calls() -> Iterator[tuple[str, str, str, set[str]]]:
             place = _RULE_PLACES.get(name)
             if place is None or len(node.args) <= place or any(one.arg is None for one in node.keywords):
                 continue
-            values = {str(one.arg): one.value for one in node.keywords if one.arg not in ("errors", "field")}
+            values = {
+                str(one.arg): one.value
+                for one in node.keywords
+                if one.arg not in ("errors", "field", "members")
+            }
             what = values.pop("what", None)
             for rule, kind in product(choices(node.args[place]), choices(what) or ("",)):
                 if what is None or kind:
@@ -120,3 +127,15 @@ def test_values_are_json_and_short() -> None:
     assert len(Invalid("f", "request", why="x" * 5_000).values["why"]) <= 1_000
     assert error.at("g").field == "g"
     assert error.field == "f"
+
+
+def test_no_problem_is_made_of_a_plain_text() -> None:
+    """Only errors of the library and of HTTP itself, which have a rule of their own if they have one."""
+    plain = [
+        f"{path}:{node.lineno}"
+        for path in _FILES
+        if path.name not in ("errors.py", "openapi.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in PLAIN
+    ]
+    assert plain == []

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any, NoReturn, cast
 
 from flask import request, url_for
-from werkzeug.exceptions import UnsupportedMediaType
 
 import leaseq
 from leaseq import transfer
@@ -28,13 +27,7 @@ MAX_LISTED = 100
 
 def refuse(conflict: leaseq.Conflict) -> NoReturn:
     """Raise the problem for the conflict of one item."""
-    raise Problem(
-        409,
-        "conflict",
-        f"there is already an item with the id {conflict.id!r} and a different payload, and nothing was "
-        "changed. Use another id for a new item; to replace the existing item, remove it first",
-        id=conflict.id,
-    )
+    raise Problem.of(409, "conflict", "conflict", what="item", members={"id": conflict.id}, id=conflict.id)
 
 
 class Conflicts:
@@ -62,15 +55,16 @@ class Conflicts:
         """The response if every item could be read. Raises Problem if there are conflicts."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
-        total = counts.added + counts.duplicates + counts.conflicts
-        first = ", ".join(f"item {entry['number']} ({entry['id']!r})" for entry in self._entries[:3])
-        ellipsis = ", …" if self._count > 3 else ""
-        raise Problem(
+        raise Problem.of(
             409,
             "conflict",
-            f"{self._count:,} of {total:,} items were not added: there are already items with their ids and "
-            f"different payloads: {first}{ellipsis}. All others were added",
-            **self.members(counts),
+            "conflict",
+            what="items",
+            members=self.members(counts),
+            count=self._count,
+            total=counts.added + counts.duplicates + counts.conflicts,
+            ids=[f"{entry['number']} ({entry['id']!r})" for entry in self._entries[:3]]
+            + ["…"] * (self._count > 3),
         )
 
 
@@ -149,7 +143,7 @@ def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
 
 def _bounded_json() -> Any:
     if request.mimetype != JSON:
-        raise UnsupportedMediaType(f"send an item or an array as {JSON}, a stream of lines as {NDJSON}")
+        raise Problem.of(415, "unsupported-media-type", "media_type", kinds=[JSON, NDJSON])
     request.max_content_length = state().settings.max_body_bytes
     return strict_request().value_or_elements()
 
@@ -252,7 +246,7 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
     have been added: with an id field or an `Idempotency-Key`, the same file can be sent again.
     """
     if request.mimetype not in FORMATS:
-        raise UnsupportedMediaType(f"send a file as {', '.join(FORMATS)}")
+        raise Problem.of(415, "unsupported-media-type", "media_type", kinds=list(FORMATS))
     if query.no_header and query.header_line is not None:
         raise leaseq.Invalid("header_line", "not_together", other="no_header")
     queue, key = existing_queue(path.q), idempotency_key()

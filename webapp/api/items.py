@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from flask import Response, request
 from pydantic import Field
 from typing_extensions import TypeAliasType
-from werkzeug.exceptions import Forbidden
 
 import leaseq
 from leaseq import Invalid, transfer
@@ -74,7 +73,7 @@ def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
         return read_page()
     except leaseq.Invalid as error:
         if error.field == "after" and re.match(PLACE["pattern"], request.args["after"]):
-            raise Problem(404, "not-found", f"{error}: start again without it") from None
+            raise Problem.of(404, "not-found", "not_found", what="cursor") from None
         raise
 
 
@@ -94,9 +93,7 @@ def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     """An item that this person holds, without what others did. Raises Forbidden for any other id."""
     name = person().name
     if not any(lease.id == id for lease in queue.mine(name)):
-        raise Forbidden(
-            "a worker may read an item only while they hold it; other items require the role manager"
-        )
+        raise Problem.of(403, "forbidden", "forbidden", what="held_only")
     item = queue.get(id)
     return replace(
         item,

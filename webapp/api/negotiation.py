@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
 from flask_openapi.models.operation import Operation
-from werkzeug.exceptions import MethodNotAllowed, NotAcceptable
+from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
@@ -79,18 +79,21 @@ def refuse_unknown_parameters() -> None:
         raise Invalid(unknown, "one_of", choices=names, value=unknown, near=nearest(unknown, names))
 
 
+def not_acceptable(kinds: Iterable[str]) -> Problem:
+    """The refusal of a request that accepts none of the content types of its response."""
+    return Problem.of(406, "not-acceptable", "accept", kinds=list(kinds))
+
+
 def accepted_format(chosen: Format | None, formats: Sequence[Format]) -> Format:
     """The format of a response: the one that the query chooses, else the one that the Accept header prefers,
-    else the first. Raises NotAcceptable if the Accept header excludes it."""
+    else the first. Raises a problem if the Accept header excludes it."""
     offered = [chosen] if chosen else formats
     by_kind = {CONTENT_TYPES[format].partition(";")[0]: format for format in offered}
     if request.environ.get("HTTP_ACCEPT") in (None, ""):
         return offered[0]
     kind = request.accept_mimetypes.best_match(by_kind)
     if kind is None:
-        raise NotAcceptable(
-            f"this call returns {' or '.join(by_kind)} here, which the Accept header does not accept"
-        )
+        raise not_acceptable(by_kind)
     return by_kind[kind]
 
 
@@ -109,6 +112,4 @@ def refuse_other_kinds() -> None:
     responses = [answer for status, answer in (operation.responses or {}).items() if status < "300"]
     kinds = [kind for answer in responses for kind in answer.content or ()]
     if kinds and not any(request.accept_mimetypes[kind] for kind in kinds):
-        raise NotAcceptable(
-            f"this call returns {' or '.join(kinds)}, which the Accept header does not accept"
-        )
+        raise not_acceptable(kinds)

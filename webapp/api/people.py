@@ -144,7 +144,7 @@ def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
     token = accounts().invite(by=person().name, **fields)
     invitation = accounts().invitation(token)
     if invitation is None:
-        raise Problem(404, "not-found", "the invitation has been revoked")
+        raise Problem.of(404, "not-found", "not_found", what="revoked_invitation")
     link = url_for("auth.welcome", token=token, _external=True)
     return {**Invitation.from_record(invitation), "link": link}, 201
 
@@ -156,7 +156,7 @@ def revoke_invitation(path: InvitationPath) -> tuple[str, int]:
     try:
         accounts().revoke_invitation(path.invitation, by=person().name)
     except Invalid:
-        raise Problem(404, "not-found", f"there is no open invitation {path.invitation!r}") from None
+        raise Problem.of(404, "not-found", "not_found", what="invitation", id=path.invitation) from None
     return "", 204
 
 

@@ -175,8 +175,7 @@ def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Polic
     if not re.fullmatch(TAGS_PATTERN, header):
         raise leaseq.Invalid("If-Match", "format", what="if_match", value=header)
     if policy is None:
-        hint = " To create it, send the same without If-Match" if request.method == "PUT" else ""
-        raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{hint}")
+        raise Problem.of(412, "policy-changed", "not_found", what="queue_of_tag", name=queue.name)
     tags = request.if_match
     if not (tags.star_tag or tags.contains_weak(policy.version)):
         raise Problem.of(412, "policy-changed", "policy_not_matched", queue=queue.name)

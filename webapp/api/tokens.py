@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask import g
-from werkzeug.exceptions import Forbidden
 
 from leaseq import Invalid
 from leaseq.webapp.api.blueprint import bp
@@ -92,7 +91,7 @@ def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa
     caller, token = _token_of_caller(), _find_token(path.token)
     _check_scope(caller, token.scope)
     if _ends_before(caller, token.expires_at):
-        raise Forbidden("a token can't get the secret of one that expires later")
+        raise Problem.of(403, "forbidden", "forbidden", what="later_token")
     withhold_answer()
     return _with_secret(accounts().rotate_token(token, by=person().name))
 
@@ -113,7 +112,7 @@ def _owner(name: str | None) -> str:
     if name is None or name == caller.name:
         return caller.name
     if not _acts_as_admin():
-        raise Forbidden("this requires the role admin; without it, you may use only your own tokens")
+        raise Problem.of(403, "forbidden", "forbidden", what="others_tokens")
     return accounts().get(name).name
 
 
@@ -123,7 +122,7 @@ def _find_token(id: str) -> ApiToken:
     for token in accounts().tokens(owner):
         if token.id == id:
             return token
-    raise Problem(404, "not-found", f"there is no token {id!r}")
+    raise Problem.of(404, "not-found", "not_found", what="token", id=id)
 
 
 def _acts_as_admin() -> bool:
@@ -134,15 +133,13 @@ def _acts_as_admin() -> bool:
 def _token_of_caller() -> ApiToken:
     token: ApiToken | None = g.get("token")
     if token is None:
-        raise Forbidden(
-            "this requires a token: with a session, use the page of your account, which asks for the password"
-        )
+        raise Problem.of(403, "forbidden", "forbidden", what="needs_token")
     return token
 
 
 def _check_scope(caller: ApiToken, scope: Scope) -> None:
     if not may_grant(caller, scope, person().role):
-        raise Forbidden(f"the scope of this token, {caller.scope}, does not cover the scope {scope}")
+        raise Problem.of(403, "forbidden", "forbidden", what="scope", scope=caller.scope, other=scope)
 
 
 def _check_end(caller: ApiToken, days: int | None) -> None:
@@ -163,5 +160,5 @@ def _ends_before(caller: ApiToken, end: datetime | None) -> bool:
 def _with_secret(token: str) -> dict[str, Any]:
     record = accounts().token_record(token)
     if record is None:
-        raise Problem(404, "not-found", "the token has been revoked")
+        raise Problem.of(404, "not-found", "not_found", what="revoked_token")
     return {**Token.from_record(record), "token": token}

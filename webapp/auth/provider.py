@@ -168,14 +168,7 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
 
 
 def _problem(reason: str) -> Problem:
-    return Problem(
-        502,
-        "provider",
-        _(
-            "Signing in through the identity provider failed. %(why)s Try again, or tell an admin.",
-            why=reason,
-        ),
-    )
+    return Problem.of(502, "provider", "provider", why=reason)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from flask import Blueprint, flash, g, redirect, request, session, url_for
-from flask_babel import gettext as _
 from flask_babel import ngettext
 from flask_wtf.csrf import generate_csrf
 from werkzeug.wrappers import Response
@@ -177,9 +176,7 @@ def authenticate_by_password(name: str, how: str = "password") -> Person | None:
     counters = password_counters(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
     if refusal is not None:
-        raise _too_many_tries(
-            refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again.")
-        )
+        raise _too_many_tries(refusal, name, how, "sign_ins")
     account = accounts().person_of_password(name, request.form.get("password", ""))
     if account is None or account.disabled:
         accounts().sign_ins.log_failure(name, how, address())
@@ -194,14 +191,13 @@ def begin_code(name: str) -> None:
     """Count a try of a code, or refuse it if too many in a row were wrong."""
     refusal = accounts().attempts.begin_code(name, address())
     if refusal is not None:
-        text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refusal.seconds))
-        raise _too_many_tries(refusal, name, "code", text)
+        raise _too_many_tries(refusal, name, "code", "codes")
 
 
-def _too_many_tries(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
+def _too_many_tries(refusal: TooManyTries, name: str, how: str, what: str) -> Problem:
     if refusal.is_first:
         accounts().sign_ins.log_limited(name, how, address())
-    problem = Problem(429, "too-many-requests", text)
+    problem = Problem.of(429, "too-many-requests", "too_many", what=what, wait=span(refusal.seconds))
     problem.headers["Retry-After"] = str(refusal.seconds)
     return problem
 

@@ -125,6 +125,6 @@ def healthz() -> dict[str, str]:
 def readyz() -> dict[str, str]:
     """Return 200 if the server accepts writes and the process is not stopping; 503 otherwise."""
     if shutdown.has_begun():
-        raise Problem(503, "stopping", "this web process is stopping: send no more requests to it")
+        raise Problem.of(503, "stopping", "unavailable", what="stopping")
     accounts().check_writes()
     return {"status": "ready"}

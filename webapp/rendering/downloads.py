@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, request, stream_with_context
-from werkzeug.exceptions import Forbidden
 
 import leaseq
 from leaseq import transfer, validation
@@ -16,6 +15,7 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.realtime.poller import RETRY_MS, AccessCheck, Channel, Stream, Watcher
 from leaseq.webapp.security.authorization import request_check
 from leaseq.webapp.serving.capacity import on_disconnect
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.base import reader_of
 
 PIECES_PER_CHECK = 100
@@ -35,7 +35,7 @@ def download(pieces: Iterator[bytes], content_type: str, filename: str) -> Respo
 
     def refuse_without_access() -> None:
         if not check.passes(read(check.reads)):
-            raise Forbidden("you may not have this any more: your account, token or access has changed")
+            raise Problem.of(403, "forbidden", "forbidden", what="lost")
 
     def body() -> Iterator[bytes]:
         if first_piece:

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from flask import Flask, Request, Response, g, redirect, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
-from flask_babel import gettext as _
 from flask_wtf.csrf import CSRFProtect, same_origin
 from itsdangerous import BadData, SignatureExpired, URLSafeTimedSerializer
-from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
+from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
@@ -134,27 +133,27 @@ _COVERED: dict[Scope, tuple[Scope, ...]] = {
 
 def refusal(
     token: ApiToken, need: Role, method: str, queue: str | None, scopes: tuple[Scope, ...] = ()
-) -> str | None:
+) -> Problem | None:
     """The reason why this token may not make a call that requires the role ``need``; None if it may.
 
     ``queue`` is the one in the call's path. A token for one queue may not make calls without a queue.
     ``scopes``: the narrow scopes that the call names.
     """
     if token.scope == "read" and method not in _SAFE:
-        return "this token may only read: use one with another scope"
+        return Problem.of(403, "forbidden", "forbidden", what="read_only")
     is_named, is_narrow = token.scope in scopes, token.scope in NARROW_SCOPES
     if not (is_named if is_narrow else at_least(HIGHEST_ROLE[token.scope], need)):
-        wider_scopes = " or ".join(
+        wider_scopes = [
             scope
             for scope in SCOPES
             if scope in scopes
             or (scope != "read" and scope not in NARROW_SCOPES and at_least(HIGHEST_ROLE[scope], need))
-        )
-        return (
-            f"this call requires a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
+        ]
+        return Problem.of(
+            403, "forbidden", "forbidden", what="scopes", scopes=wider_scopes, scope=token.scope
         )
     if token.queue not in (None, queue):
-        return f"this token is for the queue {token.queue!r} only: use one that is for all queues"
+        return Problem.of(403, "forbidden", "forbidden", what="other_queue", queue=token.queue)
     return None
 
 
@@ -288,7 +287,7 @@ def _guard() -> BaseResponse | None:
     if endpoint not in OPEN_TO_ANYONE:
         needs = needs_of(app, endpoint)
         if needs is None:
-            raise Forbidden("this route declares no role")
+            raise Problem.of(403, "forbidden", "forbidden", what="route")
         if needs.unless is not None and needs.unless():
             return None
         token = identify(this_request, needs.reads)
@@ -361,7 +360,7 @@ def _refuse_other_queues(this_request: Request, person: Person, needs: Needs) ->
     """Refuse queues without access. One that the person may not work on gets the same error as a missing
     one."""
     if needs.all_queues and not state().access.lets_manage_all(person):
-        raise Forbidden("this concerns all queues, and you may not manage some of them: ask an admin")
+        raise Problem.of(403, "forbidden", "forbidden", what="all_queues")
     queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
@@ -369,7 +368,7 @@ def _refuse_other_queues(this_request: Request, person: Person, needs: Needs) ->
     if not access.lets_work(person) and not needs.makes_queue:
         raise QueueNotFound(queue)
     if needs.role != "worker" and not access.lets_manage(person):
-        raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
+        raise Problem.of(403, "forbidden", "forbidden", what="queue", queue=queue)
 
 
 def may_manage(queue: str) -> bool:
@@ -384,12 +383,9 @@ def _check_scope(this_request: Request, token: ApiToken, needs: Needs) -> None:
     queue = (this_request.view_args or {}).get("q")
     reason = refusal(token, needs.role, this_request.method, queue, needs.scopes)
     if reason is not None:
-        raise Forbidden(reason)
+        raise reason
     if needs.whole_token and not is_whole(token, g.person.role):
-        raise Forbidden(
-            "expected a token with all rights of its person, got one that is limited to a scope or a queue: "
-            "use one that was created without both"
-        )
+        raise Problem.of(403, "forbidden", "forbidden", what="whole_token")
 
 
 def identify(
@@ -431,23 +427,18 @@ def bearer_token(header: str) -> str | None:
 def _ask_to_sign_in() -> Response:
     cookie = session.get("_user_id")
     if isinstance(cookie, str) and accounts().sessions.is_of_disabled_person(cookie):
-        raise Forbidden(_("Your account is disabled. Ask an admin to enable it."))
+        raise Problem.of(403, "forbidden", "sign_in", what="disabled")
     if in_api():
         header = request.headers.get("Authorization")
         if header is not None:
-            if not bearer_token(header):
-                raise Unauthorized(
-                    "the Authorization header has no token: send `Authorization: Bearer <token>`"
-                )
-            raise Unauthorized(
-                "this token is not valid: it is mistyped, was revoked, has expired, or its person is disabled"
-            )
-        raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
+            what = "token" if bearer_token(header) else "header"
+            raise Problem.of(401, "unauthorized", "unauthorized", what=what)
+        raise Problem.of(401, "unauthorized", "unauthorized", what="nobody")
     page = current_url() if request.method == "GET" else _page_of_post()
     sign_in = url_for("auth.login", next=page)
     shows_page = "text/html" in request.accept_mimetypes.values()  # a script accepts */*, and keeps its form
     if shows_page and input_fields():
-        raise Problem(401, "unauthorized", "you are signed out, and nothing was done", sign_in=sign_in)
+        raise Problem.of(401, "unauthorized", "unauthorized", what="signed_out", members={"sign_in": sign_in})
     return redirect(sign_in, 303)  # type: ignore[return-value]
 
 

@@ -50,8 +50,9 @@ class _RateLimits:
             "RateLimit-Reset": str(seconds),
         }
         if not has_room:
-            detail = f"your tokens may together send {self._limit}: wait {seconds} s"
-            problem = Problem(429, "too-many-requests", detail)
+            problem = Problem.of(
+                429, "too-many-requests", "too_many", what="requests", limit=str(self._limit), seconds=seconds
+            )
             problem.headers["Retry-After"] = str(seconds)
             raise problem
 

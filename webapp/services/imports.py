@@ -7,17 +7,18 @@ from contextlib import suppress
 from typing import Any
 
 from flask_babel import gettext as _
-from werkzeug.exceptions import ClientDisconnected, NotFound
+from werkzeug.exceptions import ClientDisconnected
 
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import note, person, state
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.imports import BadRows, ImportJob
 
 
 def find(queue: str, id: str) -> ImportJob:
     job = state().imports.find(queue, id)
     if job is None:
-        raise NotFound(_("There is no such import, or it is more than a week old."))
+        raise Problem.of(404, "not-found", "not_found", what="import")
     return job
 
 

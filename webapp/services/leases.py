@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from flask import request
-from werkzeug.exceptions import Unauthorized
 
 from leaseq import Abandoned, Failed, Finished, Json, Lease, LeaseLost, Queue, QueueNotFound
 from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.security.authorization import is_still_known
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.activity import DayFigures, How
 
 _Result = TypeVar("_Result", Finished, Abandoned, Failed)
@@ -54,9 +54,7 @@ def _is_still_allowed(lease: Lease) -> bool:
     account = accounts().find(lease.person)
     if account is None or account.disabled or not is_still_known():
         _give_back(lease)
-        raise Unauthorized(
-            "your account was disabled, or the token revoked, while this request waited for an item"
-        )
+        raise Problem.of(401, "unauthorized", "unauthorized", what="while_waiting")
     if not state().access.read(lease.queue).lets_work(account):
         _give_back(lease)
         raise QueueNotFound(lease.queue)

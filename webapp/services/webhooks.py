@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from werkzeug.exceptions import Forbidden
-
 from leaseq import webhooks
 from leaseq.webapp.context import existing_queue, note, person, state
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts.model import at_least
 
 _PERSON = "person."
@@ -26,7 +25,7 @@ def add(url: str, events: Sequence[str], queues: Sequence[str]) -> webhooks.NewS
     """Add an endpoint for the person of this request. Events about people require the role admin."""
     is_admin = at_least(person().role, "admin")
     if not is_admin and any(name.startswith(_PERSON) for name in events):
-        raise Forbidden("events about people require the role admin; leave out person.*")
+        raise Problem.of(403, "forbidden", "forbidden", what="people_events")
     names = [existing_queue(name).name for name in queues]
     new_secret = endpoints().add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow

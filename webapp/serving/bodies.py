@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Request, request
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 from werkzeug.wsgi import get_input_stream
 
@@ -117,7 +117,7 @@ class StrictRequest(Request):
         is_read = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
         raw = self._any_body() if is_read or length is None or length > PIECE else self._short_body(length)
         if raw and self.mimetype != JSON:
-            raise UnsupportedMediaType(f"send the body as {JSON}")
+            raise Problem.of(415, "unsupported-media-type", "media_type", kinds=[JSON])
         return raw
 
     def _any_body(self) -> bytes:
@@ -192,8 +192,8 @@ class UnpackedBody(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             piece = self._file.read(min(len(buffer), PIECE))
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise Invalid("body", "gzip", why=str(error)) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise Invalid("body", "gzip") from None
         self._size += len(piece)
         if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
             raise Problem.of(

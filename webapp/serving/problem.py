@@ -20,8 +20,7 @@ from gunicorn.http.errors import (
     UnsupportedTransferCoding,
 )
 
-from leaseq import Invalid
-from leaseq.sentences import sentence
+from leaseq.sentences import expected, plain, sentence
 
 
 class Problem(Exception):
@@ -52,13 +51,30 @@ class Problem(Exception):
         self.detail, self.rule, self.values = sentence(rule, values), rule, values
 
     @classmethod
-    def of(cls, status: int, code: str, rule: str, /, *, field: str | None = None, **values: Any) -> Self:
+    def of(
+        cls,
+        status: int,
+        code: str,
+        rule: str,
+        /,
+        *,
+        field: str | None = None,
+        members: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> Self:
         """A problem whose detail is the sentence of a rule."""
-        detail = sentence(rule, values)
-        if field is None:
-            return cls(status, code, detail, rule=rule, values=values)
-        error = Invalid(field, rule, **values)
-        return cls(status, code, str(error), rule=rule, values=error.values, field=field, limit=error.limit)
+        extra = dict(members or {})
+        if field is not None:
+            extra |= {"field": field, "limit": expected(rule, values)}
+        detail = sentence(rule, values, field=field or "")
+        return cls(
+            status,
+            code,
+            detail,
+            rule=rule,
+            values={name: plain(value) for name, value in values.items()},
+            **extra,
+        )
 
 
 MEANINGS = {

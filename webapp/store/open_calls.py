@@ -25,7 +25,7 @@ class TooManyOpen(LeaseqError):
     """The person has the maximum number of this kind open."""
 
     def __init__(self, kind: Kind) -> None:
-        super().__init__(f"you have {MAX_OPEN[kind]} {kind} open, as many as one person may have: close one")
+        self.tell("too_many", what="open", maximum=MAX_OPEN[kind], kind=kind)
         self.kind = kind
 
 

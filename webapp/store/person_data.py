@@ -172,11 +172,7 @@ class UnreadableQueues(LeaseqError):
     """Queues of a newer version remain, so the erasure is not finished."""
 
     def __init__(self, name: str, errors: dict[str, leaseq.QueueUnreadable]) -> None:
-        names = ", ".join(sorted(errors))
-        super().__init__(
-            f"the erasure of {name!r} is not finished: a newer version of leaseq wrote {names}. Finish it "
-            "with that version, with the same call"
-        )
+        self.tell("unfinished_erasure", name=name, queues=sorted(errors))
 
 
 def erase_in_stores(client: Client, erasure: Erasure) -> None:

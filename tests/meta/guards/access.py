@@ -8,7 +8,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "default-deny",
             "webapp/security/authorization.py",
-            'raise Forbidden("this route declares no role")',
+            'raise Problem.of(403, "forbidden", "forbidden", what="route")',
             instead="return None",
         ),
         guard(

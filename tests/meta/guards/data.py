@@ -25,8 +25,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "json-depth",
             "leaseq/validation.py",
-            '        raise Invalid(field, "json", what="syntax", why=str(error)) from None\n    check_depth(value, field)',
-            instead='        raise Invalid(field, "json", what="syntax", why=str(error)) from None\n    pass',
+            '        raise Invalid(field, "json", what="syntax", at=getattr(error, "pos", 0) + 1) from None\n    check_depth(value, field)',
+            instead='        raise Invalid(field, "json", what="syntax", at=getattr(error, "pos", 0) + 1) from None\n    pass',
         ),
         guard(
             "json-finite",

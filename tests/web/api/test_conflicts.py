@@ -81,7 +81,7 @@ def test_bulk_enqueue_reports_conflicts_and_adds_other_items(
     refusal = assert_problem(send(manager, path, items, kind, "k"), 409, "conflict")
     assert (refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (2, 1, 2)
     assert refusal["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
-    assert "item 2 ('1')" in refusal["detail"]
+    assert "2 ('1')" in refusal["detail"]
     assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}
     with assert_unchanged(queue):
         second_refusal = assert_problem(send(manager, path, items, kind, "k"), 409, "conflict")

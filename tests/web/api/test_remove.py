@@ -93,7 +93,10 @@ def test_queue_is_deleted_only_if_if_match_is_current(
         assert "it was deleted" in refusal["detail"], below
     assert_problem(manager("DELETE", path), 404, "not-found")
     refusal = assert_problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
-    assert refusal["detail"] == f"there is no queue '{dead_items.name}' for If-Match."
+    assert (refusal["rule"], refusal["values"]) == (
+        "not_found",
+        {"what": "queue_of_tag", "name": dead_items.name},
+    )
     line = accounts.log.latest(1)[0]
     assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", dead_items.name)
     assert line.detail == "6 items, 1 of them held"

@@ -12,13 +12,13 @@ from typing import Any, cast
 
 import pytest
 from flask import Flask
-from werkzeug.exceptions import Forbidden
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.realtime.poller import AccessCheck, Channel, Poller, Stream, Watcher
 from leaseq.webapp.rendering.downloads import PIECES_PER_CHECK
 from leaseq.webapp.security.authorization import request_check
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
@@ -158,7 +158,7 @@ def test_download_stops_once_access_is_lost(
     pieces = response.iter_encoded()
     received = list(islice(pieces, PIECES_PER_CHECK + 10))
     lose(loss, caller.name, answered_queue.name)
-    with pytest.raises(Forbidden):
+    with pytest.raises(Problem):
         received.extend(pieces)
     assert len(received) <= 2 * PIECES_PER_CHECK
 
@@ -170,7 +170,7 @@ def test_download_of_the_page_stops_for_a_disabled_person(
     pieces = manager_browser.get(url, buffered=False).iter_encoded()
     assert json.loads(next(pieces))["payload"]
     lose("disabled", manager_browser.name, answered_queue.name)
-    with pytest.raises(Forbidden):
+    with pytest.raises(Problem):
         list(pieces)
 
 

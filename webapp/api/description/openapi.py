@@ -113,13 +113,11 @@ RESPONSE_HEADERS: dict[str, Headers] = {
 
 _PROBLEMS = (
     Problem.of(400, "invalid", "number", field="wait", minimum=0, maximum=30, value=99),
-    Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
+    Problem.of(401, "unauthorized", "unauthorized", what="nobody"),
     Problem.of(403, "forbidden", "role", needed="manager", yours="worker"),
     Problem.of(404, "not-found", "not_found", what="queue_or_access", name="reviews"),
     Problem.of(405, "method-not-allowed", "method", methods="GET, HEAD, OPTIONS", method="POST"),
-    Problem(
-        406, "not-acceptable", "this call returns application/json, which the Accept header does not accept"
-    ),
+    Problem.of(406, "not-acceptable", "accept", kinds=[JSON]),
     Problem(
         409,
         "lease-lost",
@@ -129,12 +127,7 @@ _PROBLEMS = (
         answer_kept=True,
     ),
     Problem.of(409, "in-progress", "key", what="in_progress", header="Idempotency-Key"),
-    Problem(
-        409,
-        "conflict",
-        "there is already an item with the id 'r-1' and a different payload, and nothing was changed",
-        id="r-1",
-    ),
+    Problem.of(409, "conflict", "conflict", what="item", members={"id": "r-1"}, id="r-1"),
     Problem(
         409,
         "item-finished",
@@ -148,7 +141,7 @@ _PROBLEMS = (
     Problem.of(412, "policy-changed", "policy_not_matched", queue="reviews"),
     Problem.of(412, "queue-exists", "taken", what="queue", name="reviews"),
     Problem.of(413, "too-large", "maximum", what="request_bytes", field="body", maximum=8_388_608),
-    Problem(415, "unsupported-media-type", "send the body as application/json"),
+    Problem.of(415, "unsupported-media-type", "media_type", kinds=[JSON]),
     Problem(
         422,
         "form",
@@ -158,13 +151,9 @@ _PROBLEMS = (
         errors={"stars": "9 is greater than the maximum of 5"},
     ),
     Problem.of(422, "key-reused", "key", what="reused", field="Idempotency-Key", header="Idempotency-Key"),
-    Problem(
-        429,
-        "too-many-requests",
-        "you have 4 waits open, as many as one person may have: close one",
-    ),
+    Problem.of(429, "too-many-requests", "too_many", what="open", maximum=4, kind="waits"),
     Problem.of(500, "internal", "internal"),
-    Problem.of(503, "server-unavailable", "server_away"),
+    Problem.of(503, "server-unavailable", "unavailable", what="server"),
     Problem(503, "server-refused", "the server refused: out of memory"),
     Problem(
         503,

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, cast
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug.datastructures import FileStorage
-from werkzeug.exceptions import Forbidden
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -35,6 +34,7 @@ from leaseq.webapp.rendering.downloads import streamed_answers
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 from leaseq.webapp.services import imports, queues
 from leaseq.webapp.services.queues import people_of, skill_sets_of
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.site_time import filter_period
 
 
@@ -88,7 +88,7 @@ NO_QUEUE = ""  # in place of the queue's name in a job whose queue is not made y
 @needs("manager")
 def add_demo() -> Response:
     if not may_manage(demo.QUEUE):
-        raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
+        raise Problem.of(403, "forbidden", "forbidden", what="queue", queue=demo.QUEUE)
     queues.add_demo()
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
