@@ -12,8 +12,8 @@ from flask import Flask
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 
 import leaseq
-from tests.support.leases import not_none
 from tests.web.conftest import Browser
+from tests.web.elements import attributes, elements, texts
 from tests.web.work_pages import path, take
 
 FRAGMENT = {"X-Leaseq-Fragment": "yes"}
@@ -22,11 +22,11 @@ ODD = 'a"b<c>/&d'
 
 
 def item_actions(text: str) -> set[str]:
-    return set(map(unescape, re.findall(r'formaction="([^"]*/(?:abandon|fail))"', text)))
+    return set(attributes(text, "button:is([formaction$='/abandon'], [formaction$='/fail'])", "formaction"))
 
 
 def csrf_of(text: str) -> str:
-    return not_none(re.search(r'name="csrf_token" value="([^"]+)"', text))[1]
+    return attributes(text, "[name=csrf_token]", "value")[0]
 
 
 def test_item_actions_use_path_of_shown_item(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
@@ -69,7 +69,7 @@ def test_texts_about_item_are_not_in_boxes_of_next_item(
     assert response.status_code == 200
     assert 'data-id="two"' in response.text
     assert "the page is torn" not in response.text
-    assert '<details name="way" open' not in response.text
+    assert elements(response.text, "details[name=way][open]") == []
 
 
 def test_form_and_item_actions_use_language_of_request(
@@ -82,7 +82,13 @@ def test_form_and_item_actions_use_language_of_request(
     assert "Report a problem" in english
     assert "Report a problem" not in german
     assert "Problem melden" in german
-    assert re.findall('<span dir="auto">(Yes|No|Ja|Nein)<', english + german) == ["Yes", "No", "Ja", "Nein"]
+    choices = [choice for page in (english, german) for choice in texts(page, "label span[dir=auto]")]
+    assert [choice for choice in choices if choice in ("Yes", "No", "Ja", "Nein")] == [
+        "Yes",
+        "No",
+        "Ja",
+        "Nein",
+    ]
 
 
 class EarlierSigner(TimestampSigner):

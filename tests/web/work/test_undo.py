@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,15 +12,15 @@ from flask import Flask
 import leaseq
 from leaseq.webapp.store.activity import Activity
 from tests.web.conftest import Browser
+from tests.web.elements import attribute, element, elements
 from tests.web.work_pages import path, send, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
 FRAGMENT = {"X-Leaseq-Fragment": "yes"}
 
 
-def hidden_fields(form: str) -> dict[str, str]:
-    """The hidden fields of a form."""
-    return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form))
+def undo_form(queue: leaseq.Queue, lease: leaseq.Lease) -> str:
+    return f"form[action='{path(queue, 'items', lease.id, 'undo')}']"
 
 
 def undo(queue: leaseq.Queue, browser: Browser, lease: leaseq.Lease, **options: Any) -> Any:
@@ -31,13 +30,11 @@ def undo(queue: leaseq.Queue, browser: Browser, lease: leaseq.Lease, **options: 
 def test_undo_reopens_answer_in_form(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     lease = take(form_queue, worker_browser)
     send(form_queue, worker_browser, lease, "finish", **{**ANSWER, "then": "next"})
-    assert (
-        f'action="{path(form_queue, "items", lease.id, "undo")}"' in worker_browser.get(path(form_queue)).text
-    )
+    assert elements(worker_browser.get(path(form_queue)).text, undo_form(form_queue, lease))
     response = undo(form_queue, worker_browser, lease)
     assert response.location == path(form_queue) + "?item=one"
     page = worker_browser.get(response.location).text
-    assert 'value="thanks"' in page
+    assert attribute(page, "[name='answer.note']", "value") == "thanks"
     assert "Undone. Your answer is open again." in page
     assert "Undo" not in page.replace("Undone", "")
     assert form_queue.get("one").answers == ()
@@ -82,19 +79,18 @@ def test_giving_back_or_failing_item_can_be_undone(
     assert fragment.status_code == 200
     assert message in html.unescape(fragment.text)
     assert 'data-id="three"' in fragment.text, "the next item comes with it"
-    form = fragment.text.partition('id="undo"')[2].partition("</form>")[0]
+    hidden = elements(fragment.text, "#undo input[type=hidden]")
     response = worker_browser.post(
-        path(form_queue, "items", lease.id, "undo"), hidden_fields(form), headers=FRAGMENT
+        path(form_queue, "items", lease.id, "undo"),
+        {str(field.attributes["name"]): str(field.attributes["value"]) for field in hidden},
+        headers=FRAGMENT,
     )
     assert f'data-id="{lease.id}"' in response.text
-    assert 'value="thanks"' in response.text, "what was typed is its draft"
+    assert attribute(response.text, "[name='answer.note']", "value") == "thanks", "it is its draft"
     assert "Undone. You have the item again." in response.text
-    assert 'id="undo"' not in response.text
+    assert elements(response.text, "#undo") == []
     for text in {"note", "reason", "error"} & set(texts):
-        box = re.search(rf'<textarea id="{text}"[^>]*>\n(.*)</textarea>', response.text)
-        assert box is not None
-        assert html.unescape(box[1]) == texts[text]
-        assert "open" in response.text[: box.start()].rpartition("<details")[2].partition(">")[0]
+        assert element(response.text, f"details[open] textarea#{text}").text() == texts[text]
     assert {one.id for one in form_queue.mine(worker_browser.name)} == {lease.id, "three"}
     assert form_queue.get(lease.id).failures == 0
     today = activity.today(worker_browser.name, form_queue.name)
@@ -285,4 +281,4 @@ def test_undo_of_final_report_is_offered_only_if_it_can_work(
     assert form_queue.get(lease.id).state == "dead"
     page = worker_browser.get(path(form_queue)).text
     assert "the problem is noted" in page
-    assert (f'action="{path(form_queue, "items", lease.id, "undo")}"' in page) == is_offered
+    assert bool(elements(page, undo_form(form_queue, lease))) == is_offered
