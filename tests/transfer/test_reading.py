@@ -10,7 +10,7 @@ import pytest
 from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.transfer.encodings import MAX_ROW_BYTES
-from leaseq.transfer.rows import REMEDIES
+from leaseq.transfer.rows import REMEDIES, BadRow
 from tests.transfer.reads import bad_rows, payloads, read
 
 BOM = b"\xef\xbb\xbf"
@@ -221,9 +221,9 @@ def test_invalid_value_is_reported_with_line_and_others_are_read(
 def test_malformed_json_is_reported_with_line_and_others_are_read(format: str, value: bytes) -> None:
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
-    assert [(line, message.split(" (")[0]) for line, message in bad_rows(rows)] == [
-        (2, "expected well-formed JSON, got an error")
-    ]
+    assert [
+        (row.line, row.error.rule, row.error.values["what"]) for row in rows if isinstance(row, BadRow)
+    ] == [(2, "json", "syntax")]
     assert payloads(rows) == [1, 2]
 
 
