@@ -94,9 +94,9 @@ def test_first_three_conflicts_are_named(
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(count))
     items = [{"payload": "other", "id": f"{n}"} for n in range(count)]
-    detail = assert_problem(send(manager, path, items, "array"), 409, "conflict")["detail"]
-    assert [f"item {n + 1} ('{n}')" in detail for n in range(count)] == [n < 3 for n in range(count)]
-    assert ("…" not in detail) == are_all_named
+    named = assert_problem(send(manager, path, items, "array"), 409, "conflict")["values"]["ids"]
+    assert named[:3] == [f"{n + 1} ('{n}')" for n in range(3)]
+    assert (named[3:] == []) == are_all_named
 
 
 def test_conflict_list_is_truncated_and_count_is_complete(
