@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import flask_login
 from flask import Blueprint, flash, g, redirect, request, session, url_for
 from flask_babel import ngettext
 from flask_wtf.csrf import generate_csrf
@@ -18,7 +19,7 @@ from leaseq.webapp.context import accounts, named_queue, person, state
 from leaseq.webapp.i18n import COOKIE, LANGUAGES
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.rendering.notices import flash_notices, flashed_texts
-from leaseq.webapp.security.authorization import begin_session, extend_session
+from leaseq.webapp.security.authorization import Visitor, extend_session
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts.model import Person
@@ -76,7 +77,7 @@ def start_session(account: Person, proved_at: float | None = None) -> None:
     extend_session()
     g.pop("csrf_token", None)
     generate_csrf()
-    begin_session(account)
+    flask_login.login_user(Visitor(account, accounts().sessions.start(account)))
 
 
 def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:

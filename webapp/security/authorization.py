@@ -16,6 +16,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
+import flask_login
 from flask import Flask, Request, Response, g, redirect, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from flask_wtf.csrf import CSRFProtect, same_origin
@@ -240,21 +241,27 @@ def needs_of(app: Flask, endpoint: str | None) -> Needs | None:
     return getattr(app.view_functions.get(endpoint or ""), "needs", None)
 
 
-def _person_of_session(reads: Callable[[str], Command] | None) -> Person | None:
-    """The person of the session, which the server can end. ``reads``: of `needs`."""
-    cookie = session.get("_user_id")
-    if cookie is None:
-        return None
-    result = accounts().sessions.person_with_replies(cookie, lambda name: [reads(name)] if reads else [])
+class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
+    """A person in the form that flask-login requires. The cookie names their session, which the server can
+    end."""
+
+    def __init__(self, person: Person, session: str) -> None:
+        self.person = person
+        self.session = session
+
+    def get_id(self) -> str:
+        return self.session
+
+
+def _visitor_of(session: str) -> Visitor | None:
+    """The person of a session, with the reply to the command of ``reads`` in `needs`."""
+    needs = needs_of(this_app(), strict_request().endpoint)
+    reads = needs.reads if needs else None
+    result = accounts().sessions.person_with_replies(session, lambda name: [reads(name)] if reads else [])
     if result is None:
         return None
     person, this_context().extra_reply = result
-    return person
-
-
-def begin_session(person: Person) -> None:
-    """Sign this person in: from now on, the cookie names their session."""
-    session["_user_id"] = accounts().sessions.start(person)
+    return Visitor(person, session)
 
 
 def extra_reply() -> Any:
@@ -263,6 +270,10 @@ def extra_reply() -> Any:
 
 
 def init_authorization(app: Flask) -> None:
+    manager = flask_login.LoginManager()
+    manager.session_protection = None  # it only marks a session as not fresh, which nothing here checks
+    app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
+    manager.user_loader(_visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
@@ -290,7 +301,7 @@ def _guard() -> BaseResponse | None:
             raise Problem.of(403, "forbidden", "forbidden", what="route")
         if needs.unless is not None and needs.unless():
             return None
-        token = identify(this_request, needs.reads)
+        token = identify(this_request)
         person = this_context().person
         if person is None:
             return _ask_to_sign_in()
@@ -388,17 +399,16 @@ def _check_scope(this_request: Request, token: ApiToken, needs: Needs) -> None:
         raise Problem.of(403, "forbidden", "forbidden", what="whole_token")
 
 
-def identify(
-    this_request: Request, reads: Callable[[str], Command] | None = None
-) -> ApiToken | Literal["unknown"] | None:
+def identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
     header: str | None = this_request.environ.get("HTTP_AUTHORIZATION")
     context = this_context()
     context.person = None
     if header is None or not in_api():
-        context.person = person = _person_of_session(reads)
-        if person is not None:
-            this_request.environ[PERSON] = person.name
+        visitor = flask_login.current_user._get_current_object()  # noqa: SLF001 - its proxy would look it up twice
+        if visitor.is_authenticated:
+            context.person = visitor.person
+            this_request.environ[PERSON] = visitor.person.name
             extend_session()
         return None
     token = bearer_token(header)
