@@ -20,11 +20,11 @@ from leaseq.bridge.database import transaction
 from leaseq.bridge.migrator import BY, differences, new_item
 from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
 from leaseq.bridge.statements import Statements, statements_of
-from leaseq.bridge.tables import ItemRow, answer, change, event, item, item_row
+from leaseq.bridge.tables import STATUS_OF, ItemRow, answer, change, event, item, item_row
 from leaseq.errors import Invalid, QueueNotFound
 from leaseq.events import EventKind, EventRow
 from leaseq.followers import Lag, read_on
-from leaseq.models import OutcomeRow, State
+from leaseq.models import OutcomeRow
 from leaseq.queue import Queue
 
 FOLLOWER = "bridge"
@@ -40,13 +40,6 @@ _DETAIL_EVENTS: frozenset[EventKind] = frozenset(
     {"assigned", "unassigned", "changed", "abandoned", "failed", "expired", "released"}
 )
 """Other events that change an item's details."""
-_STATUS: dict[State, str] = {
-    "inbound": "queued",
-    "reserved": "queued",
-    "scheduled": "queued",
-    "finished": "finished",
-    "dead": "dead",
-}
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +108,7 @@ class Archiver:
         by_id = {id: outcome for id, outcome in outcomes.items() if outcome is not None}
         _delete_undone_answers(connection, queue, events)
         write_answers(connection, self._statements, queue.name, list(by_id.values()))
-        rows = [(item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
+        rows = [(item_row(by_id[id]), STATUS_OF[by_id[id].state]) for id in foreign_ids if id in by_id]
         self._statements.add_items(connection, queue.name, rows)
         self._set_statuses(connection, queue.name, [by_id[id] for id in settling_ids if id in by_id])
         write_details(connection, self._statements, queue.name, list(by_id.values()), detail_ids)
@@ -179,7 +172,7 @@ class Archiver:
 
     def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[OutcomeRow]) -> None:
         for status in ("queued", "finished", "dead"):
-            ids = [outcome.id for outcome in outcomes if _STATUS[outcome.state] == status]
+            ids = [outcome.id for outcome in outcomes if STATUS_OF[outcome.state] == status]
             if ids:
                 self._statements.set_status(connection, queue, ids, status)
 

@@ -13,7 +13,7 @@ from leaseq.bridge.database import transaction
 from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
 from leaseq.bridge.registry import Window
 from leaseq.bridge.statements import statements_of
-from leaseq.bridge.tables import ChangeRow, ItemRow, item_row
+from leaseq.bridge.tables import STATUS_OF, ChangeRow, ItemRow, item_row
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import ItemChanges, NewItem, OutcomeRow
 from leaseq.queue import Queue
@@ -79,9 +79,18 @@ class Migrator:
         write_details(
             connection, self._statements, queue.name, [outcome for outcome in outcomes if outcome], ()
         )
-        for place, refusal in errors.items():
-            log.warning("queue %s, row %r is refused: %s", queue.name, rows[place].id, refusal)
-            self._statements.set_error(connection, queue.name, rows[place], str(refusal), "refused")
+        self._refuse(connection, queue, [(rows[place], error) for place, error in errors.items()])
+
+    def _refuse(
+        self, connection: Connection, queue: Queue, refused: Sequence[tuple[ItemRow, Invalid]]
+    ) -> None:
+        """Set the errors of rows that were refused. A row whose item the queue has keeps the item's status,
+        since a rebuild restores no refused rows."""
+        outcomes = outcomes_of(queue, [row.id for row, _ in refused])
+        for (row, error), outcome in zip(refused, outcomes, strict=True):
+            log.warning("queue %s, row %r is refused: %s", queue.name, row.id, error)
+            status = STATUS_OF[outcome.state] if outcome else "refused"
+            self._statements.set_error(connection, queue.name, row, str(error), status)
 
     def _handle_duplicates(
         self,

@@ -14,10 +14,19 @@ from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.types import JSON, TIMESTAMP, TypeDecorator, TypeEngine
 
 from leaseq.errors import Invalid
-from leaseq.models import OutcomeRow
+from leaseq.models import OutcomeRow, State
 
 STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
 """``waiting``: for the migrator; ``queued``: moved into the queue; ``refused``: ``error`` says why."""
+
+STATUS_OF: Final[dict[State, str]] = {
+    "inbound": "queued",
+    "reserved": "queued",
+    "scheduled": "queued",
+    "finished": "finished",
+    "dead": "dead",
+}
+"""The status of a row whose item the queue has, by the item's state."""
 
 CHANNEL: Final = "leaseq"
 """The channel on which PostgreSQL notifies the bridge of new and changed rows."""

@@ -8,9 +8,10 @@ import pytest
 
 import leaseq
 from leaseq.bridge.migrator import Migrator
+from leaseq.bridge.rebuild import rebuild
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
-from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
+from tests.bridge.conftest import Database, Make, finish, lose, only_sqlite, settle
 from tests.conftest import Server
 from tests.support.leases import not_none
 from tests.support.refused import refused
@@ -182,8 +183,27 @@ def test_dead_item_stays_dead_if_its_changed_row_is_invalid(
     database.change(dead_item_id, status="waiting", priority=-1)
     settle(bridge)
     assert queue.get(dead_item_id).state == "dead"
-    assert database.statuses() == {dead_item_id: "refused"}
+    assert database.statuses() == {dead_item_id: "dead"}
     assert "priority" in not_none(database.error(dead_item_id))
+
+
+def test_refused_row_whose_item_the_queue_has_is_restored_by_a_rebuild(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, server: Server
+) -> None:
+    queue.configure(answers=2)
+    database.add(queue.name, "a")
+    settle(bridge)
+    queue.finish(not_none(queue.reserve("ann")), {"ok": True})
+    database.change("a", status="waiting", priority=-1)
+    settle(bridge)
+    assert "priority" in not_none(database.error("a"))
+    database.change("a", status="waiting", priority=5, payload=database.json({"n": 9}))
+    settle(bridge)
+    assert "payload" in not_none(database.error("a"))
+    assert database.statuses() == {"a": "queued"}
+    lose(server, queue)
+    assert rebuild(server.client, database.engine, queue.name).restored == 1
+    assert [answer.person for answer in queue.get("a").answers] == ["ann"]
 
 
 def test_row_with_a_duplicate_payload_is_refused(
