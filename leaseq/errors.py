@@ -82,8 +82,11 @@ class LeaseLost(LeaseqError):
     the item as a late answer, which a manager can see and adopt.
     """
 
-    def __init__(self, message: str, *, item: Item, answer_kept: bool = False) -> None:
-        super().__init__(message)
+    def __init__(self, rule: str, *, item: Item, answer_kept: bool = False, **values: Any) -> None:
+        self.tell(rule, **{"id": item.id, **values})
+        if answer_kept:
+            kept = sentence("answer_kept", {})
+            self.args = (f"{self}; {kept}",)
         self.item = item
         self.answer_kept = answer_kept
 

@@ -90,7 +90,9 @@ def _problem_of_state(error: leaseq.LeaseLost | leaseq.ItemFinished) -> Problem:
     if isinstance(error, leaseq.ItemFinished):
         return _problem(409, "item-finished", error, **members)
     hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
-    return Problem(409, "lease-lost", f"{error}{hint}", **members, answer_kept=error.answer_kept)
+    problem = _problem(409, "lease-lost", error, **members, answer_kept=error.answer_kept)
+    problem.detail += hint
+    return problem
 
 
 def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:

@@ -63,15 +63,19 @@ def refusal(call: Call, reply: Reply) -> LeaseqError | None:
 def _lease_lost(call: Call, reply: Reply) -> LeaseLost:
     answer_kept, parts = reply.rest
     item = codec.item(call.id, parts)
-    return LeaseLost(
-        _lost_text(item, call.lease_key, bool(answer_kept)), item=item, answer_kept=bool(answer_kept)
-    )
+    _, token, person = call.lease_key
+    kept = bool(answer_kept)
+    grant = next((grant for grant in item.history if (grant.token, grant.person) == (token, person)), None)
+    if grant is not None and grant.how == "held":
+        return LeaseLost("lease_lost", item=item, answer_kept=kept, what="unfinished")
+    state = _present_state(item, token, person)
+    if grant is not None:
+        return LeaseLost("lease_lost", item=item, answer_kept=kept, **state)
+    return LeaseLost("no_lease", item=item, answer_kept=kept, person=person, token=str(token), **state)
 
 
 def _answer_adopted(call: Call, reply: Reply) -> LeaseLost:
-    item = codec.item(call.id, reply.rest[0])
-    message = f"a manager adopted the answer of this lease of item {item.id!r}"
-    return LeaseLost(f"{message}: only a manager can change it", item=item)
+    return LeaseLost("lease_lost", item=codec.item(call.id, reply.rest[0]), what="adopted")
 
 
 def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
@@ -164,32 +168,13 @@ REFUSAL_CODES: Final = frozenset(code for _, code in _TABLE)
 """All codes in the table of refusals. For some scripts, they are not refusals."""
 
 
-def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
-    """The message of LeaseLost. It is also true if the person whose lease it was now holds the item under
-    another lease."""
-    _, token, person = lease_key
-    grant = next((grant for grant in item.history if (grant.token, grant.person) == (token, person)), None)
-    if grant is not None and grant.how == "held":
-        return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
-    text = f"this lease of item {item.id!r} is over"
-    if grant is None:
-        text = f"{person!r} has no lease of item {item.id!r} with token {token}"
-    note = "; the answer is kept for the manager" if answer_kept else ""
-    return f"{text}: {_present_state(item, token, person)}{note}"
-
-
-def _present_state(item: Item, token: int, person: str) -> str:
-    """A description of the item's current state, for the person whose lease had this token."""
+def _present_state(item: Item, token: int, person: str) -> dict[str, str]:
+    """The item's current state for the person whose lease had this token, as values of LeaseLost. They may
+    hold it under another lease now."""
     if leases := [lease for lease in item.leases if lease.person == person]:
-        return f"the same person holds it, under token {leases[0].token}"
+        return {"what": "held", "now": str(leases[0].token)}
     if any((answer.token, answer.person) == (token, person) for answer in item.answers):
-        return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"
-    if item.state == "dead" and item.failures < item.max_attempts:
-        return "it is dead"
-    return {
-        "inbound": "it waits for somebody again",
-        "scheduled": "it will be tried again later",
-        "reserved": "somebody else is on it now",
-        "finished": "it is finished",
-        "dead": "its attempts are used up",
-    }[item.state]
+        return {"what": "answered" if item.state == "finished" else "answer"}
+    if item.state == "dead" and item.failures >= item.max_attempts:
+        return {"what": "attempts"}
+    return {"what": item.state}

@@ -11,6 +11,18 @@ _WHEN = "when: an object that maps questions to an object of earlier questions a
 _FSYNC = "a server with appendfsync always, which 'fsync' needs"
 _COMMAND = "a server with %(command)s, which '%(durable)s' needs"
 
+_PRESENT_STATES = {
+    "held": "the same person holds it, under token %(now)s",
+    "answered": "it is finished, and its answer stands",
+    "answer": "its answer stands",
+    "inbound": "it waits for somebody again",
+    "scheduled": "it will be tried again later",
+    "reserved": "somebody else is on it now",
+    "finished": "it is finished",
+    "dead": "it is dead",
+    "attempts": "its attempts are used up",
+}
+
 RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     # calls
     "type": {
@@ -38,6 +50,24 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
             "pass the Lease alone, or %(parts)s alone",
         ),
     },
+    "lease_lost": {
+        "unfinished": Rule(
+            sentence="this lease of item '%(id)s' was not finished, so there is nothing to undo"
+        ),
+        "adopted": Rule(
+            sentence="a manager adopted the answer of this lease of item '%(id)s'",
+            advice="only a manager can change it",
+        ),
+        **{
+            state: Rule(sentence="this lease of item '%(id)s' is over", advice=text)
+            for state, text in _PRESENT_STATES.items()
+        },
+    },
+    "no_lease": {
+        state: Rule(sentence="'%(person)s' has no lease of item '%(id)s' with token %(token)s", advice=text)
+        for state, text in _PRESENT_STATES.items()
+    },
+    "answer_kept": Rule(sentence="the answer is kept for the manager"),
     "only_with_outcome": Rule(
         "the outcome abandoned or failed, or none, beside a text", advice="only these have a comment"
     ),

@@ -90,7 +90,7 @@ def _decode(status: int, body: Any) -> Any:
         raise leaseq.ServerUnavailable(body["detail"])
     if body["code"] == "lease-lost":
         item: Any = SimpleNamespace(id=body["id"], state=body["state"])
-        raise leaseq.LeaseLost(body["detail"], item=item, answer_kept=body["answer_kept"])
+        raise leaseq.LeaseLost(body["rule"], item=item, answer_kept=body["answer_kept"], **body["values"])
     if status == 404:
         raise leaseq.ItemNotFound("", "")
     if status in (400, 422):

@@ -70,7 +70,9 @@ def test_message_says_another_person_holds_item(timed_queue: leaseq.Queue) -> No
     timed_queue.release("a")
     take(timed_queue, "bob")
     for call in calls_on_lease(timed_queue, lease):
-        assert message_of(call).startswith("this lease of item 'a' is over: somebody else is on it now")
+        with pytest.raises(leaseq.LeaseLost) as error:
+            call()
+        assert (error.value.rule, error.value.values) == ("lease_lost", {"id": "a", "what": "reserved"})
 
 
 def test_undo_message_says_lease_was_not_finished(timed_queue: leaseq.Queue) -> None:

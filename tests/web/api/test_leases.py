@@ -135,8 +135,12 @@ def test_lost_lease_reports_state_and_kept_answer(
     response = worker("POST", f"{base}/finish", json=body)
     assert response.status_code == 409
     assert response.mimetype == "application/problem+json"
-    assert {key: response.json[key] for key in ("code", "state", "answer_kept", "status")} == {
+    assert {
+        key: response.json[key] for key in ("code", "rule", "values", "state", "answer_kept", "status")
+    } == {
         "code": "lease-lost",
+        "rule": "lease_lost",
+        "values": {"id": "one", "what": "reserved"},
         "state": "reserved",
         "answer_kept": True,
         "status": 409,
