@@ -16,7 +16,7 @@ import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state, this_app
 from leaseq.webapp.form_input import input_fields, resendable_fields
-from leaseq.webapp.refusals import problem_in_words
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import may_manage, needs_of
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logs import REQUEST_ID
@@ -154,7 +154,7 @@ def as_page(problem: Problem) -> Response:
     fields = resendable_fields() if problem.status in (403, 503) else []  # may succeed later, unchanged
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     inputs = [] if problem.status == 503 else input_fields()
-    detail = problem_in_words(problem)
+    detail = in_words(problem)
     page = render_template(
         "shared/error.html",
         problem=problem,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from flask_babel import format_decimal, gettext
 
-from leaseq import Invalid, sentences
+from leaseq import Invalid, LeaseqError, sentences
 from leaseq.policy import FIELDS
 from leaseq.sentences import N_
 from leaseq.transfer import BadRow
@@ -62,22 +62,17 @@ def role_word(role: str) -> str:
     return str(words[role])
 
 
-def in_words(error: Invalid) -> str:
-    """The sentence of an error, with the name of its field."""
-    return _sentence(error.rule, error.values, name_of(error.field))
+def in_words(error: LeaseqError | Problem) -> str:
+    """The sentence of an error, with the name of its field if it has one; its own text if it has no rule."""
+    if error.rule not in sentences.RULES:
+        return str(error)
+    field = error.members.get("field") if isinstance(error, Problem) else getattr(error, "field", None)
+    return _sentence(error.rule, error.values, name_of(field) if field else "")
 
 
 def reason_of(error: Invalid) -> str:
     """The sentence of an error, for a place where the field's name stands already."""
     return _sentence(error.rule, error.values)
-
-
-def problem_in_words(problem: Problem) -> str:
-    """The detail of a problem for a page."""
-    if problem.rule not in sentences.RULES:
-        return problem.detail
-    field = problem.members.get("field")
-    return _sentence(problem.rule, problem.values, name_of(field) if field else "")
 
 
 def fault_in_words(row: BadRow) -> str:

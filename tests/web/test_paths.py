@@ -179,14 +179,10 @@ def test_item_whose_id_is_another_path_is_the_one_that_is_meant(
     q = form_queue.name
     form_queue.restore(NewItem({"n": 1}, id="a"), [])
     form_queue.restore(NewItem({"n": 2}, id="a/finish"), [])
-    form_queue.restore(NewItem({"n": 3}, id=f"../../{q}/items/a"), [])
-    for id, path in (
-        ("a/finish", "a%2Ffinish"),
-        ("a/finish", "a/finish"),
-        (f"../../{q}/items/a", f"..%2F..%2F{q}%2Fitems%2Fa"),
-    ):
-        assert call("manager", "GET", f"/queues/{q}/items/{path}").json["id"] == id
-    assert call("manager", "DELETE", f"/queues/{q}/items/..%2F..%2F{q}%2Fitems%2Fa").status_code == 204
+    for path in ("a%2Ffinish", "a/finish"):
+        assert call("manager", "GET", f"/queues/{q}/items/{path}").json["id"] == "a/finish"
+    response = call("manager", "DELETE", f"/queues/{q}/items/..%2F..%2F{q}%2Fitems%2Fa")
+    assert (response.status_code, response.json["field"]) == (400, "id")
     assert form_queue.get("a").payload == {"n": 1}
 
 

@@ -41,7 +41,7 @@ def login() -> str | Response | tuple[str, int]:
     try:
         account = authenticate_by_password(name)
     except Invalid as error:
-        return login_page(target, name, str(error)), 403
+        return login_page(target, name, in_words(error)), 403
     if account is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401
     return continue_sign_in(account, SignInMethod("password", target))

@@ -27,6 +27,7 @@ from leaseq.webapp.auth.session import (
 )
 from leaseq.webapp.context import accounts, state
 from leaseq.webapp.origins import is_confidential
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
@@ -109,7 +110,7 @@ def provider_callback() -> Response | tuple[str, int]:
         if isinstance(error, AccountNotLinked) and error.person.has_password:
             return require_step("password", error.person, replace(method, subject=subject))
         accounts().sign_ins.log_failure(name, method.how, address())
-        return login_page(target, error=str(error)), 403
+        return login_page(target, error=in_words(error)), 403
     return continue_sign_in(account, method)
 
 

@@ -125,10 +125,8 @@ def _change_each(names: Sequence[str], change: Callable[[str], object]) -> Outco
         try:
             change(name)
             outcome.done += 1
-        except Invalid as error:
+        except (Invalid, NoSuchPerson) as error:
             outcome.refusals[name] = in_words(error)
-        except NoSuchPerson as error:
-            outcome.refusals[name] = str(error)
     return outcome
 
 

@@ -233,7 +233,7 @@ def erase_person(name: str) -> str | Response | tuple[str, int]:
     except Invalid as error:
         return _page(name, error=in_words(error)), 400
     except UnreadableQueues as error:
-        return _page(name, error=str(error)), 503
+        return _page(name, error=in_words(error)), 503
     if is_self:
         return redirect(url_for("auth.login"), 303)
     flash(_("%(name)s is erased.", name=erasure.name))

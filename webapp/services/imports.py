@@ -11,6 +11,7 @@ from werkzeug.exceptions import ClientDisconnected
 
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import note, person, state
+from leaseq.webapp.refusals import in_words
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.imports import BadRows, ImportJob
 
@@ -79,5 +80,5 @@ def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfe
         raise
     except LeaseqError as error:
         with suppress(LeaseqError):
-            store.end(id, "stopped", rows.summary, why=str(error))
+            store.end(id, "stopped", rows.summary, why=in_words(error))
         raise

@@ -23,7 +23,7 @@ class Ended(NamedTuple, Generic[_Result]):
 
 
 def reserve(queue: Queue, *, wait: float = 0, request_id: str | None = None) -> Lease | None:
-    """Reserve an item. With ``wait``, wait so many seconds for one. Raises Unauthorized or QueueNotFound if
+    """Reserve an item. With ``wait``, wait so many seconds for one. Raises Problem or QueueNotFound if
     the account, the token or the access to the queue is gone by then."""
     caller = person()
     if not wait:

@@ -46,6 +46,9 @@ class Problem(Exception):
         self.members = members
         self.headers: dict[str, str] = {}
 
+    def __str__(self) -> str:
+        return self.detail
+
     def tell(self, rule: str, **values: Any) -> None:
         """Take the detail from a rule."""
         self.detail, self.rule, self.values = sentence(rule, values), rule, values

@@ -5,15 +5,14 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
-from werkzeug.exceptions import Forbidden
 from werkzeug.wrappers import Response
 
-import leaseq
-from leaseq import Invalid, ItemNotFound, webhooks
+from leaseq import Invalid, ItemNotFound, QueueNotFound, webhooks
 from leaseq.webapp.context import person, queue_names
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks as service
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.site_time import filter_time
 from leaseq.webapp.store.accounts.model import at_least
 
@@ -37,8 +36,8 @@ def add() -> str | tuple[str, int]:
     except Invalid as error:
         message = _("Choose at least one kind of event.") if error.field == "events" else in_words(error)
         return index_page(message, error.field), 400
-    except (Forbidden, leaseq.QueueNotFound) as error:
-        return index_page(str(getattr(error, "description", error))), 400
+    except (Problem, QueueNotFound) as error:
+        return index_page(in_words(error)), 400
     return endpoint_page(new_secret.endpoint, secret=new_secret.secret)
 
 
@@ -141,7 +140,6 @@ def replay(webhook: str) -> Response | tuple[str, int]:
             failed=request.form.get("failed") == "yes",
         )
     except (Invalid, ItemNotFound) as error:
-        message = in_words(error) if isinstance(error, Invalid) else str(error)
-        return endpoint_page(service.endpoints().get(webhook), error=message), 400
+        return endpoint_page(service.endpoints().get(webhook), error=in_words(error)), 400
     flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))
     return _here(webhook)

@@ -15,7 +15,7 @@ from leaseq import Invalid, sentences, transfer
 from leaseq.sentences.rule import placeholders
 from leaseq.transfer import BadRow
 from leaseq.webapp.i18n import LANGUAGES
-from leaseq.webapp.refusals import fault_in_words, in_words, problem_in_words, reason_of
+from leaseq.webapp.refusals import fault_in_words, in_words, reason_of
 from leaseq.webapp.serving.problem import Problem
 from tests.web.conftest import Browser
 
@@ -55,7 +55,7 @@ def test_sentence_of_a_rule_does_not_begin_with_the_field(app: Flask) -> None:
 def test_role_is_named_as_on_other_pages(app: Flask) -> None:
     problem = Problem.of(403, "forbidden", "role", needed="admin", yours="worker")
     with app.test_request_context(headers={"Accept-Language": "de"}):
-        assert "Mitarbeiter" in problem_in_words(problem)
+        assert "Mitarbeiter" in in_words(problem)
 
 
 @pytest.mark.parametrize(
