@@ -46,7 +46,8 @@ def test_typed_words_are_shown_with_the_new_questions_until_the_person_finishes(
     check_accessibility(tab)
     assert queue.get("m1").answers == ()
 
-    tab.get_by_label("Comment").fill("a thought")
+    with tab.expect_response(lambda response: response.url.endswith("/draft")):
+        tab.get_by_label("Comment").fill("a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
     tab.reload()
     expect_item(tab, "message 1")
