@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
+from leaseq.sentences import RULES
 from leaseq.webapp.api.enqueue import LINES
 
 
@@ -40,6 +41,27 @@ def test_every_body_has_examples_matching_its_schema(filled_document: dict[str, 
             assert errors == [], f"{where} {name}"
             count += 1
     assert count > 400
+
+
+def rules_in(value: Any) -> Iterator[tuple[str, str, str]]:
+    """Each rule in a value, with its code, if it has one, and the kind of the rule."""
+    if isinstance(value, list):
+        for element in value:
+            yield from rules_in(element)
+    elif isinstance(value, dict):
+        if isinstance(value.get("rule"), str):
+            yield value["rule"], value.get("code", ""), value["values"].get("what", "")
+        for element in value.values():
+            yield from rules_in(element)
+
+
+def test_rules_in_examples_exist(filled_document: dict[str, Any]) -> None:
+    rules = set(rules_in([content.get("examples") for _, content in media(filled_document)]))
+    assert len(rules) > 10
+    for rule, code, what in rules:
+        group = RULES.get(rule)
+        assert group or rule == code, rule
+        assert not isinstance(group, dict) or what in group, (rule, what)
 
 
 def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: Any, where: str) -> None:

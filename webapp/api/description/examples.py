@@ -42,6 +42,9 @@ _TOKEN = {"token": 17}
 _NEVER_AGAIN = {"text": "Never again", "order": "40-1190"}
 _WEBHOOK = {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
 
+_NO_ITEM = leaseq.ItemNotFound("reviews", "r-2")
+_BAD_ROW = leaseq.Invalid("row", "width", what="header", columns=2, count=1, marks="commas")
+
 VALUES: dict[str, Any] = {
     **{f"Webhook.{field}": value for field, value in _WEBHOOK.items()},
     "about": "reviews",
@@ -124,14 +127,14 @@ VALUES: dict[str, Any] = {
     "PersonExport.format": "leaseq.person/1",
     "Queue.name": "reviews",
     "RefusedItem.code": "not-found",
-    "RefusedItem.detail": "queue 'reviews' has no item 'r-2': it was never there, or was removed",
+    "RefusedItem.detail": str(_NO_ITEM),
     "RefusedItem.id": "r-2",
-    "RefusedItem.rule": "no_item",
-    "RefusedItem.values": {"queue": "reviews", "id": "r-2"},
-    "RowError.detail": "expected as many columns as the header has (2), got 1 (separated by commas)",
+    "RefusedItem.rule": _NO_ITEM.rule,
+    "RefusedItem.values": dict(_NO_ITEM.values),
+    "RowError.detail": str(_BAD_ROW).removeprefix("row: "),
     "RowError.line": 3,
-    "RowError.rule": "width",
-    "RowError.values": {"what": "header", "columns": 2, "count": 1, "marks": "commas"},
+    "RowError.rule": _BAD_ROW.rule,
+    "RowError.values": dict(_BAD_ROW.values),
     "Token.expires_at": "2026-12-21T10:00:00.123Z",
     "Token.id": "5f0c9a31d2e4",
     "Token.name": "nightly import",
