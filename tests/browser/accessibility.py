@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -13,11 +12,13 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 _OPTIONS = {"resultTypes": ["violations"], "preload": False}
 _CONTRAST = "color-contrast"
 _OTHER_RULES = {**_OPTIONS, "runOnly": _TAGS, "rules": {_CONTRAST: {"enabled": False}}}
+_CONTRAST_RULE = {**_OPTIONS, "runOnly": [_CONTRAST]}
 _RULES_OF_LAYOUT = {**_OPTIONS, "runOnly": ["target-size", "scrollable-region-focusable"]}
 _NEW_STYLE = "data-new-style"
 
-# Marks each visible element with a text of its own whose style is not known yet, and returns these styles.
-_MARK_NEW_STYLES = """([mark, known]) => {
+# Measures the contrast of each visible text whose style is not known yet; returns what axe found, and the new
+# styles. One script, as a live page may replace an element between two.
+_CHECK_NEW_STYLES = """async ([mark, known, options]) => {
   const styles = new Set(known);
   for (const element of document.querySelectorAll(`[${mark}]`)) element.removeAttribute(mark);
   for (const element of document.querySelectorAll("body *")) {
@@ -34,7 +35,9 @@ _MARK_NEW_STYLES = """([mark, known]) => {
     if (!styles.has(key)) element.setAttribute(mark, "");
     styles.add(key);
   }
-  return [...styles].slice(known.length);
+  const newStyles = [...styles].slice(known.length);
+  const { violations } = newStyles.length ? await axe.run(`[${mark}]`, options) : { violations: [] };
+  return [violations, newStyles];
 }"""
 
 _checked_styles: dict[bool, dict[str, None]] = defaultdict(dict)
@@ -47,22 +50,16 @@ def find_violations(tab: Page, *, only_look: bool = False) -> list[str]:
     tab.wait_for_load_state()  # until its style sheets are loaded
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(Axe().axe_script)
-    violations = _run(tab, "document", _RULES_OF_LAYOUT if only_look else _OTHER_RULES)
+    rules = _RULES_OF_LAYOUT if only_look else _OTHER_RULES
+    violations = tab.evaluate("(options) => axe.run(document, options)", rules)["violations"]
     checked = _checked_styles[tab.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")]
-    new_styles = tab.evaluate(_MARK_NEW_STYLES, [_NEW_STYLE, list(checked)])
-    if new_styles:
-        violations += _run(tab, f"[{_NEW_STYLE}]", {**_OPTIONS, "runOnly": [_CONTRAST]})
+    too_faint, new_styles = tab.evaluate(_CHECK_NEW_STYLES, [_NEW_STYLE, list(checked), _CONTRAST_RULE])
+    violations += too_faint
     if not violations:
         checked |= dict.fromkeys(new_styles)
     return [
         f"{violation['help']}: {[node['html'] for node in violation['nodes']]}" for violation in violations
     ]
-
-
-def _run(tab: Page, part: str, options: dict[str, Any]) -> list[dict[str, Any]]:
-    script = "([part, options]) => axe.run(part === 'document' ? document : part, options)"
-    violations: list[dict[str, Any]] = tab.evaluate(script, [part, options])["violations"]
-    return violations
 
 
 def check_accessibility(tab: Page) -> None:
