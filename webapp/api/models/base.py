@@ -4,6 +4,7 @@ lists."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from heapq import nsmallest
 from typing import Any, Self, TypeVar, get_args
 from urllib.parse import urlencode
@@ -35,7 +36,21 @@ _KINDS = {
 """The format that is expected, by the first word of Pydantic's error code."""
 
 
-class RequestModel(BaseModel):
+class Model(BaseModel):
+    """A model whose JSON schema is made once: flask_openapi asks for it at each route, and for that of a
+    query at each request."""
+
+    @classmethod
+    def model_json_schema(cls, *parameters: Any, **options: Any) -> dict[str, Any]:
+        return _json_schema(cls, *parameters, **options)
+
+
+@cache
+def _json_schema(model: type[Model], *parameters: Any, **options: Any) -> dict[str, Any]:
+    return super(Model, model).model_json_schema(*parameters, **options)
+
+
+class RequestModel(Model):
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
         """Validate ``obj``. Raises Invalid for the first refused field."""
@@ -132,7 +147,7 @@ def _bounds(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> dict[str,
     return {} if minimum is None or maximum is None else {"minimum": minimum, "maximum": maximum}
 
 
-class RecordModel(BaseModel):
+class RecordModel(Model):
     """A response model with the fields of one of the library's objects."""
 
     model_config = ConfigDict(from_attributes=True)

@@ -24,7 +24,7 @@ from leaseq.policy_fields import Alerts, Bands, Integer, OneOf, Seconds, Text
 from leaseq.policy_fields import Field as PolicyField
 from leaseq.policy_fields import Form as FormKind
 from leaseq.transfer import rfc3339
-from leaseq.webapp.api.models.base import RecordModel, no_defaults, page_model
+from leaseq.webapp.api.models.base import Model, RecordModel, no_defaults, page_model
 from leaseq.webapp.api.models.requests import Body, State, WholeNumber, number_range, optional
 
 
@@ -283,7 +283,7 @@ class Stats(Counts):
     )
 
 
-class Queue(BaseModel):
+class Queue(Model):
     name: str
     title: str
     paused: str | None
