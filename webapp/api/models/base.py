@@ -4,7 +4,7 @@ lists."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from heapq import nsmallest
 from typing import Any, Self, TypeVar, get_args
 from urllib.parse import urlencode
@@ -45,7 +45,7 @@ class Model(BaseModel):
         return _json_schema(cls, *parameters, **options)
 
 
-@cache
+@lru_cache(maxsize=512)  # there are fewer models
 def _json_schema(model: type[Model], *parameters: Any, **options: Any) -> dict[str, Any]:
     return super(Model, model).model_json_schema(*parameters, **options)
 
