@@ -12,7 +12,7 @@ import jsonschema_rs
 
 from leaseq.errors import Invalid
 from leaseq.models import Json
-from leaseq.names import did_you_mean, nearest
+from leaseq.names import nearest
 from leaseq.schema_size import OPTIONS, SchemaSize, measure
 from leaseq.validation import dump_json, is_same_json
 
@@ -303,21 +303,21 @@ def _compile(ask: dict[str, Any]) -> None:
         # Report an unresolved reference now, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
-        reason = _unknown_type(error) or str(error).partition("\n")[0]
-        raise Invalid("form", "form_schema", why=reason) from None
+        name = _unknown_type(error)
+        if name is not None:
+            near = nearest(name, _TYPES)
+            raise Invalid("form", "form_schema", what="type", name=name, choices=_TYPES, near=near) from None
+        raise Invalid("form", "form_schema", what="other", why=str(error).partition("\n")[0]) from None
 
 
 def _unknown_type(error: Exception) -> str | None:
-    """The error text for a misspelt type, which is clearer than the metaschema's; None for other errors. A
-    question may itself be called ``type``."""
+    """A misspelt type, for which the metaschema's error is not clear; None for other errors. A question may
+    itself be called ``type``."""
     if not isinstance(error, jsonschema_rs.ValidationError) or "type" not in error.schema_path[:-1]:
         return None
     type_names = error.instance if isinstance(error.instance, list) else [error.instance]
-    unknown_names = [name for name in type_names if name not in _TYPES]
-    if not unknown_names:  # the list is empty, or has one type twice
-        return None
-    suggestion = did_you_mean(str(unknown_names[0]), _TYPES, f"they are {', '.join(_TYPES)}")
-    return f"{unknown_names[0]!r} is not a type; {suggestion}"
+    # None if the list is empty, or has one type twice
+    return next((str(name) for name in type_names if name not in _TYPES), None)
 
 
 def _refuse(uri: str) -> NoReturn:
@@ -331,10 +331,7 @@ def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, Sch
     Regular expressions run in linear time, and their size is limited.
     """
     schema = json.loads(text)
-    try:
-        size = measure(schema)
-    except ValueError as error:
-        raise Invalid("form", "form_too_large", limit=str(error)) from None
+    size = measure(schema)
     validator = jsonschema_rs.Draft202012Validator(
         schema,
         retriever=_refuse,

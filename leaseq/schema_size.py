@@ -12,6 +12,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 import jsonschema_rs
 
 from leaseq.checkpoints import checkpoint, with_checkpoints
+from leaseq.errors import Invalid
 from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SIZE = 100_000
@@ -63,20 +64,17 @@ def patterns_in(schema: Mapping[str, Any]) -> Iterator[str]:
 
 @lru_cache(maxsize=4_096)
 def size_of(pattern: str) -> int:
-    """The size of a compiled pattern, rounded up to one of the sizes with a measured cost. Raises ValueError
-    if it is too large, or not a pattern."""
+    """The size of a compiled pattern, rounded up to one of the sizes with a measured cost. Raises Invalid if
+    it is too large, or not a pattern."""
     checkpoint()
     for size in _COSTS:
         if _compiles(pattern, jsonschema_rs.RegexOptions(size_limit=size)):
             return size
     if _compiles(pattern, _UNLIMITED):
-        raise ValueError(
-            f"a pattern of at most {MAX_SIZE:,} bytes when compiled; {pattern!r:.80} is larger: repeat less "
-            "in it, or limit the length with maxLength"
+        raise Invalid(
+            "form", "form_too_large", what="pattern", maximum=MAX_SIZE, place="", pattern=pattern[:80]
         )
-    raise ValueError(
-        f"a regular expression without look-around and back references; {pattern!r:.80} is not one"
-    )
+    raise Invalid("form", "form_schema", what="pattern", place="", pattern=pattern[:80])
 
 
 def cost_of(pattern: str) -> int:
@@ -135,22 +133,17 @@ class SchemaSize:
 
 
 def measure(schema: dict[str, Any]) -> SchemaSize:
-    """Measure a schema. Raises ValueError if it is over a limit."""
+    """Measure a schema. Raises Invalid if it is over a limit."""
     nodes = _nodes(schema)
     try:
         graph = {number: node.same_value for number, node in nodes.items()}
         order = list(TopologicalSorter(graph).static_order())
     except CycleError:
-        raise ValueError(
-            "no references that lead back to the same value of a result: point into a property or an item"
-        ) from None
+        raise Invalid("form", "form_schema", what="cycle") from None
     root = id(schema)
     checks = _totals(nodes, order, _largest, MAX_JSON_DEPTH, MAX_CHECKS)[root]
     if checks > MAX_CHECKS:
-        raise ValueError(
-            f"references and rules that check one value at most {MAX_CHECKS:,} times; "
-            "these check it more often"
-        )
+        raise Invalid("form", "form_too_large", what="checks", maximum=MAX_CHECKS)
     if _totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] > MAX_SUBSCHEMAS:
         raise _too_many_subschemas()
     return SchemaSize(checks, _match_costs(schema, nodes, order))
@@ -175,8 +168,8 @@ def _largest(counts: Iterator[int]) -> int:
     return max(counts, default=0)
 
 
-def _too_many_subschemas() -> ValueError:
-    return ValueError(f"at most {MAX_SUBSCHEMAS:,} subschemas with all references followed; this has more")
+def _too_many_subschemas() -> Invalid:
+    return Invalid("form", "form_too_large", what="subschemas", maximum=MAX_SUBSCHEMAS)
 
 
 def _totals(
@@ -220,13 +213,11 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         node = nodes[id(schema)]
         try:
             pattern_bytes += sum(map(size_of, patterns_in(schema)))
-        except ValueError as error:
-            raise ValueError(f"{_place_of(schema, root)}{error}") from None
+        except Invalid as error:
+            raise Invalid("form", error.rule, **{**error.values, "place": _place_of(schema, root)}) from None
         if pattern_bytes > MAX_TOTAL_SIZE:
-            raise ValueError(
-                f"{_place_of(schema, root)}patterns of at most {MAX_TOTAL_SIZE:,} bytes together when "
-                "compiled; these are larger"
-            )
+            place = _place_of(schema, root)
+            raise Invalid("form", "form_too_large", what="patterns", maximum=MAX_TOTAL_SIZE, place=place)
         node.match_cost = sum(map(cost_of, patterns_in(schema)))
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for numbers, children in (
@@ -317,7 +308,7 @@ class _References:
             for step in unquote(fragment).split("/")[1:]:
                 schema = _step(schema, step.replace("~1", "/").replace("~0", "~"))
         if not isinstance(schema, dict | bool):
-            raise ValueError(f"references to places in the form itself ({reference:.100} is not one)")
+            raise Invalid("form", "form_schema", what="reference", reference=reference[:100])
         return schema
 
 

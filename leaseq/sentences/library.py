@@ -122,8 +122,33 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     "one_alert": Rule("one rule for each measure", "two for %(measure)s", "leave one of them out"),
     "form": Rule(sentence="the result does not fit the queue's form: %(question)s: %(why)s"),
     "form_member": Rule("%(part)s: only %(choices)s", "'%(name)s'", "did you mean %(near)s?"),
-    "form_schema": Rule("ask: a self-contained JSON Schema (draft 2020-12)", "%(why)s"),
-    "form_too_large": Rule("ask: %(limit)s"),
+    "form_schema": {
+        "type": Rule("ask: a type", "'%(name)s'", ("did you mean %(near)s?", "the types are %(choices)s")),
+        "pattern": Rule(
+            "ask: %(place)sa regular expression without look-around and back references", "'%(pattern)s'"
+        ),
+        "reference": Rule("ask: references to places in the form itself", "'%(reference)s'"),
+        "cycle": Rule(
+            "ask: no reference that leads back to the same value of a result",
+            "one that does",
+            "point into a property or an item",
+        ),
+        "other": Rule("ask: a self-contained JSON Schema (draft 2020-12)", "%(why)s"),
+    },
+    "form_too_large": {
+        "pattern": Rule(
+            "ask: %(place)sa pattern of at most %(maximum)s bytes when compiled",
+            "'%(pattern)s', which is larger",
+            "repeat less in it, or limit the length with maxLength",
+        ),
+        "patterns": Rule(
+            "ask: %(place)spatterns of at most %(maximum)s bytes together when compiled", "larger ones"
+        ),
+        "checks": Rule(
+            "ask: references and rules that check one value at most %(maximum)s times", "more checks"
+        ),
+        "subschemas": Rule("ask: at most %(maximum)s subschemas with all references followed", "more"),
+    },
     "form_when": {
         "shape": Rule(_WHEN),
         "unknown": Rule(_WHEN, "'%(name)s', which is not a question of ask"),

@@ -56,9 +56,7 @@ def answer_without_view() -> Response | None:
         raise problem
     if request.method != "OPTIONS" or request.routing_exception is not None:
         return None
-    response = Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
-    del response.headers["Content-Type"]
-    return response
+    return Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
 
 
 def refuse_repeated_parameters() -> None:
