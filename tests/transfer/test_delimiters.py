@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaseq import Invalid
+from tests.support.refused import refused
 from tests.transfer.reads import bad_rows, payloads, read
 
 
@@ -38,7 +38,7 @@ def test_ambiguous_header_is_a_bad_row_and_no_row_is_read() -> None:
 
 @pytest.mark.parametrize(("format", "delimiter"), [("csv", ":"), ("csv", ""), ("json", ","), ("jsonl", ";")])
 def test_invalid_delimiter_is_refused(format: str, delimiter: str) -> None:
-    with pytest.raises(Invalid, match="delimiter"):
+    with refused("format", "delimiter", what="delimiter"):
         read(b"", format, delimiter=delimiter)
 
 

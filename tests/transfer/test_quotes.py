@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaseq import Invalid, transfer
+from leaseq import transfer
 from leaseq.transfer import BadRow, NewItem
+from tests.support.refused import refused
 from tests.transfer import corpus
 from tests.transfer.reads import bad_rows, next_item, payloads, read, summary
 
@@ -129,7 +130,7 @@ def test_too_long_row_affects_no_other_row_if_quotes_are_text() -> None:
 
 def test_invalid_quotes_option_is_refused() -> None:
     for format, quotes in (("tsv", "single"), ("json", "double"), ("jsonl", "none")):
-        with pytest.raises(Invalid, match="auto, double or none, for csv and tsv"):
+        with refused("format", "quotes", what="quotes"):
             transfer.read(io.BytesIO(), format, quotes=quotes)  # type: ignore[arg-type]
     assert transfer.read(io.BytesIO(b"1\n"), "jsonl", quotes="auto").summary is None
 

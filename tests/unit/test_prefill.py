@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import leaseq
 from leaseq.form import check_form, prefilled
+from tests.support.refused import refused
 
 FORM = {"prefill": {"label": "guess.label", "score": "guess.score", "plain": "text", "dotted": "a.b"}}
 
@@ -41,5 +41,5 @@ def test_form_without_prefill_fills_nothing_in() -> None:
 
 @pytest.mark.parametrize("prefill", [[], "label", {"label": 1}, {"label": ""}, {"label": {"a": "b"}}, None])
 def test_invalid_prefill_is_refused(prefill: Any) -> None:
-    with pytest.raises(leaseq.Invalid, match="prefill: an object that maps questions to fields"):
+    with refused("format", "form", what="form_prefill"):
         check_form({"prefill": prefill})

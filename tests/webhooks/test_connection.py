@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from leaseq import Invalid, webhooks
+from leaseq import webhooks
 from leaseq.webhooks import sending
 from leaseq.webhooks.sending import Response, post, resolve, target_of
 from tests.support.receiver import Receiver
+from tests.support.refused import refused
 from tests.support.waiting import TIMEOUT
 from tests.webhooks.conftest import LOOPBACK, Hooks
 
@@ -140,7 +141,7 @@ def test_unresolvable_host_is_accepted_with_https_only(hooks: Hooks, monkeypatch
 
     monkeypatch.setattr(socket, "getaddrinfo", fail_to_resolve)
     assert hooks.endpoints.add("https://soon.example/", by="ann").endpoint.url == "https://soon.example/"
-    with pytest.raises(Invalid, match="https://"):
+    with refused("format", "url", what="webhook_https"):
         hooks.endpoints.add("http://soon.example/", by="ann")
     assert "could not be resolved" in (post("https://soon.example/", {}, b"{}", NO_NETWORKS).error or "")
 

@@ -216,7 +216,7 @@ def test_invalid_replay_is_refused(hooks: Hooks, receiver: Receiver) -> None:
     with refused("replay", what="test"):
         hooks.deliveries.replay(hook.endpoint, delivery=hooks.test(hook.endpoint).id)
     disabled_endpoint = hooks.endpoints.disable(hook.endpoint.id, "a test")
-    with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {hook.endpoint.id}"):
+    with refused("endpoint_disabled", "id", id=hook.endpoint.id):
         hooks.deliveries.replay(disabled_endpoint, failed=True)
 
 

@@ -94,21 +94,17 @@ def test_release_of_unheld_item_changes_nothing(timed_queue: leaseq.Queue) -> No
 
 
 @pytest.mark.parametrize(
-    ("verb", "message"),
-    [
-        (None, "reserved: release it first"),
-        ("finish", "finished: reopen it first"),
-        ("fail", "dead: revive it first"),
-    ],
+    ("verb", "what", "state"),
+    [(None, "release", "reserved"), ("finish", "reopen", "finished"), ("fail", "revive", "dead")],
 )
 def test_assign_refuses_item_that_is_not_waiting(
-    timed_queue: leaseq.Queue, take: Take, verb: str | None, message: str
+    timed_queue: leaseq.Queue, take: Take, verb: str | None, what: str, state: str
 ) -> None:
     timed_queue.configure(max_attempts=1)
     lease = take("ann")
     if verb:
         getattr(timed_queue, verb)(lease, "x")
-    with pytest.raises(leaseq.Invalid, match=f"'one', which is {message}"):
+    with refused("state", "id", id="one", what=what, state=state):
         timed_queue.assign("one", "bob")
 
 

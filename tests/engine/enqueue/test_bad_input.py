@@ -11,6 +11,7 @@ import leaseq
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.enqueue.bad_calls import CALLS, Call, nested
+from tests.support.refused import refused
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_lease_of_another_queue_is_refused(busy: leaseq.Queue, server: Server, c
         lambda lease: busy.finish(lease, {}),
         lambda lease: busy.fail(lease, "no"),
     ):
-        with pytest.raises(leaseq.Invalid, match=f"of queue '{other.name}'") as error:
+        with refused("lease", "lease", what="queue", other=other.name) as error:
             call(foreign_lease)
         assert error.value.field == "lease"
     assert server_contents.everything(server.redis, busy.name) == before
@@ -117,7 +118,7 @@ def test_error_shows_refused_value(timed_queue: leaseq.Queue, fields: dict[str, 
 
 
 def test_error_shows_refused_queue_name(timed_queue: leaseq.Queue, server: Server) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"^queue: expected 1 to 64 characters .*, got 'My Queue'$"):
+    with refused("format", "queue", what="queue_name", value="My Queue"):
         leaseq.Queue(server.client, "My Queue")
 
 

@@ -11,6 +11,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 from tests.support.leases import not_none
+from tests.support.refused import refused
 
 
 def test_an_item_waits_with_its_payload_unchanged(timed_queue: leaseq.Queue) -> None:
@@ -146,7 +147,7 @@ def test_repeated_request_with_start_time_returns_same_item(timed_queue: leaseq.
     clock.tick(30)
     assert timed_queue.enqueue({}, at=at, request_id="reminder") == first
     timed_queue.enqueue({}, request_id="others")
-    with pytest.raises(leaseq.Invalid, match="request_id"):
+    with refused("request_id", "request_id"):
         timed_queue.enqueue({}, at=at + timedelta(1), request_id="reminder")
 
 

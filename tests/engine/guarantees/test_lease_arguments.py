@@ -39,7 +39,7 @@ def test_none_from_reserve_is_refused_as_lease(queue: leaseq.Queue, verb: str) -
 
 
 def test_finish_of_none_without_result_names_lease(queue: leaseq.Queue) -> None:
-    with pytest.raises(leaseq.Invalid, match="lease"):
+    with refused("type", "lease", what="lease"):
         queue.finish(None)  # type: ignore[call-overload]
 
 

@@ -116,7 +116,7 @@ def test_request_that_added_nothing_is_remembered(timed_queue: leaseq.Queue) -> 
     timed_queue.enqueue({"n": 1}, id="a")
     for _ in range(2):
         assert timed_queue.enqueue({"n": 1}, id="a", request_id="r") == Enqueued("a", added=False)
-    with pytest.raises(leaseq.Invalid, match="request_id"):
+    with refused("request_id", "request_id"):
         timed_queue.enqueue({"n": 1}, id="b", request_id="r")
     assert timed_queue.stats().inbound == 1
 
@@ -132,7 +132,7 @@ def test_repeated_enqueue_with_dedupe_returns_same_result(timed_queue: leaseq.Qu
     assert timed_queue.enqueue({"n": 1}, request_id="r") == first
     for _ in range(2):
         assert timed_queue.enqueue({"n": 1}, request_id="s") == Enqueued(first.id, added=False)
-    with pytest.raises(leaseq.Invalid, match="request_id"):
+    with refused("request_id", "request_id"):
         timed_queue.enqueue({"n": 2}, request_id="s")
     assert timed_queue.stats().counters["deduped"] == 1
 

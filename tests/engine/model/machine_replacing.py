@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-import leaseq
 from tests.engine.model.choices import SKILLS
 from tests.engine.model.items import Part
 from tests.engine.model.machine import numbers
@@ -23,7 +21,7 @@ class ReplacingMachine(UndoingMachine):
         id, token = part.item.id, part.grants[-1].token
         person = None if self.plain else to
         if any(one.state == "dead" for one in part.item.parts):
-            with pytest.raises(leaseq.Invalid, match="revive it first"):
+            with refused("state", "id", what="dead_part"):
                 self.queue.reopen(id, token, to=person)
             return
         if person and self.model.has_another(part, person):

@@ -21,6 +21,7 @@ from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
 from tests.engine.model.machine_managing import INDEX, PEOPLE
 from tests.engine.model.machine_replacing import ReplacingMachine
+from tests.support.refused import refused
 from tests.support.state_machines import run_machine
 
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
@@ -76,7 +77,7 @@ class Machine(ReplacingMachine):
         elif not self.model.may_take_back(part):
             self.check_refused(lease, call)
         elif self.model.alive(lease.person, self.now) >= self.model.rules.holds:
-            with pytest.raises(leaseq.Invalid, match=r"^holds:"):
+            with refused("maximum", "holds", what="leases"):
                 call()
         else:
             self.model.leave(part)

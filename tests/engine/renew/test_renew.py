@@ -71,7 +71,7 @@ def test_renewals_are_limited_by_policy(timed_queue: leaseq.Queue, take: Take) -
 
 def test_renewing_is_refused_if_policy_allows_no_renewals(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(renewals=0)
-    with pytest.raises(leaseq.Invalid, match="renewals"):
+    with refused("maximum", "renewals", what="renewals"):
         timed_queue.renew(take("ann"))
 
 

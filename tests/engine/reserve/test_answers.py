@@ -11,6 +11,7 @@ import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
 from tests.support.leases import take
+from tests.support.refused import refused
 
 
 def test_at_most_three_people_hold_item_that_wants_three_answers(three: leaseq.Queue) -> None:
@@ -243,7 +244,7 @@ def test_revive_does_nothing_or_is_refused_if_no_assignment_is_dead(three: lease
     three.revive("a")  # nothing of it is dead, so nothing changes
     assert three.get("a").state == "reserved"
     three.finish(leases[2], {})
-    with pytest.raises(leaseq.Invalid, match="'a', which is finished"):
+    with refused("state", "id", id="a", state="finished"):
         three.revive("a")
 
 

@@ -172,15 +172,15 @@ def test_error_does_not_repeat_large_answer() -> None:
     assert len(text) < 1_000
 
 
-@pytest.mark.parametrize(
-    ("result", "message"), [("four", "is not of type"), ("fives", "too long to say where")]
-)
-def test_error_names_place_only_in_answers_up_to_size_limit(
-    monkeypatch: pytest.MonkeyPatch, result: str, message: str
-) -> None:
+def test_error_names_place_only_in_answers_up_to_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.form._MAX_COPIED_BYTES", len('"four"'))
-    with pytest.raises(Invalid, match=message):
-        check_result({"ask": {"type": "object"}}, result)
+    reasons = []
+    for result in ("four", "fives"):
+        with refused("form", "result") as error:
+            check_result({"ask": {"type": "object"}}, result)
+        reasons.append(error.value.values["why"])
+    assert "four" in reasons[0]
+    assert "fives" not in reasons[1]
 
 
 @pytest.mark.guard("error-count", "error-length")
@@ -200,12 +200,12 @@ def test_nested_unevaluated_properties_rules_are_refused() -> None:
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}, "unevaluatedProperties": False}
     for _ in range(20):
         schema = {"allOf": [schema], "unevaluatedProperties": False}
-    with pytest.raises(Invalid, match="references and rules"):
+    with refused("form_too_large", "form", what="checks"):
         check_form({"ask": {"type": "object", **schema}})
 
 
 def test_reference_cycle_on_same_value_is_refused() -> None:
-    with pytest.raises(Invalid, match="back to the same value"):
+    with refused("form_schema", "form", what="cycle"):
         check_form(form_of(ref("a"), a={"allOf": [ref("b")]}, b={"anyOf": [ref("a"), {"type": "string"}]}))
 
 

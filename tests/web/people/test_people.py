@@ -11,7 +11,6 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.traces import held_by_each
@@ -75,7 +74,7 @@ def test_invited_person_cannot_change_preset_name(
     join(app, f"/welcome?token={token}", name="another name")
     assert accounts.find("another name") is None
     assert accounts.get(name).role == "worker"
-    with pytest.raises(Invalid, match="already"):
+    with refused("taken", "name", what="person"):
         accounts.invite(by="test", name=name)
 
 
