@@ -48,8 +48,9 @@ def test_invalid_value_is_refused_with_name_of_the_field(name: str) -> None:
     assert error.value.field == name
     assert error.value.limit
     if not FIELDS[name].description.none:
-        with pytest.raises(Invalid, match=name):
+        with pytest.raises(Invalid) as error:
             leaseq.Policy(**{name: None})  # type: ignore[arg-type]
+        assert error.value.field == name
 
 
 def test_rules_are_parsed_in_any_order() -> None:

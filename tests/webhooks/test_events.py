@@ -272,5 +272,6 @@ def test_person_events_before_an_endpoint_was_added_are_not_sent(
 
 @pytest.mark.parametrize("data", [{"x": "y" * LIMIT}, {1: 2}, {"x": float("nan")}])
 def test_invalid_or_too_large_event_data_is_refused(server: Any, data: Any) -> None:
-    with pytest.raises(Invalid, match="data"):
+    with pytest.raises(Invalid) as error:
         webhooks.emit(server.client, "person.added", data)
+    assert error.value.field == "data"
