@@ -71,6 +71,7 @@ _BYTE_ORDER_MARKS = (  # the longer ones first
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_MARKS = '\n,"'  # what rows of text consist of, whatever their language
 _NO_TEXT = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
 
 
@@ -133,18 +134,26 @@ def unicode_encoding_of(first: bytes) -> str | None:
     if 0 not in first:
         return None
     for side, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if 0 not in first[1 - side :: 2] and _is_text(first, name):
+        if 0 not in first[1 - side :: 2] and _is_utf_16(first, name):
             return name
     return None
 
 
-def _is_text(first: bytes, encoding: str) -> bool:
-    """Whether the bytes are text of several lines, or mostly ASCII, in an encoding of two bytes."""
+def _is_utf_16(first: bytes, encoding: str) -> bool:
+    """Whether the bytes are text in an encoding of two bytes: mostly ASCII, or rows in any script.
+
+    In 8-bit text, a stray NUL looks like such an encoding, too, but makes at most one mark of a row. Several
+    make more, but few of all marks; and other pairs of its bytes are characters from U+2000 upwards.
+    """
     try:
         text = codecs.getincrementaldecoder(encoding)("strict").decode(first)
     except UnicodeDecodeError:
         return False
-    return bool(text) and ("\n" in text or "\r" in text or first.count(0) * 4 > len(first))
+    if first.count(0) * 4 > len(first):
+        return True
+    marks, look_alikes = sum(map(text.count, _MARKS)), sum(first.count(mark.encode()) for mark in _MARKS)
+    is_alphabetic = sum(character < "\u2000" for character in text) * 2 > len(text)
+    return marks > 1 and (is_alphabetic or marks * 4 > look_alikes)
 
 
 def rejoined(first: bytes, stream: BinaryIO) -> io.BufferedReader:

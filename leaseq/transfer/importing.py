@@ -219,9 +219,10 @@ def _decoded(line: int, text: bytes) -> Row | BadRow:
     try:
         value = validation.load_json(text, "row")
     except Invalid as error:
+        reason = Invalid("row", "row", what="nul") if b"\0" in text else error
         content = text.decode(errors="replace")
         remedy: Remedy | None = None if content.encode() == text else "encoding"
-        return BadRow(line, error, content, remedy, raw=text)
+        return BadRow(line, reason, content, remedy, raw=text)
     original = original_row(value)
     if original is None:
         return Row(line, value)

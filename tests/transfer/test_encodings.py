@@ -8,6 +8,8 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leaseq import transfer
 from leaseq.errors import Invalid
@@ -57,6 +59,30 @@ def test_large_unpacked_data_is_not_held_in_memory() -> None:
     assert sum(1 for _ in stream) == 20_000
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()
+
+
+ROWS = st.lists(st.text("aé,1", min_size=1, max_size=6), min_size=1, max_size=5)
+
+
+@given(
+    rows=ROWS,
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    encoding=st.sampled_from(["utf-8", "cp1252"]),
+    data=st.data(),
+)
+def test_stray_nul_does_not_change_the_encoding(
+    rows: list[str], end: str, encoding: str, data: st.DataObject
+) -> None:
+    content = "".join(row + end for row in ["id,name", *rows]).encode(encoding)
+    place = data.draw(st.integers(0, len(content)))
+    assert encodings.unicode_encoding_of(content[:place] + b"\0" + content[place:]) is None
+
+
+@pytest.mark.parametrize("word", ["имя", "όνομα", "שם", "नाम", "名前は", "이름"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_mark_is_detected(word: str, encoding: str) -> None:
+    for content in (f"{word * 3}\n{word}\n", f"{word},{word}\n{word}", f"{word * 9},{word}\r\n" * 20):
+        assert encodings.unicode_encoding_of(content.encode(encoding)) == encoding
 
 
 @pytest.mark.parametrize(

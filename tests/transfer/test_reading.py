@@ -52,6 +52,25 @@ def test_empty_array_or_file_gives_no_rows(format: str, data: bytes) -> None:
     assert read(data, format) == []
 
 
+@pytest.mark.parametrize(
+    ("format", "data", "also"),
+    [
+        ("csv", b"a,b\n1,2\n3,4\n", ()),
+        ("tsv", b"a\tb\r\n1\t2\r\n3\t4\r\n", ("return",)),
+        ("jsonl", b'{"a":"1","b":"2"}\n{"a":"3","b":"4"}\n', ()),
+        ("json", b'[{"a":"1","b":"2"},\n{"a":"3","b":"4"}]\n', ("array", "after_array")),
+    ],
+)
+def test_stray_nul_is_reported_and_spoils_no_other_row(
+    format: str, data: bytes, also: tuple[str, ...]
+) -> None:
+    for at in range(len(data) + 1):
+        rows = read(data[:at] + b"\0" + data[at:], format)
+        assert payloads(rows) in ([], AB, AB[:1], AB[1:]), at
+        (bad_row,) = [row for row in rows if isinstance(row, BadRow)]
+        assert bad_row.error.values["what"] in ("nul", *also), at
+
+
 TWICE = (
     f"the header names the column 'a' twice: rename one of the columns 1 (A) and 2 (B): {REMEDIES['header']}"
 )
@@ -217,7 +236,7 @@ def test_invalid_value_is_reported_with_line_and_others_are_read(
 
 
 @pytest.mark.parametrize("format", ["json", "jsonl"])
-@pytest.mark.parametrize("value", [b"{bad}", b'"a\0b"', b"'a'", b"{]", b"01", b"tru"])
+@pytest.mark.parametrize("value", [b"{bad}", b"'a'", b"{]", b"01", b"tru"])
 def test_malformed_json_is_reported_with_line_and_others_are_read(format: str, value: bytes) -> None:
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
