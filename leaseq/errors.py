@@ -44,15 +44,22 @@ class Invalid(LeaseqError):
 
     ``field`` names it, ``rule`` is the name of the rule that it breaks, and ``values`` are what the rule's
     sentence mentions, as JSON: see `leaseq.sentences`. ``errors`` maps the path of each answer that doesn't
-    fit the queue's form to what is wrong with it, and is empty otherwise.
+    fit the queue's form to what is wrong with it, ``refusals`` to an Invalid of its own, with the rule; both
+    are empty otherwise.
     """
 
     def __init__(
-        self, field: str, rule: str, /, *, errors: Mapping[str, str] | None = None, **values: Any
+        self, field: str, rule: str, /, *, errors: Mapping[str, str | Invalid] | None = None, **values: Any
     ) -> None:
         self.tell(rule, **values)
         self.field = field
-        self.errors: dict[str, str] = dict(errors or {})
+        self.errors: dict[str, str] = {
+            path: str(error.args[0] if isinstance(error, Invalid) else error)
+            for path, error in (errors or {}).items()
+        }
+        self.refusals: dict[str, Invalid] = {
+            path: error for path, error in (errors or {}).items() if isinstance(error, Invalid)
+        }
 
     @property
     def limit(self) -> str:
@@ -132,14 +139,17 @@ class ServerUnavailable(LeaseqError):
     """The server could not be reached, or the connection broke. Calls work again when it is back.
     ``taken``: the server made the change, but did not confirm it as the policy's ``durable`` requires."""
 
-    def __init__(self, message: str, *, taken: bool = False) -> None:
-        super().__init__(message)
+    def __init__(self, rule: str, *, taken: bool = False, **values: Any) -> None:
+        self.tell(rule, **values)
         self.taken = taken
 
 
 class ServerRefused(LeaseqError):
     """The server answered with an error: it is out of memory or read-only, the user lacks a permission, or a
     script failed."""
+
+    def __init__(self, rule: str, **values: Any) -> None:
+        self.tell(rule, **values)
 
 
 class QueueUnreadable(ServerRefused):

@@ -14,6 +14,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.names import nearest
 from leaseq.schema_size import OPTIONS, SchemaSize, measure
+from leaseq.sentences.library import ANSWERS
 from leaseq.validation import dump_json, is_same_json
 
 Conditions: TypeAlias = Mapping[str, Sequence[Json]]
@@ -47,13 +48,6 @@ def conditions_of(form: Json) -> dict[str, Conditions]:
         name: {other: _as_list(answer) for other, answer in conditions.items()}
         for name, conditions in when.items()
     }
-
-
-def condition_in_words(conditions: Conditions) -> str:
-    return " and ".join(
-        f"{name} is {' or '.join(json.dumps(value, ensure_ascii=False) for value in values)}"
-        for name, values in conditions.items()
-    )
 
 
 def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
@@ -128,7 +122,8 @@ __all__ = [
 
 MAX_ERRORS = 100
 MAX_ERROR = 300
-"""The largest number of errors reported for one result, and the maximum length of each."""
+"""The largest number of errors reported for one result, and the maximum length of an answer's path."""
+_MAX_LIMIT = 200  # characters of what a question allows, in an error
 
 # Above this number of checks, not all errors of a result are listed: each error takes up to 5 kB.
 _MAX_LISTED_CHECKS = 5_000
@@ -189,18 +184,20 @@ def check_result(form: Json, result: Json) -> None:
     _check_lengths(size, result)
     if validator.is_valid(result):
         return
-    errors: dict[str, str] = {}
+    refusals: dict[str, Invalid] = {}
     conditions = conditions_of(form)
     for error in _errors(validator, size.checks, result):
         path = ".".join(str(step) for step in error.instance_path)
-        message = _message(error, conditions)
-        errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])
-        if len(errors) == MAX_ERRORS:
+        path = (path or _missing_member(error) or "result")[:MAX_ERROR]
+        refusals.setdefault(path, _refusal(path, error, conditions))
+        if len(refusals) == MAX_ERRORS:
             break
-    if not errors:
-        errors["result"] = "it does not fit, and is too long to say where"
-    first_error = next(iter(errors.items()))
-    raise Invalid("result", "form", question=first_error[0], why=first_error[1], errors=errors)
+    raise _misfit(refusals or {"result": Invalid("result", "answer", what="somewhere")})
+
+
+def _misfit(refusals: dict[str, Invalid]) -> Invalid:
+    question, refusal = next(iter(refusals.items()))
+    return Invalid("result", "form", question=question, why=str(refusal.args[0]), errors=refusals)
 
 
 def _check_lengths(size: SchemaSize, result: Json) -> None:
@@ -215,11 +212,8 @@ def _check_lengths(size: SchemaSize, result: Json) -> None:
     name = costs.question_too_long(lengths)
     if name is None:
         return
-    limit = (
-        f"at most {costs.max_length(name):,} characters, less where other answers are long, since the form "
-        f"matches a pattern on them; this has {lengths[name]:,}"
-    )
-    raise Invalid("result", "form", question=name[:MAX_ERROR], why=limit, errors={name[:MAX_ERROR]: limit})
+    path, maximum = name[:MAX_ERROR], costs.max_length(name)
+    raise _misfit({path: Invalid(path, "answer", what="length", maximum=maximum, count=lengths[name])})
 
 
 def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:
@@ -240,13 +234,27 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     return []
 
 
-def _message(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]) -> str:
+def _refusal(
+    path: str, error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]
+) -> Invalid:
+    keyword, value = error.kind.name, error.instance
+    if keyword in ANSWERS:
+        return Invalid(path, "answer", what=keyword, limit=_short(error.kind.value), value=value)
     if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
-        return error.message
+        return Invalid(path, "answer", what="keyword", keyword=keyword, value=value)
     condition = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
     if condition is None:
-        return "is not allowed: leave it out"
-    return f"is hidden by its condition ({condition_in_words(condition)}): leave it out"
+        return Invalid(path, "answer", what="none")
+    answers = (
+        ", ".join(json.dumps(answer, ensure_ascii=False) for answer in list) for list in condition.values()
+    )
+    condition_text = "; ".join(map("{}: {}".format, condition, answers))
+    return Invalid(path, "answer", what="hidden", condition=condition_text)
+
+
+def _short(limit: Json) -> Json:
+    text = json.dumps(limit, ensure_ascii=False)
+    return limit if len(text) <= _MAX_LIMIT else f"{text[: _MAX_LIMIT - 1]}…"
 
 
 def version(form: Json) -> str:

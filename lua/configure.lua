@@ -22,8 +22,7 @@ if is_new and expected_version then return { 'no-queue' } end
 if expected_version and policy_version() ~= expected_version then return { 'changed' } end
 if is_new and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
 if is_new and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
-  return redis.error_reply('-RESTORING this queue is being restored from a backup, and can be used once that is done. Where it '
-    .. 'was interrupted, run the restore again, or delete the queue')
+  return redis.error_reply('-RESTORING')
 end
 
 local function limits()

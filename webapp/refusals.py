@@ -75,6 +75,12 @@ def reason_of(error: Invalid) -> str:
     return _sentence(error.rule, error.values)
 
 
+def reasons_by_field(error: Invalid) -> dict[str, str]:
+    """What is wrong with each answer; if the error is of none of them, what is wrong with its own field."""
+    reasons = error.errors | {path: reason_of(refusal) for path, refusal in error.refusals.items()}
+    return reasons or {error.field: reason_of(error)}
+
+
 def fault_in_words(row: BadRow) -> str:
     """The problem of a row of an imported file. The fields of its rules are columns of the file, which
     keep their names."""

@@ -434,10 +434,7 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
     try:
         return Policy(**values, **parse_rules(rules))
     except Invalid as error:
-        raise QueueUnreadable(
-            f"this queue's policy has a value of {error.field!r} that this version of leaseq does not know: "
-            "it needs a newer version of leaseq"
-        ) from None
+        raise QueueUnreadable("newer", what="value", name=error.field) from None
 
 
 def parse_rules(line: bytes) -> dict[str, Any]:
@@ -453,10 +450,7 @@ def parse_rules(line: bytes) -> dict[str, Any]:
                 raise ValueError(name)
             values[name] = FIELDS[name].check(FIELDS[name].load(text))
         except (ValueError, Invalid):
-            raise QueueUnreadable(
-                f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
-                "newer version of leaseq"
-            ) from None
+            raise QueueUnreadable("newer", what="rule", name=word) from None
     return values
 
 

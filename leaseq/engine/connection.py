@@ -82,14 +82,17 @@ class Translator:
 
     def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
-            raise ServerRefused(f"the server did not accept the user or password: {error}") from error
+            raise ServerRefused("server_refused", what="password", why=str(error)) from error
         message = message_of(error, script)
         if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
-            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
-        code, _, problem = message.partition(" ")
-        if code == "NEWER":  # from lua/lib/queue.lua
-            raise QueueUnreadable(problem) from error
-        raise ServerRefused(f"the server refused: {message}") from error
+            address = without_password(self._url)
+            raise ServerUnavailable("no_answer", what="server", address=address, why=message) from error
+        match message.split():
+            case ["NEWER", part, name]:  # from lua/lib/queue.lua
+                raise QueueUnreadable("newer", what=part, name=name) from error
+            case ["RESTORING"]:  # from lua/configure.lua
+                raise ServerRefused("restoring") from error
+        raise ServerRefused("server_refused", what="error", why=message) from error
 
 
 class Connection(Translator):

@@ -37,19 +37,13 @@ class Wait(NamedTuple):
         return pack((*self.mark.words, "")), pack(words)
 
     @property
-    def confirmers(self) -> str:
-        """A description of the servers that must confirm."""
-        return _confirmers(self.durable, self.quorum)
+    def values(self) -> dict[str, Any]:
+        """The values of an error about the confirmation."""
+        return {"what": self.durable, "quorum": self.quorum}
 
 
 def _command(durable: Durable, quorum: int) -> tuple[str, ...]:
     return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(quorum))
-
-
-def _confirmers(durable: Durable, quorum: int) -> str:
-    if durable == "fsync":
-        return "its disk"
-    return "a replica" if quorum == 1 else f"{quorum} of its replicas"
 
 
 def majority_of(replicas: int) -> int:
@@ -89,11 +83,7 @@ def exchange(
         if isinstance(error, Exception):
             raise _unconfirmed_error(wait, error)
     if _count(wait_reply) < wait.quorum:
-        raise ServerUnavailable(
-            f"the server made this change, but {wait.confirmers} did not confirm it within "
-            f"{wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
-            taken=True,
-        )
+        raise ServerUnavailable("unconfirmed", **wait.values, seconds=wait.milliseconds / 1000, taken=True)
     reply_parts: list[Any] = reply
     return reply_parts
 
@@ -111,13 +101,9 @@ def send_all(connection: Any, *commands: bytes) -> list[Any]:
 
 def _unconfirmed_error(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     message = message_of(error, wait.mark.script)
-    text = f"the server made this change, but {wait.confirmers} did not confirm it: {message}"
-    text += "; the call may be sent again"
     if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
-        return ServerUnavailable(text, taken=True)
-    return ServerRefused(
-        f"{text}. The policy's durable is {wait.durable!r}: docs/durability.md describes what that requires"
-    )
+        return ServerUnavailable("unconfirmed", **wait.values, why=message, taken=True)
+    return ServerRefused("unconfirmed", **wait.values, why=message)
 
 
 def _read(connection: Any) -> Any:
@@ -162,11 +148,7 @@ def check_fsync_again(ask: Callable[..., Any]) -> bool:
     config = _configuration(ask)
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        raise ServerRefused(
-            f"the policy's durable is 'fsync', but this server now has appendfsync {fsync}, with which it "
-            "may confirm writes that a power cut loses; nothing was changed. Set appendfsync always on the "
-            "server, or set the queue's durable to 'server'"
-        )
+        raise ServerRefused("durable", what="appendfsync_now", fsync=fsync)
     return fsync is not None
 
 

@@ -154,7 +154,8 @@ def _cluster(url: str, classes: Classes) -> Any:
     try:
         return classes.cluster.from_url(plain_url, **_options(classes))
     except FAILURES as error:  # redis-py asks a cluster for its slots immediately
-        raise ServerUnavailable(f"no answer from {without_password(url)}: {error}") from error
+        address = without_password(url)
+        raise ServerUnavailable("no_answer", what="server", address=address, why=str(error)) from error
 
 
 def without_password(url: str) -> str:

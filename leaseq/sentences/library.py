@@ -10,6 +10,17 @@ _IN_STATE = ("an item that is %(states)s", "'%(id)s', which is %(state)s")
 _WHEN = "when: an object that maps questions to an object of earlier questions and their answers"
 _FSYNC = "a server with appendfsync always, which 'fsync' needs"
 _COMMAND = "a server with %(command)s, which '%(durable)s' needs"
+_AGAIN = (
+    "%(why)s; the call may be sent again. docs/durability.md says what the policy's durable requires",
+    "the call may be sent again (%(seconds)s seconds were over)",
+)
+_NEWER = {
+    "schema": ("a queue", "one of schema %(name)s; nothing was changed"),
+    "field": ("a queue's policy", "one with the field '%(name)s'; nothing was changed"),
+    "rule": ("a queue's policy", "one with '%(name)s'"),
+    "value": ("a queue's policy", "one with another value of '%(name)s'"),
+    "accounts": ("accounts", "those of schema %(name)s"),
+}
 
 _PRESENT_STATES = {
     "held": "the same person holds it, under token %(now)s",
@@ -22,6 +33,32 @@ _PRESENT_STATES = {
     "dead": "it is dead",
     "attempts": "its attempts are used up",
 }
+
+_NO_OTHERS = Rule("only answers that the form asks for", "%(limit)s")
+
+ANSWERS: Final = {
+    "type": Rule("a value of the type %(limit)s"),
+    "enum": Rule("one of %(limit)s"),
+    "const": Rule("%(limit)s"),
+    "minLength": Rule("at least %(limit)s characters"),
+    "maxLength": Rule("at most %(limit)s characters"),
+    "pattern": Rule("text that matches %(limit)s"),
+    "format": Rule("text in the format %(limit)s"),
+    "minimum": Rule("at least %(limit)s"),
+    "maximum": Rule("at most %(limit)s"),
+    "exclusiveMinimum": Rule("more than %(limit)s"),
+    "exclusiveMaximum": Rule("less than %(limit)s"),
+    "multipleOf": Rule("a multiple of %(limit)s"),
+    "minItems": Rule("at least %(limit)s entries"),
+    "maxItems": Rule("at most %(limit)s entries"),
+    "uniqueItems": Rule("entries that differ"),
+    "minProperties": Rule("at least %(limit)s members"),
+    "maxProperties": Rule("at most %(limit)s members"),
+    "required": Rule("a value", ""),
+    "additionalProperties": _NO_OTHERS,
+    "unevaluatedProperties": _NO_OTHERS,
+}
+"""What an answer must be, by the keyword of the form's schema that it breaks."""
 
 RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     # calls
@@ -121,6 +158,18 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     # the policy and the form
     "one_alert": Rule("one rule for each measure", "two for %(measure)s", "leave one of them out"),
     "form": Rule(sentence="the result does not fit the queue's form: %(question)s: %(why)s"),
+    "answer": {
+        **ANSWERS,
+        "keyword": Rule("a value that fits the form's %(keyword)s"),
+        "none": Rule("no answer", "", "leave it out"),
+        "hidden": Rule("no answer, since it is asked only with %(condition)s", "", "leave it out"),
+        "length": Rule(
+            "at most %(maximum)s characters, less where other answers are long, since the form matches a "
+            "pattern on them",
+            "%(count)s",
+        ),
+        "somewhere": Rule("an answer that fits the form; this one is too long to say where it does not", ""),
+    },
     "form_member": Rule("%(part)s: only %(choices)s", "'%(name)s'", "did you mean %(near)s?"),
     "form_schema": {
         "type": Rule("ask: a type", "'%(name)s'", ("did you mean %(near)s?", "the types are %(choices)s")),
@@ -166,6 +215,31 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         "start one there with `leaseq up`, set %(data_variable)s to the directory of a running one, or set "
         "%(variable)s",
     ),
+    "no_answer": {
+        "server": Rule(sentence="no answer from %(address)s: %(why)s"),
+        "sentinel": Rule(sentence="no sentinel of %(address)s knows the primary of '%(service)s'"),
+    },
+    "server_refused": {
+        "error": Rule(sentence="the server refused: %(why)s"),
+        "password": Rule(sentence="the server did not accept the user or password: %(why)s"),
+    },
+    "unconfirmed": {
+        "fsync": Rule(sentence="the server made this change, but its disk did not confirm it", advice=_AGAIN),
+        "replica": Rule(sentence="the server made this change, but no replica confirmed it", advice=_AGAIN),
+        "majority": Rule(
+            sentence="the server made this change, but %(quorum)s of its replicas did not confirm it",
+            advice=_AGAIN,
+        ),
+    },
+    "restoring": Rule(
+        "a queue that is not being restored from a backup",
+        "one that is",
+        "wait until that is done; where it was interrupted, run the restore again, or delete the queue",
+    ),
+    "newer": {
+        part: Rule(f"{known} that this version of leaseq knows", got, "use a newer version of leaseq")
+        for part, (known, got) in _NEWER.items()
+    },
     "url_value": Rule("another value of the URL's option '%(name)s'", "one that it does not accept"),
     "durable": {
         "file": Rule(
@@ -177,6 +251,12 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
             _FSYNC,
             "one with appendfsync %(fsync)s, with which it may confirm writes that a power cut loses",
             "set appendfsync always on the server, or choose 'server'",
+        ),
+        "appendfsync_now": Rule(
+            _FSYNC,
+            "one that now has appendfsync %(fsync)s and may confirm writes that a power cut loses; "
+            "nothing was changed",
+            "set appendfsync always on the server, or set the queue's durable to 'server'",
         ),
         "config": Rule(
             _FSYNC,

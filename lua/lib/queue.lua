@@ -9,9 +9,7 @@ local keys = setmetatable({}, { __index = function(_, name) return PREFIX .. nam
 -- writes it. Fields: those of status.lua; `rules`, those of rules.lua; `now`, the time of the call or of the
 -- next change, in microseconds.
 local queue = {}
-local NEWER = '-NEWER this queue has %s, which this version of leaseq does not know: it changed nothing. '
-  .. 'Use a newer version of leaseq'
-local function newer_error(feature) return redis.error_reply(string.format(NEWER, feature)) end
+local function newer_error(part, name) return redis.error_reply('-NEWER ' .. part .. ' ' .. name) end
 
 -- Takes a time for the call that is later than the last one, so that the entries of a shelf are in order
 -- without looking at the last entry. If the server's clock was set back (by a failover or an operator),
@@ -31,9 +29,9 @@ function queue.open(read_only, new_status)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
   line = line or new_status
   if not line then return { 'no-queue', redis.call('EXISTS', keys.deleted) } end -- 1: it was deleted
-  if not status.parse(line, queue) then return newer_error('schema ' .. string.match(line, '^v?(%S*)')) end
+  if not status.parse(line, queue) then return newer_error('schema', string.match(line, '^v?(%S*)')) end
   local rule_values, unknown_name = rules.parse(rules_line or '')
-  if not rule_values then return newer_error('the policy field ' .. unknown_name) end
+  if not rule_values then return newer_error('field', unknown_name) end
   queue.line, queue.rules = line, rule_values
   local time = ARGV[1] == '' and redis.call('TIME')
   queue.now = time and time[1] * 1000000 + time[2] or tonumber(ARGV[1]) or 0

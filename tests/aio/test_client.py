@@ -14,7 +14,7 @@ from leaseq.engine.aio import pooled_connection
 from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Server
 from tests.support.ports import free_port
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 
 
 async def wait_until_in_line(queue: leaseq.aio.Queue) -> None:
@@ -196,7 +196,7 @@ def test_connection_error_is_raised_as_server_unavailable(url: str) -> None:
 def test_error_counts_sentinels_that_do_not_answer() -> None:
     async def run_calls() -> None:
         async with leaseq.aio.connect("redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster") as client:
-            with pytest.raises(leaseq.ServerUnavailable, match="2 of 2 sentinels did not answer"):
+            with raises(leaseq.ServerUnavailable, "no_answer", "2 of 2 sentinels did not answer"):
                 await client.ping()
 
     asyncio.run(run_calls())

@@ -13,6 +13,7 @@ import leaseq
 from leaseq.engine.aio.notifications import Listener, wait_for
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
+from tests.support.refused import unavailable
 from tests.support.waiting import TIMEOUT
 
 
@@ -29,7 +30,7 @@ def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
 
         async def attempt(_name: str, _woken: bool) -> leaseq.Lease:
             stop.set()
-            raise leaseq.ServerUnavailable("away")
+            raise unavailable()
 
         with pytest.raises(leaseq.ServerUnavailable):
             await wait_for(listener, [waiter], TIMEOUT, [attempt])

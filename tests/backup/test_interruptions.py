@@ -23,6 +23,7 @@ from tests.backup.conftest import MakeBackup
 from tests.backup.test_round_trip import queue_view, stored_contents, work_at_random
 from tests.conftest import Clock, Server
 from tests.support.leases import take
+from tests.support.refused import raises
 from tests.support.script_calls import replace_calls
 
 
@@ -81,7 +82,7 @@ def test_killed_restore_is_completed_by_second_run(
         with pytest.raises(leaseq.QueueNotFound):
             target_queue.stats()
         assert target_queue.find_policy() is None
-        with pytest.raises(leaseq.ServerRefused, match="is being restored from a backup"):
+        with raises(leaseq.ServerRefused, "restoring"):
             target_queue.enqueue({})
         file.seek(0)
     backup.restore(other, file, clock=clock)
@@ -142,7 +143,7 @@ def test_partially_restored_queue_can_be_deleted(
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
-    with pytest.raises(leaseq.ServerRefused, match="run the restore again, or delete the queue"):
+    with raises(leaseq.ServerRefused, "restoring"):
         target_queue.enqueue({})
     target_queue.delete()
     assert [*other.redis.scan_iter(match=of_queue(timed_queue.name))] == [
@@ -259,7 +260,7 @@ def test_backup_of_unreadable_queue_fails(server: Server, unreadable_queue: leas
 def test_backup_without_permission_for_accounts_fails(server: Server, make_backup: MakeBackup) -> None:
     """The tests use the library's user of the server, which may not read the web app's keys."""
     server.redis.lpush(keys_of_accounts.notices_key("ann"), "{}")
-    with pytest.raises(leaseq.ServerRefused, match="no permissions"):
+    with raises(leaseq.ServerRefused, "server_refused", "no permissions"):
         make_backup()
 
 

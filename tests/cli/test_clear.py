@@ -157,9 +157,7 @@ def test_clear_skips_unreadable_queue_and_exits_1(
     for words in (["--all"], [unreadable_queue.name, queue_name]):
         result = call("clear", *words)
         assert result.exit_code == 1, "so that a timer unit reports the failure"
-        assert (
-            f"leaseq: queue {unreadable_queue.name!r} was left out: this queue has schema " in result.stderr
-        )
+        assert f"leaseq: queue {unreadable_queue.name!r} was left out: " in result.stderr
         assert f"{queue_name}: " in result.stdout
     assert queue.stats().inbound == 1
 

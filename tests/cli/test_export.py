@@ -17,6 +17,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.support.leases import not_none
+from tests.support.refused import unavailable
 
 
 def work(queue: leaseq.Queue, count: int) -> None:
@@ -195,11 +196,11 @@ def test_interrupted_export_leaves_no_partial_file(
 
     def break_off(queue: leaseq.Queue, **options: Any) -> Any:
         yield next(iter(answers(queue, **options)))
-        raise leaseq.ServerUnavailable("the server went away")
+        raise unavailable()
 
     monkeypatch.setattr(leaseq.Queue, "answers", break_off)
     result = call("export", new_queue.name, str(tmp_path / "a.jsonl"))
-    assert (result.exit_code, result.stderr) == (1, "leaseq: the server went away\n")
+    assert (result.exit_code, result.stderr) == (1, f"leaseq: {unavailable()}\n")
     assert list(tmp_path.iterdir()) == []
 
 

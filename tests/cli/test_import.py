@@ -16,6 +16,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.cli.queue_contents import inbound_payloads
+from tests.support.refused import unavailable
 
 
 @pytest.mark.parametrize(
@@ -172,14 +173,14 @@ def test_interrupted_import_reports_number_of_added_items(
     def break_off(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) > 2:
-            raise leaseq.ServerUnavailable("the server went away")
+            raise unavailable()
         return enqueue_many(queue, items, **options)
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
     result = call("import", new_queue.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
     assert result.exit_code == 1
     assert result.stderr == (
-        "leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: the server went away\n"
+        f"leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: {unavailable()}\n"
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call
 from tests.cli.queue_contents import inbound_payloads
+from tests.support.refused import unavailable
 from tests.transfer import corpus
 
 
@@ -113,13 +114,13 @@ def test_interrupted_import_reports_effects_of_quotes(
     call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_off(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
-        raise leaseq.ServerUnavailable("the server went away")
+        raise unavailable()
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
     result = call("import", new_queue.name, "-", "--format", "tsv", input=b'a\n"x"\n')
     assert result.stderr.splitlines() == [
         "1 field was unquoted: --quotes none keeps the quotes",
-        "leaseq: the server went away",
+        f"leaseq: {unavailable()}",
     ]
 
 

@@ -88,10 +88,8 @@ def test_queue_with_unknown_policy_field_is_error(scratch_server: Any) -> None:
     scratch_server.config_set("appendfsync", "no")
     findings = findings_of(url_of(scratch_server))
     assert {"queue-unreadable", "durable"} <= set(findings), "the other queues are checked anyway"
-    assert (
-        "error: holds the queue a-new, which this version of leaseq can't read: this queue has the policy "
-        "field a_rule_of_tomorrow, which this version of leaseq does not know"
-    ) in findings["queue-unreadable"]
+    assert "error: holds the queue a-new" in findings["queue-unreadable"]
+    assert "'a_rule_of_tomorrow'" in findings["queue-unreadable"]
 
 
 @pytest.mark.parametrize(("count", "suffix"), [(5, ""), (6, " and 1 more"), (8, " and 3 more")])

@@ -11,6 +11,7 @@ import redis
 from leaseq.doctor.rights import DOCTOR, LIBRARY, PAGES, TEST_COMMANDS, rules
 from tests.doctor.reports import findings_of, report_of, url_of
 from tests.support.leases import not_none
+from tests.support.refused import raises
 
 USERS = ("dry", "trying")
 
@@ -147,5 +148,5 @@ def test_number_of_replicas_is_unknown_without_info(server_with_users: redis.Red
 def test_wrong_password_raises_server_refused(server_with_users: redis.Redis) -> None:
     import leaseq
 
-    with pytest.raises(leaseq.ServerRefused, match="user or password"):
+    with raises(leaseq.ServerRefused, "server_refused", what="password"):
         report_of(url_of(server_with_users, "dry").replace(":pw@", ":wrong@"))

@@ -75,7 +75,7 @@ class RestQueue:
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             self.retries += 1
-            raise leaseq.ServerUnavailable(f"no answer: {error!r}") from error
+            raise leaseq.ServerUnavailable("no_answer", what="server", address="", why=repr(error)) from error
         return _decode(response.status, json.loads(content) if content else None)
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def _decode(status: int, body: Any) -> Any:
     if status < 300:
         return body
     if status == 503 or body["code"] == "in-progress":
-        raise leaseq.ServerUnavailable(body["detail"])
+        raise leaseq.ServerUnavailable(body["rule"], **body["values"])
     if body["code"] == "lease-lost":
         item: Any = SimpleNamespace(id=body["id"], state=body["state"])
         raise leaseq.LeaseLost(body["rule"], item=item, answer_kept=body["answer_kept"], **body["values"])

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-import pytest
-
 import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import QUEUES, Keys
@@ -18,6 +16,7 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.engine import server_contents
 from tests.support.leases import take
 from tests.support.processes import LEASEQ, environment
+from tests.support.refused import raises
 from tests.support.waiting import eventually
 
 KEYS = 8_000  # enough for a deletion in many steps
@@ -59,7 +58,7 @@ def test_killed_deletion_hides_the_queue_and_is_completed_later(
             lease = fill_queue(client, queue.name)
             is_left = kill_midway(client, server.url, queue, dice.random())
             midway_count += is_left
-            with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+            with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue"):
                 queue.finish(lease, {})
             if number % 2:  # otherwise the enqueue completes the deletion
                 if is_left:

@@ -18,6 +18,7 @@ from tests.faults.judge import all_items, find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, environment
+from tests.support.refused import raises
 from tests.support.waiting import eventually, retry_while_unavailable
 
 PAGE = 4096
@@ -156,7 +157,7 @@ def test_supervisor_reports_full_disk_and_recovers_when_there_is_room(disk: Disk
         queue.enqueue({"n": 1}, id="one")
         disk.give_room(0)
         for seconds in ("0.5", "1"):  # the supervisor retries while there is no room
-            with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
+            with raises(leaseq.ServerUnavailable, "no_answer", "server.sock"):
                 queue.enqueue({"n": 2})
             restart_notice = f"leaseq: server ended with exit code 1; starting it again in {seconds} s: "
             line = process.stderr.readline()
@@ -206,7 +207,7 @@ def test_write_refused_for_full_disk_raises_server_refused(seed: int, disk: Disk
         people.wait_for_grants(40)
         disk.give_room(1000)
         queue = leaseq.Queue(leaseq.connect(server.url), "full")
-        with pytest.raises(leaseq.ServerRefused, match="No space left on device"):
+        with raises(leaseq.ServerRefused, "server_refused", "No space left on device"):
             write_without_end(queue)
         assert queue.stats().counters["enqueued"] > 0
         disk.give_room()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 
-import pytest
 import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
+from tests.support.refused import raises
 from tests.support.waiting import eventually
 
 MARGIN = 50_000  # bytes above the used memory: room for a few more items
@@ -21,7 +21,7 @@ def fill_memory(server: redis.Redis, queue: leaseq.Queue) -> None:
     """Enqueue until the server accepts no more items; then it stays full, whatever a connection or script
     frees."""
     server.config_set("maxmemory", server.info("memory")["used_memory"] + MARGIN)
-    with pytest.raises(leaseq.ServerRefused, match=r"the server refused: .*used memory > 'maxmemory'"):
+    with raises(leaseq.ServerRefused, "server_refused", "used memory > 'maxmemory'"):
         queue.enqueue_many({"text": "x" * 200, "n": n} for n in range(10_000))
     server.config_set("maxmemory", server.info("memory")["used_memory"] // 2)
 
@@ -67,7 +67,7 @@ def test_full_memory_refuses_new_items_and_loses_nothing(seed: int, rounds: int)
             work_all_leases(second_queue, leases)
             assert second_queue.stats().finished == 4
             eventually(lambda: people.queue.stats().inbound == 0, "all that waits is handed out")
-            with pytest.raises(leaseq.ServerRefused, match="maxmemory"):
+            with raises(leaseq.ServerRefused, "server_refused", "maxmemory"):
                 second_queue.enqueue({})
             server.config_set("maxmemory", 0)
             assert second_queue.enqueue({}).added

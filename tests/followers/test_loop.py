@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from leaseq.errors import ServerUnavailable
 from leaseq.followers import Loop, Wait
+from tests.support.refused import unavailable
 
 log = logging.getLogger("tests.followers")
 
@@ -115,7 +115,7 @@ def test_outage_is_logged_once_and_the_loop_goes_on(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.followers.loop.RETRY_SECONDS", 0.001)
-    steps = Steps(a=[ServerUnavailable("it is away")] * 3 + [True], b=[])
+    steps = Steps(a=[unavailable()] * 3 + [True], b=[])
     opened: list[bool] = []
 
     @contextmanager

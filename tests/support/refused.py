@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from leaseq import Invalid
+from leaseq import Invalid, LeaseqError, ServerUnavailable
+
+E = TypeVar("E", bound=LeaseqError)
+
+
+def unavailable() -> ServerUnavailable:
+    """The error of a server that does not answer."""
+    return ServerUnavailable("no_answer", what="server", address="redis://away", why="it is away")
+
+
+@contextmanager
+def raises(kind: type[E], rule: str, why: str = "", **values: Any) -> Iterator[pytest.ExceptionInfo[E]]:
+    """Expect an error of this kind and rule with, as far as they are given, these values. ``why`` is part of
+    what another program said."""
+    with pytest.raises(kind) as error:
+        yield error
+    assert error.value.rule == rule
+    assert why.lower() in str(error.value.values.get("why", "")).lower()
+    assert {name: error.value.values.get(name) for name in values} == values
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from leaseq import Invalid, transfer
 from leaseq.errors import ServerUnavailable
 from leaseq.models import Answer, EnqueuedMany
 from leaseq.transfer import BadRow, ImportResult, NewItem
+from tests.support.refused import unavailable
 from tests.transfer.test_writing import answer
 
 BAD = Invalid("row", "row", what="nul")
@@ -31,7 +32,7 @@ class CollectingTarget:
     def enqueue_many(self, items: Iterable[NewItem], *, on_conflict: object = None) -> EnqueuedMany:
         batch = list(items)
         if self._breaks_after is not None and self.count + len(batch) > self._breaks_after:
-            raise ServerUnavailable("the server went away")
+            raise unavailable()
         self.count += len(batch)
         if self._keep:
             self.items += batch
@@ -175,7 +176,7 @@ def test_interrupted_export_keeps_the_existing_file(tmp_path: Path) -> None:
 def _break_off(path: Path) -> None:
     with transfer.whole_file(path) as stream:
         stream.write(b"half")
-        raise ServerUnavailable("gone")
+        raise unavailable()
 
 
 def test_check_counts_readable_rows_and_returns_the_first_bad_rows() -> None:

@@ -62,29 +62,29 @@ def test_answer_must_contain_exactly_the_questions_asked(
 
 
 @pytest.mark.parametrize(
-    ("result", "name", "message"),
+    ("result", "name", "values"),
     [
         (
             {"about": "delivery", "why": "no reason"},
             "why",
-            'is hidden by its condition (about is "refund" or "abuse"): leave it out',
+            {"what": "hidden", "condition": 'about: "refund", "abuse"'},
         ),
         (
             {"about": "refund", "why": "late", "who": "ann"},
             "who",
-            'is hidden by its condition (tags is "angry" and why is "somebody"): leave it out',
+            {"what": "hidden", "condition": 'tags: "angry"; why: "somebody"'},
         ),
-        ({"about": "delivery", "never": 1}, "never", "is not allowed: leave it out"),
+        ({"about": "delivery", "never": 1}, "never", {"what": "none"}),
     ],
 )
 def test_answer_to_a_question_not_asked_is_refused_with_reason(
-    result: dict[str, Any], name: str, message: str
+    result: dict[str, Any], name: str, values: dict[str, str]
 ) -> None:
     properties: Any = ASK["properties"]
     form = {**FORM, "ask": {**ASK, "properties": {**properties, "never": False}}}
     with pytest.raises(leaseq.Invalid) as error:
         check_result(form, result)
-    assert error.value.errors[name] == message
+    assert error.value.refusals[name].values == values
 
 
 @pytest.mark.parametrize(

@@ -39,14 +39,14 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     leaseq.QueueNotFound("reviews"),
     leaseq.QueueExists("reviews"),
     leaseq.PolicyChanged("reviews", leaseq.Policy(holds=2, form={"show": ["text"]})),
-    leaseq.ServerUnavailable("no confirmation", taken=True),
-    leaseq.ServerRefused("out of memory"),
-    leaseq.QueueUnreadable("this queue has schema 9"),
+    leaseq.ServerUnavailable("unconfirmed", what="fsync", seconds=1, taken=True),
+    leaseq.ServerRefused("server_refused", what="error", why="OOM"),
+    leaseq.QueueUnreadable("newer", what="schema", name="9"),
     ChildFailed("it ended"),
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
-    UnreadableQueues("ann", {"reviews": leaseq.QueueUnreadable("this queue has schema 9")}),
+    UnreadableQueues("ann", {"reviews": leaseq.QueueUnreadable("newer", what="schema", name="9")}),
     AccountNotLinked(
         Person("ann", "manager", ("fr",), "", False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))
     ),

@@ -14,6 +14,7 @@ from leaseq.webhooks.process import Sender
 from tests.conftest import Server
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver, forget_webhooks, sending
+from tests.support.refused import raises
 from tests.support.waiting import eventually
 from tests.webhooks.conftest import LOOPBACK, Hooks, add_hook_with_delivery
 
@@ -206,7 +207,7 @@ def test_waiting_delivery_is_not_sent_to_a_removed_endpoint(hooks: Hooks, receiv
     feeder.feed()
     assert hooks.log(hook.endpoint) == []
     assert receiver.requests == []
-    with pytest.raises(webhooks.EndpointNotFound, match="leaseq webhook list") as error:
+    with raises(webhooks.EndpointNotFound, "not_found", what="endpoint") as error:
         hooks.endpoints.secrets(hook.endpoint.id, hooks.now())
     assert error.value.id == hook.endpoint.id
 

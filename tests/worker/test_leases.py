@@ -13,6 +13,7 @@ import leaseq
 from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
 from tests.support.leases import not_none
+from tests.support.refused import unavailable
 from tests.support.waiting import eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
@@ -201,13 +202,13 @@ def test_all_items_already_held_are_handled_before_new_items(
     assert queue.stats().counters["expired"] == 0
 
 
-@pytest.mark.parametrize("error", [leaseq.ServerUnavailable, leaseq.ServerRefused])
+@pytest.mark.parametrize("error", [unavailable(), leaseq.ServerRefused("restoring")])
 def test_lease_from_a_lost_reply_is_handled(
     queue: leaseq.Queue,
     start: Start,
     handle: HeldFunction,
     monkeypatch: pytest.MonkeyPatch,
-    error: type[leaseq.LeaseqError],
+    error: leaseq.LeaseqError,
 ) -> None:
     """A reply is lost if no replica confirmed it, for instance. The worker may hold more items, so another
     reserve returns other items."""
@@ -218,7 +219,7 @@ def test_lease_from_a_lost_reply_is_handled(
     def lose_reply(self: leaseq.Queue, person: str, **options: Any) -> leaseq.Lease | None:
         lease = reserve(self, person, **options)
         if lease is not None and next(losses, False):
-            raise error("a reply was lost")
+            raise error
         return lease
 
     monkeypatch.setattr(leaseq.Queue, "reserve", lose_reply)

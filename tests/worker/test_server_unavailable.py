@@ -11,6 +11,7 @@ import pytest
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.worker.outcomes import Retry
+from tests.support.refused import unavailable
 from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
@@ -46,7 +47,7 @@ def test_worker_waits_for_server_and_loses_nothing(
 def test_call_is_given_up_after_repeated_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server refuses a call if it has no memory, or the worker's user lacks the right, for instance."""
     monkeypatch.setattr("leaseq.worker.outcomes._RETRY", (0.001, 0.001))
-    errors = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
+    errors = chain([unavailable()] * 20, [leaseq.ServerRefused("restoring")] * 20)
 
     def call() -> None:
         for error in errors:
@@ -71,7 +72,7 @@ class RecordedWaits(threading.Event):
 
 def test_waits_between_calls_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.worker.outcomes._RETRY", (1, 5))
-    errors, waits = [leaseq.ServerUnavailable("away")] * 6, RecordedWaits()
+    errors, waits = [unavailable()] * 6, RecordedWaits()
 
     def call() -> None:
         if errors:

@@ -175,7 +175,8 @@ class _Startup:
         except leaseq.ServerUnavailable as error:
             if self._embedded is None or self._embedded.is_answering():
                 raise
-            raise leaseq.ServerUnavailable(f"{error}: {self._embedded.end_reason()}") from None
+            why = f"{error.values['why']}: {self._embedded.end_reason()}"
+            raise leaseq.ServerUnavailable(error.rule, **{**error.values, "why": why}) from None
         finally:
             client.close()
         return f"{self._web}/setup?token={token}" if token else None

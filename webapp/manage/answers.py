@@ -26,7 +26,7 @@ from leaseq.webapp.forms.parsing import errors_at, inputs_of
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
-from leaseq.webapp.refusals import in_words, reason_of
+from leaseq.webapp.refusals import in_words, reasons_by_field
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.matching import at_path, condition, words_of
 from leaseq.webapp.security.authorization import needs
@@ -436,7 +436,7 @@ def correct(q: str, id: str) -> Response | tuple[str, int]:
         )
     except Invalid as error:
         input = form_view_of(queue.policy.form).submitted_input(request.form)
-        errors = error.errors or {error.field: reason_of(error)}
+        errors = reasons_by_field(error)
         return _correction(queue, queue.get(id), token, input, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
     return redirect_to_item(q, id)

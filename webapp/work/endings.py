@@ -18,7 +18,7 @@ from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms.changes import with_gone
 from leaseq.webapp.forms.parsing import draft_of
-from leaseq.webapp.refusals import reason_of
+from leaseq.webapp.refusals import reasons_by_field
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.services import leases
 from leaseq.webapp.serving.bodies import strict_request, whole_number
@@ -255,7 +255,7 @@ def finish(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        return show_errors(queue, id, token, error.errors or {error.field: reason_of(error)})
+        return show_errors(queue, id, token, reasons_by_field(error))
     if not outcome.replayed:
         today += figures
     remember_act(q, id, token, "finish late" if outcome.late else "finish")

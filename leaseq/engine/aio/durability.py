@@ -3,7 +3,6 @@
 
 The wait is sent in the same packet as the write, on the same connection, since the server waits only for
 writes on that connection. See ``docs/decisions/0006-durable.md``."""
-# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -58,10 +57,7 @@ async def exchange(
         if isinstance(error, Exception):
             raise _unconfirmed_error(wait, error)
     if _count(wait_reply) < wait.quorum:
-        raise ServerUnavailable(
-            f"the server made this change, but {wait.confirmers} did not confirm it within {wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
-            taken=True,
-        )
+        raise ServerUnavailable("unconfirmed", **wait.values, seconds=wait.milliseconds / 1000, taken=True)
     reply_parts: list[Any] = reply
     return reply_parts
 
@@ -113,9 +109,7 @@ async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
     config = await _configuration(ask)
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        raise ServerRefused(
-            f"the policy's durable is 'fsync', but this server now has appendfsync {fsync}, with which it may confirm writes that a power cut loses; nothing was changed. Set appendfsync always on the server, or set the queue's durable to 'server'"
-        )
+        raise ServerRefused("durable", what="appendfsync_now", fsync=fsync)
     return fsync is not None
 
 

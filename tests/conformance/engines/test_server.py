@@ -19,7 +19,7 @@ from tests.faults.people import RULES, crowd
 from tests.support.awaited_queue import LoopThread
 from tests.support.engines import Engine
 from tests.support.leases import not_none
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 from tests.support.waiting import eventually
 
 AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
@@ -171,7 +171,7 @@ def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
     status = server.hget(ledger, "status")
     assert status is not None
     server.hset(ledger, "status", f"v{SCHEMA + 1} {status.decode()}")
-    with pytest.raises(leaseq.ServerRefused, match=f"schema {SCHEMA + 1}"):
+    with raises(leaseq.ServerRefused, "newer", what="schema", name=str(SCHEMA + 1)):
         queue.reserve("ann")
 
 

@@ -15,7 +15,7 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.support.leases import not_none
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -130,7 +130,7 @@ def test_remove_deletes_all_data_of_item(
 
     timed_queue.remove("one", by="meg")
 
-    with pytest.raises(leaseq.ItemNotFound, match="has no item 'one'"):
+    with raises(leaseq.ItemNotFound, "not_found", what="item", id="one"):
         timed_queue.get("one")
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.remove("one")

@@ -10,6 +10,7 @@ from leaseq import Policy
 from leaseq.engine.keys import QUEUES, Keys
 from leaseq.policy import TEXTS
 from tests.conftest import Server
+from tests.support.refused import raises
 
 
 def test_new_queue_has_default_policy(queue: leaseq.Queue) -> None:
@@ -179,7 +180,7 @@ def test_configure_with_outdated_expected_policy_is_refused(queue: leaseq.Queue,
     policy = queue.policy
     assert leaseq.Queue(server.client, queue.name).configure(expected=policy, holds=2).holds == 2
     events = len(queue.journal())
-    with pytest.raises(leaseq.PolicyChanged, match="changed in the meantime") as error:
+    with raises(leaseq.PolicyChanged, "policy_changed") as error:
         queue.configure(expected=policy, max_attempts=9)
     assert error.value.policy == queue.policy == policy.updated({"holds": 2})
     assert len(queue.journal()) == events
@@ -248,7 +249,7 @@ def test_form_accepts_every_property_of_shown_field(queue: leaseq.Queue) -> None
 
 def test_create_only_refuses_existing_queue(queue: leaseq.Queue) -> None:
     assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
-    with pytest.raises(leaseq.QueueExists, match="there is already a queue") as error:
+    with raises(leaseq.QueueExists, "taken", what="queue") as error:
         queue.configure(create_only=True, holds=3)
     assert error.value.queue == queue.name
     with pytest.raises(leaseq.QueueExists):

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-import pytest
-
 import leaseq
 from leaseq import Alert
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.clear.alerts import alert_events, fill, raised_alerts, remove
+from tests.support.refused import raises
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -134,7 +133,7 @@ def test_a_raised_alert_of_a_newer_version_is_left_alone(timed_queue: leaseq.Que
     timed_queue.clear()
     assert raised_alerts(timed_queue) == ["waiting>1", "tomorrow>5"]
     assert alert_events(timed_queue) == [("alert.raised", "waiting", 1, 2)]
-    with pytest.raises(leaseq.QueueUnreadable, match=r"a value of 'alerts'.*newer version"):
+    with raises(leaseq.QueueUnreadable, "newer", what="value", name="alerts"):
         _ = timed_queue.policy
     server.redis.delete(ledger)  # other tests read all queues
 

@@ -14,6 +14,7 @@ from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.support.leases import not_none, take, wait_and_take
+from tests.support.refused import raises
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_unavailable_server_is_named_and_work_resumes_after_restart(own_server: 
         lambda: leaseq.queues(client),
     )
     for call in calls:
-        with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
+        with raises(leaseq.ServerUnavailable, "no_answer", "server.sock"):
             call()
     own_server.start()
     assert queue.finish(lease, {}) == leaseq.Finished("one", late=False, replayed=False)
@@ -88,7 +89,7 @@ def test_client_recovers_after_many_closed_connections(server: Server, queue: le
 
 def test_missing_socket_raises_server_unavailable() -> None:
     queue = leaseq.Queue(leaseq.connect("unix:///nowhere/server.sock"), "q")
-    with pytest.raises(leaseq.ServerUnavailable, match=r"/nowhere/server\.sock"):
+    with raises(leaseq.ServerUnavailable, "no_answer", "/nowhere/server.sock"):
         queue.reserve("ann")
 
 
@@ -121,7 +122,7 @@ def test_full_memory_refuses_new_items_but_allows_work(own_server: EmbeddedServe
         lambda: queue.enqueue_many([{}]),
         lambda: leaseq.Queue(client, "new").configure(),
     ):
-        with pytest.raises(leaseq.ServerRefused, match="maxmemory"):
+        with raises(leaseq.ServerRefused, "server_refused", "maxmemory"):
             call()
     assert queue.stats().inbound == before.inbound
 
@@ -150,7 +151,7 @@ def test_reserve_on_read_only_server_is_refused(own_server: EmbeddedServer) -> N
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
     raw(client).replicaof("127.0.0.1", "1")
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)read.?only"):
+    with raises(leaseq.ServerRefused, "server_refused", "read"):
         queue.reserve("ann")
     assert queue.get("one").state == "inbound"
     raw(client).replicaof("NO", "ONE")
@@ -186,7 +187,7 @@ def test_delete_without_unlink_permission_leaves_queue_unchanged(own_server: Emb
     queue.enqueue({}, id="one")
     raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split(), "-unlink")
     limited_client = leaseq.connect(f"unix://minimal:pw@{own_server.url.removeprefix('unix://')}")
-    with pytest.raises(leaseq.ServerRefused, match="unlink"):
+    with raises(leaseq.ServerRefused, "server_refused", "unlink"):
         leaseq.Queue(limited_client, "q").delete()
     assert take(queue, "ann").id == "one", "the queue is as it was"
 
@@ -240,7 +241,7 @@ def test_reserve_without_permission_is_refused_and_changes_nothing(own_server: E
     leaseq.Queue(client, "q").enqueue({}, id="one")
     raw(client).execute_command("ACL", "SETUSER", "few", *MINIMAL.replace("+zadd ", "").split())
     limited_client = leaseq.connect(f"unix://few:pw@{own_server.url.removeprefix('unix://')}")
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         leaseq.Queue(limited_client, "q").reserve("ann")
     assert leaseq.Queue(client, "q").get("one").state == "inbound"
     assert leaseq.Queue(client, "q").reserve("bob") is not None

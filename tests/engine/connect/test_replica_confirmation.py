@@ -15,7 +15,7 @@ import leaseq
 from leaseq.engine.durability import MAX_MILLISECONDS, check
 from tests.conformance.topology.servers import port_of, primary_and_replicas
 from tests.support.leases import not_none
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 from tests.support.waiting import eventually
 
 
@@ -61,7 +61,7 @@ def test_unconfirmed_finish_raises_unavailable_and_can_be_repeated(pair: Pair, q
     lease = not_none(queue.reserve("ann"))
     pair.stop()
     for _ in range(2):  # the second changes nothing, but is not confirmed either
-        with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*safe to send"):
+        with raises(leaseq.ServerUnavailable, "unconfirmed", what="replica"):
             queue.finish(lease, {"x": 1})
     assert queue.get("one").state == "finished"
     pair.resume()
@@ -96,7 +96,7 @@ def test_client_reconnects_when_primary_has_too_few_replicas(pair: Pair, queue_n
     pair.primary.config_set("min-replicas-to-write", 2)
     try:
         before = pair.connections()
-        with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS"):
+        with raises(leaseq.ServerUnavailable, "no_answer", "NOREPLICAS"):
             queue.enqueue({}, id="one")
         assert pair.connections() > before
     finally:
@@ -113,7 +113,7 @@ def test_all_connections_are_closed_after_missing_confirmation(pair: Pair, queue
         future = pool.submit(queue.enqueue, {})
         eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
         assert queue.stats().inbound == 2  # over another connection
-        with pytest.raises(leaseq.ServerUnavailable, match="did not confirm"):
+        with raises(leaseq.ServerUnavailable, "unconfirmed"):
             future.result()
     before = pair.connections()
     queue.stats()
@@ -134,7 +134,7 @@ def test_aborted_wait_raises_server_unavailable(
         eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
         (blocked_client,) = (one for one in pair.primary.client_list() if "b" in one["flags"])
         pair.primary.client_unblock(int(blocked_client["id"]), error=True)
-        with pytest.raises(leaseq.ServerUnavailable, match="UNBLOCKED"):
+        with raises(leaseq.ServerUnavailable, "unconfirmed", "UNBLOCKED"):
             future.result()
 
 

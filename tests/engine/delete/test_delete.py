@@ -16,6 +16,7 @@ from tests.conftest import Clock, Server
 from tests.engine import server_contents
 from tests.engine.waiters import Start
 from tests.support.leases import take
+from tests.support.refused import raises, unavailable
 from tests.support.script_calls import replace_calls
 from tests.support.waiting import eventually
 
@@ -103,7 +104,7 @@ def test_delete_of_missing_queue_is_refused(queue: leaseq.Queue, server: Server)
     queue.enqueue({})
     take(queue, "ann")
     queue.delete()
-    with pytest.raises(leaseq.QueueNotFound, match="it was deleted") as second_error:
+    with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue") as second_error:
         queue.delete()
     assert second_error.value.deleted
 
@@ -119,7 +120,7 @@ def test_calls_with_lease_of_deleted_queue_are_refused(full: leaseq.Queue) -> No
         lambda: full.fail(lease, "no"),
     ]
     for call in calls:
-        with pytest.raises(leaseq.QueueNotFound, match="it was deleted, with its items") as error:
+        with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue") as error:
             call()
         assert error.value.deleted
     assert full.reserve("ivy") is None
@@ -172,7 +173,7 @@ def test_delete_ends_waiting_reserves(queue: leaseq.Queue, start: Start) -> None
     futures = [start(f"p{n}") for n in range(3)]
     queue.delete()
     for future in futures:
-        with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+        with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue"):
             future.result(5)
 
 
@@ -206,7 +207,7 @@ def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> 
         nonlocal calls
         calls += 1
         if calls == 2:
-            raise leaseq.ServerUnavailable("killed")
+            raise unavailable()
         return run(*arguments)
 
     with monkeypatch.context() as patch:
@@ -222,7 +223,7 @@ def test_interrupted_delete_is_completed_by_next_delete(
     assert len(server_contents.everything(server.redis, half_deleted_queue.name)) > 2
     assert not half_deleted_queue.exists()
     assert half_deleted_queue.reserve("bob") is None
-    with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+    with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue"):
         half_deleted_queue.stats()
     half_deleted_queue.delete()
     assert [*server_contents.everything(server.redis, half_deleted_queue.name)] == [

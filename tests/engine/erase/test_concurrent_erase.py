@@ -14,7 +14,7 @@ from tests.conftest import Server
 from tests.engine import server_contents
 from tests.engine.erase.conftest import IDS, NAME
 from tests.support.leases import take
-from tests.support.refused import refused
+from tests.support.refused import refused, unavailable
 from tests.support.script_calls import replace_calls
 
 Run = Callable[..., Any]
@@ -32,7 +32,7 @@ def test_interrupted_erase_is_completed_by_next_erase(
         nonlocal calls
         calls += 1
         if calls > step:
-            raise leaseq.ServerUnavailable("killed")
+            raise unavailable()
         return run(*arguments)
 
     with monkeypatch.context() as patch:

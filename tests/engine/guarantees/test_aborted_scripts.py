@@ -15,6 +15,7 @@ from leaseq import NewItem
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
 from tests.engine import server_contents
+from tests.support.refused import raises
 
 Call = Callable[[leaseq.Queue], object]
 Clients = tuple[leaseq.Client, ...]
@@ -135,7 +136,7 @@ def test_aborted_script_loses_no_item(
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     before(queue)
     clock.tick(seconds)
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         act(limited_queue)
     assert isinstance(clients[0].redis, redis.Redis)
     item_ids = {id for ids in server_contents.sets(clients[0].redis, queue_name).values() for id in ids}
@@ -152,7 +153,7 @@ def test_aborted_finish_and_reserve_loses_no_item(
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     reserve(queue)
     clock.tick(seconds)
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         limited_queue.finish(anns_lease(queue), {}, then_reserve=True)
     assert isinstance(clients[0].redis, redis.Redis)
     state = server_contents.sets(clients[0].redis, queue_name)
@@ -171,7 +172,7 @@ def test_item_stays_inbound_if_its_grant_is_not_written(
     if then_reserve:
         reserve(queue)
     clock.tick(seconds)
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         limited_queue.finish(
             anns_lease(queue), {}, then_reserve=True
         ) if then_reserve else limited_queue.reserve("ann")
@@ -186,7 +187,7 @@ def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: s
         leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])
     )
     queue.enqueue({}, id="one")
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         limited_queue.delete()
     assert queue.get("one").state == "inbound"
     queue.delete()
@@ -201,7 +202,7 @@ def test_item_of_aborted_enqueue_has_no_negative_age(clients: Clients, queue_nam
     queue.enqueue({}, id="one")
     reserve(queue)
     clock.tick(10)
-    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+    with raises(leaseq.ServerRefused, "server_refused", "permission"):
         limited_queue.enqueue({}, id="two")
     clock.tick(-5)
     assert queue.stats().oldest_inbound_seconds == 0

@@ -15,6 +15,7 @@ from leaseq.queue.reserve_first import reserve_first
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.leases import not_none
+from tests.support.refused import unavailable
 from tests.support.waiting import TIMEOUT, eventually
 
 Hook = Callable[[], object]
@@ -54,7 +55,7 @@ def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
 
     def attempt(_name: str, _woken: bool) -> leaseq.Lease:
         stop.set()
-        raise leaseq.ServerUnavailable("away")
+        raise unavailable()
 
     with pytest.raises(leaseq.ServerUnavailable):
         wait_for(listener, [waiter], TIMEOUT, [attempt])

@@ -88,10 +88,10 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "error-length",
             "leaseq/form.py",
-            'errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])',
-            instead='errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message)',
+            "limit if len(text) <= _MAX_LIMIT else",
+            instead="limit if True else",
         ),
-        guard("error-count", "leaseq/form.py", "len(errors) == MAX_ERRORS", instead="False"),
+        guard("error-count", "leaseq/form.py", "len(refusals) == MAX_ERRORS", instead="False"),
     ),
     *row(
         "a form's patterns take time in proportion to the text",

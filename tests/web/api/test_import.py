@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 import leaseq
+from tests.support.refused import unavailable
 from tests.web.api_calls import assert_problem, assert_unchanged
 from tests.web.conftest import Caller
 
@@ -113,7 +114,7 @@ def test_interrupted_import_with_key_is_repeated_without_duplicates(
     def fail_second_call(queue: leaseq.Queue, items: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
-            raise leaseq.ServerUnavailable("the server went away")
+            raise unavailable()
         return enqueue_many(queue, items, **options)
 
     monkeypatch.setattr(leaseq.Queue, "enqueue_many", fail_second_call)

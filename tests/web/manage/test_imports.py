@@ -22,6 +22,7 @@ from leaseq.webapp.serving.bodies import StrictRequest
 from leaseq.webapp.store import imports as jobs_module
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.imports import ImportJobs
+from tests.support.refused import unavailable
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream, workbook
@@ -182,7 +183,7 @@ class OutageStream(io.BytesIO):
     """A body during which the server becomes unavailable."""
 
     def read1(self, *_: Any) -> bytes:
-        raise leaseq.ServerUnavailable("it does not answer")
+        raise unavailable()
 
 
 def test_import_stopped_by_server_outage_is_reported(
@@ -197,7 +198,7 @@ def test_import_stopped_by_server_outage_is_reported(
     monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: OutageStream())
     url, response = send(manager_browser, base, b"", "rows.jsonl")
     assert response.status_code == 503, "the page's script sends it again"
-    assert "It stopped: it does not answer" in manager_browser.get(url).text
+    assert f"It stopped: {unavailable()}" in manager_browser.get(url).text
     assert accounts.log.page(person=manager_browser.name).entries[0].kind == "sign-in", "nothing was added"
 
 

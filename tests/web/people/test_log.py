@@ -15,6 +15,7 @@ import leaseq.webapp.store.accounts
 from leaseq.policy import FIELDS
 from leaseq.webapp.people.log import WORDS
 from leaseq.webapp.store.accounts import Accounts, log
+from tests.support.refused import unavailable
 from tests.web.conftest import Browser, Caller, Response
 from tests.web.elements import attribute, attributes, text_of
 from tests.web.manage.import_calls import chosen_fields
@@ -120,7 +121,7 @@ def test_action_succeeds_if_log_write_fails(
     """The action is done by then: after an error, the caller would repeat it."""
 
     def raise_unavailable(*_: object) -> None:
-        raise leaseq.ServerUnavailable("away")
+        raise unavailable()
 
     monkeypatch.setattr(type(accounts.log), "write", raise_unavailable)
     assert manager("POST", f"/queues/{form_queue.name}/pause", json={}).status_code == 200
@@ -138,7 +139,7 @@ def test_partial_bulk_action_is_logged_after_server_failure(
 
     def fail_at_two(queue: leaseq.Queue, id: str, **options: object) -> object:
         if id == "two":
-            raise leaseq.ServerUnavailable("gone")
+            raise unavailable()
         return remove(queue, id, by=str(options["by"]))
 
     monkeypatch.setattr(leaseq.Queue, "remove", fail_at_two)
@@ -157,7 +158,7 @@ def test_partial_removal_by_filter_is_logged_after_server_failure(
     def fail_after_one(queue: leaseq.Queue, state: str, **options: Any) -> int:
         queue.remove("one")
         options["on_removed"]("one")
-        raise leaseq.ServerUnavailable("gone")
+        raise unavailable()
 
     monkeypatch.setattr(leaseq.Queue, "remove_all", fail_after_one)
     assert manager("POST", f"/queues/{form_queue.name}/remove", json={"state": "inbound"}).status_code == 503

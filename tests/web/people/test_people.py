@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.traces import held_by_each
 from tests.support.leases import not_none, take
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 from tests.web.conftest import PASSWORD, Browser, Caller
 from tests.web.elements import attribute, elements, table_rows, text_of
 
@@ -141,7 +141,7 @@ def test_change_of_missing_person_returns_404(
         f"/people/{name}/{act}", {"role": "worker", "scope": "work"}, page="/people"
     )
     assert response.status_code == 404
-    with pytest.raises(NoSuchPerson, match=f"there is no person named '{name}'"):
+    with raises(NoSuchPerson, "not_found", what="person", name=name):
         accounts.get(name)
 
 

@@ -24,6 +24,7 @@ from leaseq.webapp.security.authorization import is_still_authorized
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, OpenCalls, TooManyOpen
 from leaseq.webapp.store.queue_access import Access, Group
+from tests.support.refused import unavailable
 from tests.web.conftest import Browser, Caller
 
 # Streams
@@ -153,7 +154,7 @@ def test_stream_ends_when_authorization_is_lost() -> None:
 
 def test_stream_ends_when_authorization_is_unknown_for_a_minute() -> None:
     def raise_unavailable() -> bool:
-        raise leaseq.ServerUnavailable("it is away")
+        raise unavailable()
 
     watcher = Watcher(Stream(), AccessCheck(raise_unavailable))
     assert is_open_later(Poller(dict.fromkeys), watcher, after=CHECK_SECONDS)

@@ -12,10 +12,11 @@ from flask import Flask
 import leaseq
 import leaseq.webapp
 from leaseq import Invalid, sentences, transfer
+from leaseq.form import check_result
 from leaseq.sentences.rule import placeholders
 from leaseq.transfer import BadRow
 from leaseq.webapp.i18n import LANGUAGES
-from leaseq.webapp.refusals import fault_in_words, in_words, reason_of
+from leaseq.webapp.refusals import fault_in_words, in_words, reason_of, reasons_by_field
 from leaseq.webapp.serving.problem import Problem
 from tests.web.conftest import Browser
 
@@ -43,6 +44,17 @@ def test_error_is_said_in_the_language_of_the_page(app: Flask) -> None:
         assert reason_of(error) == "expected a whole number from 0 to 1,000,000, got 'x'"
     with app.test_request_context(headers={"Accept-Language": "de"}):
         assert in_words(error).startswith("Priorität: erwartet: eine ganze Zahl von 0 bis 1.000.000;")
+
+
+def test_misfit_of_answer_is_said_in_the_language_of_the_page(app: Flask) -> None:
+    with pytest.raises(Invalid) as error:
+        check_result({"ask": {"type": "object", "minProperties": 2}}, {"a": 1})
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        (reason,) = reasons_by_field(error.value).values()
+        assert "mindestens 2" in reason
+        assert reasons_by_field(Invalid("token", "closed")) == {
+            "token": reason_of(Invalid("token", "closed"))
+        }
 
 
 def test_sentence_of_a_rule_does_not_begin_with_the_field(app: Flask) -> None:

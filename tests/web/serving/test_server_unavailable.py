@@ -97,8 +97,8 @@ def test_unreachable_server_is_503_without_its_address(caplog: pytest.LogCapture
 
 
 def test_unconfirmed_change_is_reported() -> None:
-    message = "the server made this change, but a replica did not confirm it"
-    assert problem_of(leaseq.ServerUnavailable(message, taken=True)).detail == message
+    error = leaseq.ServerUnavailable("unconfirmed", what="replica", seconds=1, taken=True)
+    assert problem_of(error).rule == "unconfirmed"
 
 
 @pytest.mark.parametrize(

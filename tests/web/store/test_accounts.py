@@ -22,7 +22,7 @@ from leaseq.webapp.store.accounts.model import MAX_TEAM
 from leaseq.webapp.store.accounts.onboarding import DAYS
 from leaseq.webapp.store.accounts.sessions import password_counters
 from tests.support.leases import not_none
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 
@@ -351,7 +351,7 @@ def test_accounts_with_a_newer_schema_are_refused(
         assert record["schema"] == accounts_keys.SCHEMA
         newer_record = {**record, "schema": accounts_keys.SCHEMA + 1}
         redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(newer_record))
-        with pytest.raises(leaseq.ServerRefused, match="accounts have schema"):
+        with raises(leaseq.ServerRefused, "newer", what="accounts"):
             empty_accounts.find("zoe")
         redis.hset(accounts_keys.PEOPLE, "zoe", json.dumps(record))
     assert not_none(empty_accounts.find("zoe")).name == "zoe"

@@ -23,7 +23,7 @@ from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
 from tests.engine import server_contents
-from tests.support.refused import refused
+from tests.support.refused import refused, unavailable
 from tests.web.conftest import PASSWORD
 from tests.web.store.conftest import NAME, OTHER_NAME, erase
 
@@ -150,7 +150,7 @@ def test_interrupted_erasure_is_completed_by_next_erasure(
     function_name: str,
 ) -> None:
     def raise_unavailable(*_: Any) -> None:
-        raise leaseq.ServerUnavailable("killed")
+        raise unavailable()
 
     with monkeypatch.context() as patch:
         owner = accounts if function_name == "finish_erasure" else people

@@ -10,6 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, StoredResponse, _base
+from tests.support.refused import unavailable
 from tests.support.waiting import eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
@@ -24,7 +25,7 @@ def test_failure_to_store_response_does_not_fail_request(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def raise_unavailable(*_: Any) -> None:
-        raise leaseq.ServerUnavailable("no answer")
+        raise unavailable()
 
     monkeypatch.setattr(IdempotencyStore, "_keep", raise_unavailable)
     assert worker("POST", f"/queues/{form_queue.name}/reserve", headers=KEY).status_code == 200

@@ -111,6 +111,7 @@ RESPONSE_HEADERS: dict[str, Headers] = {
 }
 """Headers of successful responses, in addition to those of every list."""
 
+_STARS = "expected at most 5, got the number 9"
 _PROBLEMS = (
     Problem.of(400, "invalid", "number", field="wait", minimum=0, maximum=30, value=99),
     Problem.of(401, "unauthorized", "unauthorized", what="nobody"),
@@ -142,25 +143,13 @@ _PROBLEMS = (
     Problem.of(412, "queue-exists", "taken", what="queue", name="reviews"),
     Problem.of(413, "too-large", "maximum", what="request_bytes", field="body", maximum=8_388_608),
     Problem.of(415, "unsupported-media-type", "media_type", kinds=[JSON]),
-    Problem(
-        422,
-        "form",
-        "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
-        rule="form",
-        values={"question": "stars", "why": "9 is greater than the maximum of 5"},
-        errors={"stars": "9 is greater than the maximum of 5"},
-    ),
+    Problem.of(422, "form", "form", question="stars", why=_STARS, members={"errors": {"stars": _STARS}}),
     Problem.of(422, "key-reused", "key", what="reused", field="Idempotency-Key", header="Idempotency-Key"),
     Problem.of(429, "too-many-requests", "too_many", what="open", maximum=4, kind="waits"),
     Problem.of(500, "internal", "internal"),
     Problem.of(503, "server-unavailable", "unavailable", what="server"),
-    Problem(503, "server-refused", "the server refused: out of memory"),
-    Problem(
-        503,
-        "queue-unreadable",
-        "this queue has schema 3, which this version of leaseq does not know: it changed nothing. "
-        "Use a newer version of leaseq",
-    ),
+    Problem.of(503, "server-refused", "server_refused", what="error", why="OOM command not allowed"),
+    Problem.of(503, "queue-unreadable", "newer", what="schema", name="3"),
 )
 
 

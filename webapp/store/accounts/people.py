@@ -91,10 +91,7 @@ class Record:
         fields: dict[str, Any] = json.loads(raw)
         schema = fields.pop("schema")
         if schema > model.SCHEMA:
-            raise ServerRefused(
-                f"the accounts have schema {schema}, which this version of leaseq does not support: "
-                "use a newer one"
-            )
+            raise ServerRefused("newer", what="accounts", name=str(schema))
         return cls(**{**fields, "skills": tuple(fields["skills"])})
 
 

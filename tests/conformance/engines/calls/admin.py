@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from tests.conformance.engines.scene import Scene
-from tests.support.refused import refused
+from tests.support.refused import raises, refused
 
 
 def clear(scene: Scene) -> None:
@@ -62,7 +62,7 @@ def erase_person(scene: Scene) -> None:
 def delete(scene: Scene) -> None:
     lease = scene.take()
     scene.other.delete()
-    with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
+    with raises(leaseq.QueueNotFound, "not_found", what="deleted_queue"):
         scene.queue.renew(lease)
     scene.queue.enqueue({"n": 1})
     assert scene.take().token == lease.token + 1
