@@ -78,7 +78,8 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
                 for number, (host, port) in enumerate(addresses)
             ]
             return Topology("sentinel", nodes, sentinels, service)
-    raise ServerUnavailable(f"no sentinel of {without_password(client.url)} knows the primary of {service!r}")
+    address = without_password(client.url)
+    raise ServerUnavailable("no_answer", what="sentinel", address=address, service=service)
 
 
 def _address(client: redis.Redis) -> tuple[str, int]:
@@ -121,8 +122,8 @@ QUORUM = Check(
     "would not fail over {service}: {said}",
     "start the missing sentinels, or SENTINEL SET {service} quorum to a number that can be reached",
 )
-HASTY = Check(
-    "sentinel-hasty",
+DOWN_AFTER = Check(
+    "sentinel-down-after",
     "warning",
     "considers the primary of {service} down after {milliseconds} ms: it reconnects at most once a second, "
     "so "
@@ -168,7 +169,7 @@ CHECKS = (
     FEW_SENTINELS,
     SENTINEL_AWAY,
     QUORUM,
-    HASTY,
+    DOWN_AFTER,
     MIN_REPLICAS,
     TOO_FEW,
     SLOTS,
@@ -228,7 +229,7 @@ def _sentinels(topology: Topology, reachable_count: int) -> Iterator[Finding]:
         sentinel_count = max(sentinel_count, int(state["num-other-sentinels"]) + 1)
         yield from _quorum(sentinel, topology.service)
         if (milliseconds := int(state["down-after-milliseconds"])) < MIN_DOWN_AFTER:
-            yield HASTY.finding(
+            yield DOWN_AFTER.finding(
                 sentinel.where, service=topology.service, milliseconds=milliseconds, enough=MIN_DOWN_AFTER
             )
         yield from _exposure(sentinel)

@@ -155,8 +155,8 @@ class Source:
 _WAIT = 2.0  # seconds to wait for an item
 
 
-class Taker:
-    """The source of one thread's items: takes them from the first queue in its order that has one. With
+class Reserver:
+    """Reserves the items of one thread: from the first queue in its order that has one. With
     ``round_robin``, that queue then moves to the end of the order."""
 
     def __init__(

@@ -20,7 +20,7 @@ from leaseq.queue import Queue
 from leaseq.worker.handlers import Handlers, checked_handlers
 from leaseq.worker.heartbeat import Renewer
 from leaseq.worker.outcomes import OutcomeSender, Retry, WorkerStats
-from leaseq.worker.source import Source, Taker
+from leaseq.worker.source import Reserver, Source
 from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
 _POLL = 1.0  # seconds between two polls for messages in the thread of run()
@@ -94,7 +94,7 @@ class Worker:
         self._loop = EventLoop()
         self._retry = Retry()
         self._stop = threading.Event()  # once set, no more items are taken
-        self._takers = [self._new_taker(number) for number in range(self._concurrency)]
+        self._reservers = [self._new_reserver(number) for number in range(self._concurrency)]
         self._stop_retrying = threading.Event()  # once set, no call is repeated
         self._outcomes = OutcomeSender(self._retry, self._stop_retrying)
         # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
@@ -113,7 +113,7 @@ class Worker:
 
         May be called from any thread; returns immediately.
         """
-        self._stop_takers()
+        self._stop_reservers()
         self._messages.put("stop")
 
     def run(self) -> None:
@@ -128,16 +128,16 @@ class Worker:
         self._has_run = True
         slots = [
             threading.Thread(
-                target=self._run_slot, args=(taker,), name=f"leaseq-worker-{number}", daemon=True
+                target=self._run_slot, args=(reserver,), name=f"leaseq-worker-{number}", daemon=True
             )
-            for number, taker in enumerate(self._takers, 1)
+            for number, reserver in enumerate(self._reservers, 1)
         ]
         with self._signals():
             self._renewer.start()
             for slot in slots:
                 slot.start()
             signals = int(self._next_message() == "signal")
-            self._stop_takers()
+            self._stop_reservers()
             self._wait_for(slots, signals)
             self._give_back()
             stuck_threads = {job.thread for job in self._jobs_in_work() if job.stage == "given back"}
@@ -153,10 +153,10 @@ class Worker:
         if self._error is not None:
             raise self._error
 
-    def _stop_takers(self) -> None:
+    def _stop_reservers(self) -> None:
         self._stop.set()
-        for taker in self._takers:
-            taker.stop()
+        for reserver in self._reservers:
+            reserver.stop()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -213,10 +213,10 @@ class Worker:
         self._renewer.drop(lease)
         self._outcomes.give_back(queue, lease)
 
-    def _new_taker(self, number: int) -> Taker:
+    def _new_reserver(self, number: int) -> Reserver:
         round_robin = self._order == "turn"
         first = number % len(self._sources) if round_robin else 0
-        return Taker(
+        return Reserver(
             self._sources[first:] + self._sources[:first],
             round_robin=round_robin,
             skills=self._skills,
@@ -225,11 +225,11 @@ class Worker:
             give_back=self._give_back_unworked,
         )
 
-    def _run_slot(self, taker: Taker) -> None:
+    def _run_slot(self, reserver: Reserver) -> None:
         """The loop of one thread: one item after the other."""
         try:
             while not self._stop.is_set() and not self._client.closed:
-                grant = taker.take()
+                grant = reserver.take()
                 if grant is not None:
                     self._work(*grant)
         except BaseException as error:  # noqa: BLE001 - raised again by run(), which ends the other threads

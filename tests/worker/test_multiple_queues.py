@@ -13,9 +13,10 @@ import leaseq
 from leaseq.queue.reserve_first import reserve_first
 from leaseq.worker.handlers import QueueHandlers
 from leaseq.worker.outcomes import Retry
-from leaseq.worker.source import Source, Taker
+from leaseq.worker.source import Reserver, Source
 from tests.conftest import Server
 from tests.engine.waiters import in_line
+from tests.support.refused import unavailable
 from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
@@ -47,7 +48,7 @@ def test_lease_from_lost_reply_of_multi_queue_wait_is_handled(
     def lose_reply(*args: Any) -> leaseq.Lease | None:
         lease = reserve_first(*args)
         if lease is not None and next(losses, False):
-            raise leaseq.ServerUnavailable("the reply was lost")
+            raise unavailable()
         return lease
 
     monkeypatch.setattr("leaseq.worker.source.reserve_first", lose_reply)
@@ -169,7 +170,7 @@ def test_stopped_worker_reserves_from_no_further_queue(
     if last_name == "high":
         queues["normal"].enqueue({}, id="a")
     give_back_calls: list[Any] = []
-    taker = Taker(
+    reserver = Reserver(
         sources,
         round_robin=False,
         skills=(),
@@ -177,7 +178,7 @@ def test_stopped_worker_reserves_from_no_further_queue(
         stop=stop,
         give_back=lambda *args: give_back_calls.append(args),
     )
-    assert (taker.take(), wait_calls, give_back_calls) == (None, [], [])
+    assert (reserver.take(), wait_calls, give_back_calls) == (None, [], [])
 
 
 class UnavailableQueue(StoppingQueue):
@@ -185,15 +186,17 @@ class UnavailableQueue(StoppingQueue):
 
     def reserve(self, *args: Any, **options: Any) -> leaseq.Lease | None:
         self._worker_stop.set()
-        raise leaseq.ServerUnavailable("away")
+        raise unavailable()
 
 
 def test_worker_stopped_while_server_is_unavailable_takes_nothing(server: Server, queues: Queues) -> None:
     stop = threading.Event()
     queue = UnavailableQueue(server.client, queues["low"].name, stop)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 1)
-    taker = Taker([source], round_robin=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None)
-    assert taker.take() is None
+    reserver = Reserver(
+        [source], round_robin=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None
+    )
+    assert reserver.take() is None
 
 
 def test_released_slot_notifies_a_thread_without_slot(queue: leaseq.Queue) -> None:

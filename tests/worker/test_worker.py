@@ -283,7 +283,7 @@ def test_failed_slot_acquisition_releases_no_slot(server: Server, queue: leaseq.
     worker = leaseq.Worker(server.client, {queue.name: lambda _: None}, person="bot")
     (source,) = worker._sources
     assert source.acquire_slot()
-    assert worker._takers[0]._reserve_from(source, 0) == (None, False)
+    assert worker._reservers[0]._reserve_from(source, 0) == (None, False)
     assert not source.acquire_slot()
 
 

@@ -201,7 +201,7 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 
 HEADER = "X-Request-Id"
 NO_ROUTE = "none"  # all unknown paths are one route in the metrics
-ROUTE, PERSON, CAME_BY_PROXY = "leaseq.route", "leaseq.person", "leaseq.by_proxy"
+ROUTE, PERSON, VIA_PROXY = "leaseq.route", "leaseq.person", "leaseq.via_proxy"
 """What the app and the middleware for proxies note in a request's WSGI environment."""
 RETRY_AFTER = (2, 6)  # seconds: not all come back together
 SHED_ROUTE = "shed"
@@ -314,7 +314,7 @@ def in_api() -> bool:
 def request_id(environ: WSGIEnvironment) -> str:
     """The request's id from our own proxy, else a new one: clients must not choose what is in the log."""
     header = environ.get("HTTP_X_REQUEST_ID", "")
-    if CAME_BY_PROXY in environ and _ID.fullmatch(header):
+    if VIA_PROXY in environ and _ID.fullmatch(header):
         return str(header)
     return secrets.token_hex(8)
 
@@ -387,7 +387,7 @@ class Proxies:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         address = environ.get("REMOTE_ADDR", "")
         if self._networks and self._is_trusted(address):
-            environ[CAME_BY_PROXY] = True
+            environ[VIA_PROXY] = True
             return self._proxy_fix(environ, start_response)
         headers = _FORWARDED.keys() & environ.keys()
         if headers and environ.get("PATH_INFO") not in PROBE_PATHS and _is_private(address):

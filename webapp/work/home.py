@@ -23,7 +23,7 @@ MAX_ASKED = 30
 
 
 @dataclass(frozen=True, slots=True)
-class QueueLine:
+class QueueSummary:
     """A queue and what it has for this person."""
 
     name: str
@@ -39,24 +39,24 @@ class QueueLine:
         return self.why is not None and self.why.reason is None
 
 
-def line_of(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
+def summary_of(queue: leaseq.Queue, today: DayFigures) -> QueueSummary:
     caller, stats = person(), queue.stats()
     explanation = (
         queue.why_nothing(caller.name, caller.skills) if stats.inbound or stats.paused is not None else None
     )
-    return QueueLine(queue.name, title_of(queue), stats, explanation, len(queue.mine(caller.name)), today)
+    return QueueSummary(queue.name, title_of(queue), stats, explanation, len(queue.mine(caller.name)), today)
 
 
 def title_of(queue: leaseq.Queue) -> str:
     return queue.policy.title or queue.name
 
 
-def waiting_elsewhere(queue: str) -> list[QueueLine]:
+def waiting_elsewhere(queue: str) -> list[QueueSummary]:
     """Some other queues with items for this person. At most MAX_ASKED queues are queried."""
-    result: list[QueueLine] = []
+    result: list[QueueSummary] = []
     for name in [name for name in queue_names() if name != queue][:MAX_ASKED]:
         lines, _errors = leaseq.read_queues(
-            state().client, lambda other: line_of(other, DayFigures()), [name]
+            state().client, lambda other: summary_of(other, DayFigures()), [name]
         )
         result += [line for line in lines.values() if line.has_item or line.held]
         if len(result) == MAX_NAMED:
@@ -75,7 +75,7 @@ def home() -> str | Response:
         return redirect(url_for("manage.overview"), 303)
     today = next(iter(state().activity.of_person(caller.name, days=1).values()))
     lines_by_queue, errors = leaseq.read_queues(
-        client, lambda queue: line_of(queue, today.get(queue.name, DayFigures())), names
+        client, lambda queue: summary_of(queue, today.get(queue.name, DayFigures())), names
     )
     # Queues with work for the person come first.
     lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_item))

@@ -46,7 +46,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "request-id-by-proxy",
             "webapp/serving/middleware.py",
-            "CAME_BY_PROXY in environ and _ID.fullmatch(header)",
+            "VIA_PROXY in environ and _ID.fullmatch(header)",
             instead="_ID.fullmatch(header)",
         ),
         guard(
