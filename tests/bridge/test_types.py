@@ -19,6 +19,7 @@ from tests.bridge.conftest import Database, only_postgresql, only_sqlite, settle
 from tests.conftest import Server
 
 numbers = itertools.count()
+EXAMPLES = 15  # of up to 16 rows each: one of them must not keep the others
 
 
 class Raw(bytes):
@@ -56,7 +57,7 @@ sqlite_values = st.one_of(
     st.builds(Raw, st.binary(min_size=1, max_size=4)),
 )
 any_settings = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=EXAMPLES
 )
 
 
@@ -119,7 +120,8 @@ def statuses(database: Database) -> list[tuple[str, str | None, bool]]:
             min_size=1,
             max_size=3,
         ),
-        max_size=4,
+        min_size=4,
+        max_size=16,
     ),
     changes=st.lists(
         st.dictionaries(
@@ -151,7 +153,8 @@ def test_any_value_of_sqlite(
                 "created_at": times,
             },
         ),
-        max_size=4,
+        min_size=4,
+        max_size=16,
     ),
     changes=st.lists(
         st.one_of(
