@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from tools import aio
+from tools.aio import write
 from tools.docs import calls, doctor, grammars, policy, security, settings, types
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,10 +44,8 @@ def _with_table(page: str, table: str) -> str:
 
 
 def main() -> None:
-    for path, text in generate().items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(path.relative_to(ROOT))
+    for path in write(generate()):
+        print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ _LAST_FILES = ("/test_state_machine.py",)
 def files(part: str) -> Iterator[str]:
     for path in sorted((ROOT / part).rglob("*.lua" if part == "lua" else "*.py")):
         relative = path.relative_to(ROOT)
-        is_excluded = EXCLUDED_NAMES.intersection(relative.parts) or path in aio.AIO_FILES
+        is_excluded = EXCLUDED_NAMES.intersection(relative.parts) or path in map(aio.path_of, aio.SOURCES)
         if not is_excluded and path.resolve() == path:
             yield relative.as_posix()
 
