@@ -78,7 +78,7 @@ def test_installed_library_works_without_web_extra(
     command = install_wheel(wheel, tmp_path)
     assert "simulate" in run(command, "--help", cwd=tmp_path).stdout
     code = (
-        "import leaseq, sys; queue = leaseq.Queue(leaseq.connect(sys.argv[1]), 'q');"
+        "import leaseq, leaseq.aio, sys; queue = leaseq.Queue(leaseq.connect(sys.argv[1]), 'q');"
         "queue.enqueue({'n': 1}); lease = queue.reserve('ann'); queue.finish(lease, {'ok': True});"
         "print(leaseq.__file__, queue.stats().finished, 'flask' in sys.modules)"
     )
