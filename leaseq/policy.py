@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha1
-from typing import Annotated, Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from leaseq.errors import Invalid, LeaseqError
 from leaseq.models import Json
@@ -14,13 +14,13 @@ from leaseq.policy_fields import (
     Alerts,
     Bands,
     Boolean,
-    Description,
     Form,
     Integer,
     Line,
     OneOf,
     Seconds,
     Text,
+    described,
     fields_of,
 )
 from leaseq.sentences import N_
@@ -47,167 +47,138 @@ class Policy:
     """The rules by which a queue hands out its items. Every field has a default; an update names only what
     changes.
 
-    A field's type contains its bounds and its help. Validation, REST, the command line, the settings page
-    and docs/policy.md are made from that, so a new field is added only here.
+    A field contains its bounds and its help. Validation, REST, the command line, the settings page and
+    docs/policy.md are made from that, so a new field is added only here.
     """
 
-    title: Annotated[
-        str,
-        Line(200),
-        Description("work", N_("Title"), N_("The queue's name, as people see it."), storage="text"),
-    ] = ""
-    instructions: Annotated[
-        str,
+    title: str = described(
+        "", Line(200), "work", N_("Title"), N_("The queue's name, as people see it."), storage="text"
+    )
+    instructions: str = described(
+        "",
         Text(65_536),
-        Description(
-            "work",
-            N_("Instructions"),
-            N_("Instructions in Markdown, available next to each item."),
-            storage="text",
-        ),
-    ] = ""
-    form: Annotated[
-        Json,
+        "work",
+        N_("Instructions"),
+        N_("Instructions in Markdown, available next to each item."),
+        storage="text",
+    )
+    form: Json = described(
+        None,
         Form(),
-        Description(
-            "work",
-            N_("Form"),
-            N_("What to show, what to ask (a JSON Schema), which keys select what, and what is prefilled."),
-            none=N_("a table and one text box"),
-            storage="text",
-        ),
-    ] = None
-    lease_seconds: Annotated[
-        float,
+        "work",
+        N_("Form"),
+        N_("What to show, what to ask (a JSON Schema), which keys select what, and what is prefilled."),
+        none=N_("a table and one text box"),
+        storage="text",
+    )
+    lease_seconds: float = described(
+        300,
         Seconds(0.1, WEEK),
-        Description(
-            "time",
-            N_("Time for one item"),
-            N_("How long a person may hold an item. After that, somebody else can get it."),
-            storage="status",
-        ),
-    ] = 300
-    renewals: Annotated[
-        int | None,
+        "time",
+        N_("Time for one item"),
+        N_("How long a person may hold an item. After that, somebody else can get it."),
+        storage="status",
+    )
+    renewals: int | None = described(
+        None,
         Integer(0, 1_000_000, N_("times")),
-        Description(
-            "time",
-            N_("More time"),
-            N_("How often a person may extend the time for one item (renew its lease)."),
-            none=N_("no limit"),
-        ),
-    ] = None
-    holds: Annotated[
-        int,
+        "time",
+        N_("More time"),
+        N_("How often a person may extend the time for one item (renew its lease)."),
+        none=N_("no limit"),
+    )
+    holds: int = described(
+        1,
         Integer(1, 100, N_("items")),
-        Description("time", N_("Items at once"), N_("How many items one person may hold at once.")),
-    ] = 1
-    bands: Annotated[
-        tuple[int, int],
+        "time",
+        N_("Items at once"),
+        N_("How many items one person may hold at once."),
+    )
+    bands: tuple[int, int] = described(
+        (50, 150),
         Bands(0, MAX_PRIORITY),
-        Description(
-            "advanced",
-            N_("Priorities"),
-            N_("Two numbers: priorities up to the first are high, above the second low."),
-        ),
-    ] = (50, 150)
-    max_attempts: Annotated[
-        int,
+        "advanced",
+        N_("Priorities"),
+        N_("Two numbers: priorities up to the first are high, above the second low."),
+    )
+    max_attempts: int = described(
+        3,
         Integer(1, 1_000, N_("times")),
-        Description(
-            "retries",
-            N_("Attempts"),
-            N_("After this many expired leases and reported problems, an item has failed."),
-        ),
-    ] = 3
-    max_abandons: Annotated[
-        int | None,
+        "retries",
+        N_("Attempts"),
+        N_("After this many expired leases and reported problems, an item has failed."),
+    )
+    max_abandons: int | None = described(
+        None,
         Integer(1, 1_000, N_("people")),
-        Description(
-            "retries",
-            N_("Given back by"),
-            N_("After this many people gave an item back, it has failed."),
-            none=N_("no limit"),
-        ),
-    ] = None
-    retry_seconds: Annotated[
-        float,
+        "retries",
+        N_("Given back by"),
+        N_("After this many people gave an item back, it has failed."),
+        none=N_("no limit"),
+    )
+    retry_seconds: float = described(
+        2,
         Seconds(0, WEEK),
-        Description(
-            "retries",
-            N_("Delay after a problem"),
-            N_("How long an item waits after a reported problem. Doubled each time."),
-        ),
-    ] = 2
-    retry_max_seconds: Annotated[
-        float,
+        "retries",
+        N_("Delay after a problem"),
+        N_("How long an item waits after a reported problem. Doubled each time."),
+    )
+    retry_max_seconds: float = described(
+        3600,
         Seconds(0, WEEK),
-        Description(
-            "retries", N_("Longest delay"), N_("The delay after a problem is not doubled beyond this.")
-        ),
-    ] = 3600
-    share_drafts: Annotated[
-        bool,
+        "retries",
+        N_("Longest delay"),
+        N_("The delay after a problem is not doubled beyond this."),
+    )
+    share_drafts: bool = described(
+        False,
         Boolean(),
-        Description(
-            "retries",
-            N_("Share drafts"),
-            N_("Show what one person typed to the next person who gets the item."),
-        ),
-    ] = False
-    answers: Annotated[
-        int,
+        "retries",
+        N_("Share drafts"),
+        N_("Show what one person typed to the next person who gets the item."),
+    )
+    answers: int = described(
+        1,
         Integer(1, 100, N_("people")),
-        Description(
-            "answers",
-            N_("Answers"),
-            N_("How many different people answer each item. Applies to items given out from now on."),
-        ),
-    ] = 1
-    keep_finished_seconds: Annotated[
-        float | None,
+        "answers",
+        N_("Answers"),
+        N_("How many different people answer each item. Applies to items given out from now on."),
+    )
+    keep_finished_seconds: float | None = described(
+        None,
         Seconds(0, TEN_YEARS),
-        Description(
-            "keeping",
-            N_("Keep finished items"),
-            N_("After this time finished items are deleted, with their answers: export first."),
-            none=N_("they are kept"),
-        ),
-    ] = None
-    keep_finished_count: Annotated[
-        int | None,
+        "keeping",
+        N_("Keep finished items"),
+        N_("After this time finished items are deleted, with their answers: export first."),
+        none=N_("they are kept"),
+    )
+    keep_finished_count: int | None = described(
+        None,
         Integer(0, 1_000_000_000, N_("items")),
-        Description(
-            "keeping",
-            N_("Finished items kept"),
-            N_("At most this many are kept. The oldest are deleted, with their answers: export first."),
-            none=N_("all of them"),
-        ),
-    ] = None
-    keep_dead_seconds: Annotated[
-        float | None,
+        "keeping",
+        N_("Finished items kept"),
+        N_("At most this many are kept. The oldest are deleted, with their answers: export first."),
+        none=N_("all of them"),
+    )
+    keep_dead_seconds: float | None = described(
+        None,
         Seconds(0, TEN_YEARS),
-        Description(
-            "keeping",
-            N_("Keep failed items"),
-            N_("After this time failed items are deleted."),
-            none=N_("they are kept"),
-        ),
-    ] = None
-    dedupe_seconds: Annotated[
-        float,
+        "keeping",
+        N_("Keep failed items"),
+        N_("After this time failed items are deleted."),
+        none=N_("they are kept"),
+    )
+    dedupe_seconds: float = described(
+        0,
         Seconds(0, TEN_YEARS),
-        Description(
-            "keeping",
-            N_("Same content"),
-            N_(
-                "An item with the same payload as one added within this time is not added. "
-                "0: it is always added."
-            ),
+        "keeping",
+        N_("Same content"),
+        N_(
+            "An item with the same payload as one added within this time is not added. 0: it is always added."
         ),
-    ] = 0
-    durable: Annotated[
-        Durable,
+    )
+    durable: Durable = described(
+        "server",
         OneOf(
             {
                 "server": N_("accepted by the server"),
@@ -216,15 +187,13 @@ class Policy:
                 "majority": N_("copied to more than half of the other servers"),
             }
         ),
-        Description(
-            "advanced",
-            N_("Durability"),
-            N_("What each change waits for before it counts as saved."),
-            storage="text",
-        ),
-    ] = "server"
-    alerts: Annotated[
-        tuple[str, ...],
+        "advanced",
+        N_("Durability"),
+        N_("What each change waits for before it counts as saved."),
+        storage="text",
+    )
+    alerts: tuple[str, ...] = described(
+        (),
         Alerts(
             {
                 "waiting": N_("items that wait"),
@@ -236,16 +205,14 @@ class Policy:
                 "webhooks": N_("seconds by which the webhooks are behind"),
             }
         ),
-        Description(
-            "advanced",
-            N_("Alert rules"),
-            N_(
-                "Rules such as waiting>500 oldest>3600. An alert is raised when its measure is above the "
-                "limit, and resolved when it is below four fifths of the limit."
-            ),
-            storage="text",
+        "advanced",
+        N_("Alert rules"),
+        N_(
+            "Rules such as waiting>500 oldest>3600. An alert is raised when its measure is above the "
+            "limit, and resolved when it is below four fifths of the limit."
         ),
-    ] = ()
+        storage="text",
+    )
 
     def __post_init__(self) -> None:
         for name, field in FIELDS.items():

@@ -10,8 +10,8 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from leaseq import validation
 from leaseq.errors import Invalid
@@ -209,6 +209,7 @@ class Alerts(Kind):
         return f"{meanings}. 0 to {MAX_ALERT_LIMIT:,} each"
 
 
+T = TypeVar("T")
 Storage = Literal["status", "rule", "text"]
 
 
@@ -263,18 +264,18 @@ class Field:
         return text
 
 
+def described(
+    default: T, kind: Kind, group: str, label: str, help: str, *, none: str = "", storage: Storage = "rule"
+) -> T:
+    """A field of the policy's dataclass."""
+    description = Description(group, label, help, none, storage)
+    return field(default=default, metadata={"kind": kind, "description": description})
+
+
 def fields_of(policy: type[Any]) -> dict[str, Field]:
-    """The fields of a dataclass whose field types are ``Annotated[type, kind, Description(…)]``."""
-    hints = get_type_hints(policy, include_extras=True)
-    fields_by_name: dict[str, Field] = {}
-    for policy_field in fields(policy):
-        hint = hints[policy_field.name]
-        if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
-            raise TypeError(
-                f"{policy.__name__}.{policy_field.name}: use Annotated[type, kind, Description(…)]"
-            )
-        type_, kind, description = get_args(hint)
-        fields_by_name[policy_field.name] = Field(
-            policy_field.name, type_, policy_field.default, kind, description
-        )
-    return fields_by_name
+    """The fields of a dataclass, each made by `described`."""
+    types = get_type_hints(policy)
+    return {
+        made.name: Field(made.name, types[made.name], made.default, **made.metadata)
+        for made in fields(policy)
+    }
