@@ -20,7 +20,6 @@ _KINDS = ("postgresql", "sqlite")
 _SQLITE_UNAVAILABLE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 # Prefixes of SQLSTATE: connection lost, shutdown or start, too many connections.
 _POSTGRESQL_UNAVAILABLE = ("08", "57P", "53300")
-URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
 
 
 class DatabaseUnavailable(LeaseqError):

@@ -7,12 +7,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from leaseq.bridge.database import transaction
 from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
 from leaseq.bridge.registry import Window
-from leaseq.bridge.statements import statements_of
+from leaseq.bridge.statements import Statements, statements_on
 from leaseq.bridge.tables import STATUS_OF, ChangeRow, ItemRow, item_row
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
 from leaseq.models import ItemChanges, NewItem, OutcomeRow
@@ -32,7 +31,6 @@ log = logging.getLogger(__name__)
 class Migrator:
     def __init__(self, engine: Engine, window: Window) -> None:
         self._engine = engine
-        self._statements = statements_of(engine)
         self._window = window
 
     def fill(self, queue: Queue) -> int:
@@ -43,10 +41,10 @@ class Migrator:
         """
         room, count = self._count_to_move(queue), 0
         while room:
-            with transaction(self._engine) as connection:
-                rows = self._statements.waiting_rows(connection, queue.name, min(room, _BATCH))
+            with statements_on(self._engine, queue.name) as statements:
+                rows = statements.waiting_rows(min(room, _BATCH))
                 if rows:
-                    self._move(connection, queue, rows)
+                    self._move(statements, queue, rows)
             count, room = count + len(rows), room - len(rows)
             if not rows:
                 break
@@ -59,7 +57,7 @@ class Migrator:
             return 0
         return self._window.high - waiting if waiting <= self._window.low else 0
 
-    def _move(self, connection: Connection, queue: Queue, rows: Sequence[ItemRow]) -> None:
+    def _move(self, statements: Statements, queue: Queue, rows: Sequence[ItemRow]) -> None:
         errors: dict[int, Invalid] = {}  # by the place among the rows
         items: dict[int, NewItem] = {}
         for place, row in enumerate(rows):
@@ -73,16 +71,12 @@ class Migrator:
         finished = self._handle_duplicates(queue, moved, outcomes, errors) if duplicate_count else set()
         for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
             if places:
-                self._statements.set_moved(
-                    connection, queue.name, [rows[place].id for place in places], status
-                )
-        write_details(
-            connection, self._statements, queue.name, [outcome for outcome in outcomes if outcome], ()
-        )
-        self._refuse(connection, queue, [(rows[place], error) for place, error in errors.items()])
+                statements.set_moved([rows[place].id for place in places], status)
+        write_details(statements, filter(None, outcomes), ())
+        self._refuse(statements, queue, [(rows[place], error) for place, error in errors.items()])
 
     def _refuse(
-        self, connection: Connection, queue: Queue, refused: Sequence[tuple[ItemRow, Invalid]]
+        self, statements: Statements, queue: Queue, refused: Sequence[tuple[ItemRow, Invalid]]
     ) -> None:
         """Set the errors of rows that were refused. A row whose item the queue has keeps the item's status,
         since a rebuild restores no refused rows."""
@@ -90,7 +84,7 @@ class Migrator:
         for (row, error), outcome in zip(refused, outcomes, strict=True):
             log.warning("queue %s, row %r is refused: %s", queue.name, row.id, error)
             status = STATUS_OF[outcome.state] if outcome else "refused"
-            self._statements.set_error(connection, queue.name, row, str(error), status)
+            statements.set_error(row, str(error), status)
 
     def _handle_duplicates(
         self,
@@ -128,36 +122,36 @@ class Migrator:
         """
         after, count = "", 0
         while True:
-            with transaction(self._engine) as connection:
-                changes = self._statements.changes(connection, queue.name, after, _CHANGES)
-                count += self._apply(connection, queue, changes)
+            with statements_on(self._engine, queue.name) as statements:
+                changes = statements.changes(after, _CHANGES)
+                count += self._apply(statements, queue, changes)
             if len(changes) < _CHANGES:
                 return count
             after = changes[-1].id
 
-    def _apply(self, connection: Connection, queue: Queue, changes: Sequence[ChangeRow]) -> int:
+    def _apply(self, statements: Statements, queue: Queue, changes: Sequence[ChangeRow]) -> int:
         """Pass changes on, and return how many were processed; the others wait."""
         if not changes:
             return 0
-        self._statements.lock(connection, queue.name)  # since answers are written, as by an archiver
+        statements.lock()  # since answers are written, as by an archiver
         count = 0
         outcomes = outcomes_of(queue, [change_row.id for change_row in changes])
         for change_row, outcome in zip(changes, outcomes, strict=True):
             try:
-                self._apply_one(connection, queue, change_row, outcome)
+                self._apply_one(statements, queue, change_row, outcome)
                 count += 1
             except _Held:
                 pass
         return count
 
     def _apply_one(
-        self, connection: Connection, queue: Queue, change_row: ChangeRow, outcome: OutcomeRow | None
+        self, statements: Statements, queue: Queue, change_row: ChangeRow, outcome: OutcomeRow | None
     ) -> None:
         """Pass a change on. Raises _Held if it must wait."""
         is_withdrawn, is_finished = change_row.status in (None, "cancelled"), False
         error: Invalid | None = None
         if is_withdrawn and outcome:
-            write_answers(connection, self._statements, queue.name, [outcome])
+            write_answers(statements, [outcome])
             is_finished = outcome.state == "finished"
             if not is_finished and not queue.remove_read(outcome.id, outcome.answers, by=BY):
                 raise _Held  # somebody has answered it meanwhile
@@ -167,13 +161,13 @@ class Migrator:
             except Invalid as refusal:
                 log.warning("queue %s, row %r: %s", queue.name, change_row.id, refusal)
                 error = refusal
-        self._statements.forget_change(connection, queue.name, change_row)
+        statements.forget_change(change_row)
         if outcome and is_finished:  # the answer counts: a row that was deleted comes back
-            self._statements.add_items(connection, queue.name, [(item_row(outcome), "finished")])
-            self._statements.set_status(connection, queue.name, [outcome.id], "finished")
+            statements.add_items([(item_row(outcome), "finished")])
+            statements.set_status([outcome.id], "finished")
         elif change_row.row and change_row.status:
             message = None if error is None else str(error)
-            self._statements.set_error(connection, queue.name, change_row.row, message, change_row.status)
+            statements.set_error(change_row.row, message, change_row.status)
 
 
 class _Held(Exception):

@@ -16,7 +16,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Text, cast, select
+from sqlalchemy import Text, cast, select
 
 from leaseq.bridge.statements import Statements
 from leaseq.bridge.tables import AnswerRow, answer, item
@@ -26,13 +26,11 @@ from leaseq.queue import Queue
 from leaseq.validation import is_same_json, item_id, load_json
 
 
-def write_answers(
-    connection: Connection, statements: Statements, queue: str, outcomes: Sequence[OutcomeRow]
-) -> None:
+def write_answers(statements: Statements, outcomes: Sequence[OutcomeRow]) -> None:
     """Write the answers of items that the queue has. Others that the database has for these items are from
     before the item was removed and added again: they are kept as answers that are not accepted."""
     rows = [row for outcome in outcomes for row in answer_rows(outcome)]
-    statements.put_answers(connection, queue, [outcome.id for outcome in outcomes], rows)
+    statements.put_answers([outcome.id for outcome in outcomes], rows)
 
 
 def answer_rows(outcome: OutcomeRow) -> list[AnswerRow]:
@@ -72,24 +70,14 @@ def _is_item_id(id: object) -> bool:
         return False
 
 
-def read_answers(connection: Connection, queue: str, ids: Sequence[str]) -> dict[str, list[AnswerRow]]:
+def read_answers(statements: Statements, ids: Sequence[str]) -> dict[str, list[AnswerRow]]:
     """The rows of these items' answers, by token and number."""
-    columns = (
-        answer.c.id,
-        answer.c.token,
-        answer.c.number,
-        answer.c.person,
-        cast(answer.c.result, Text),
-        answer.c.finished_at,
-        answer.c.late,
-        answer.c.accepted,
-    )
-    statement = select(*columns).where(answer.c.queue == queue, answer.c.id.in_(ids))
+    columns = [answer.c[name] for name in AnswerRow._fields]
+    texts = [cast(column, Text) if column is answer.c.result else column for column in columns]
+    given = select(*texts).where(answer.c.queue == statements.queue, answer.c.id.in_(ids))
     rows: dict[str, list[AnswerRow]] = defaultdict(list)
-    for id, token, number, person, result, at, late, accepted in connection.execute(
-        statement.order_by(answer.c.id, answer.c.token, answer.c.number)
-    ):
-        rows[id].append(AnswerRow(id, token, number, person, result, at, bool(late), bool(accepted)))
+    for row in statements.execute(given.order_by(answer.c.id, answer.c.token, answer.c.number)):
+        rows[row.id].append(AnswerRow._make(row))
     return rows
 
 
@@ -162,23 +150,19 @@ class Details(NamedTuple):
 
 
 def write_details(
-    connection: Connection,
-    statements: Statements,
-    queue: str,
-    outcomes: Sequence[OutcomeRow],
-    changed_ids: Collection[str],
+    statements: Statements, outcomes: Iterable[OutcomeRow], changed_ids: Collection[str]
 ) -> None:
     """Write the details of unfinished items. Those of ``changed_ids`` are the only ones whose rows may have
     others."""
     texts = {outcome.id: Details.of(outcome).text() for outcome in outcomes if outcome.state != "finished"}
     rows = [(id, text) for id, text in texts.items() if text is not None or id in changed_ids]
-    statements.set_details(connection, queue, rows)
+    statements.set_details(rows)
 
 
-def read_details(connection: Connection, queue: str, ids: Sequence[str]) -> dict[str, str | None]:
+def read_details(statements: Statements, ids: Sequence[str]) -> dict[str, str | None]:
     """The stored details of rows."""
-    clause = (item.c.queue == queue) & item.c.id.in_(ids)
-    rows = connection.execute(select(item.c.id, cast(item.c.details, Text).label("text")).where(clause))
+    clause = (item.c.queue == statements.queue) & item.c.id.in_(ids)
+    rows = statements.execute(select(item.c.id, cast(item.c.details, Text).label("text")).where(clause))
     return {row.id: row.text for row in rows}
 
 

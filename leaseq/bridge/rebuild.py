@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Engine, func, select
 
 import leaseq
 from leaseq.bridge import registry
-from leaseq.bridge.database import transaction
 from leaseq.bridge.migrator import BY, new_item
 from leaseq.bridge.outcomes import Details, given_answers, read_answers, read_details
-from leaseq.bridge.statements import statements_of
-from leaseq.bridge.tables import AnswerRow, ItemRow, answer, event, item
+from leaseq.bridge.statements import Statements, statements_on
+from leaseq.bridge.tables import ItemRow, answer, event, item
 from leaseq.errors import Invalid
+from leaseq.models import GivenAnswerRow
 
 _BATCH = 500
 _MARGIN = 1_000_000  # tokens that may have been granted since the last archived one
@@ -47,64 +48,64 @@ def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
 class _Rebuild:
     def __init__(self, client: leaseq.Client, engine: Engine, name: str) -> None:
         self._queue = leaseq.Queue(client, name)
-        self._engine = engine
-        self._statements = statements_of(engine)
+        self._transaction = partial(statements_on, engine, name)
         self._refused_count = 0
 
     def run(self) -> Rebuilt:
         queue = self._queue
-        with transaction(self._engine) as connection:
-            _refuse_unknown(connection, queue.name)
-            tokens = max(_last_token(connection, queue.name) + _MARGIN, time.time_ns() // 1_000)
-            fields = registry.read_policy(connection, queue.name)
-            pause = registry.read_pause(connection, queue.name)
+        with self._transaction() as statements:
+            if queue.name not in registry.queues(statements.connection):
+                raise Invalid("queue", "database_queue", name=queue.name)
+            tokens = max(_last_token(statements) + _MARGIN, time.time_ns() // 1_000)
+            fields = registry.read_policy(statements)
+            pause = registry.read_pause(statements)
             was_lost = not queue.exists()
             if was_lost:
                 # The journal will be a new one. This is saved first, in case that the rebuild is interrupted.
                 # It is not deleted: a queue without a cursor is a new one, which the bridge creates itself.
-                self._statements.lock(connection, queue.name)
-                registry.save_cursor(connection, queue.name, registry.BEGINNING)
+                statements.lock()
+                registry.save_cursor(statements, registry.BEGINNING)
         queue.configure(by=BY, **fields)  # type: ignore[arg-type]
         if was_lost and pause is not None:
             queue.pause(pause or None, by=BY)
         queue.raise_tokens(tokens, by=BY)
         restored_count = self._restore_all("queued")
         dead_count = self._restore_all("dead") if queue.policy.keep_dead_seconds is None else 0
-        with transaction(self._engine) as connection:
+        with self._transaction() as statements:
             waiting = select(func.count()).where(item.c.queue == queue.name, item.c.status == "waiting")
-            waiting_count = connection.execute(waiting).scalar_one()
+            waiting_count = statements.execute(waiting).scalar_one()
         return Rebuilt(restored_count, dead_count, self._refused_count, waiting_count, tokens)
 
     def _restore_all(self, status: str) -> int:
         """Restore the items of rows with this status, and return how many the queue has now."""
         count = 0
         for rows in self._batches(status):
-            with transaction(self._engine) as connection:
+            with self._transaction() as statements:
                 ids = [row.id for row in rows]
-                given = read_answers(connection, self._queue.name, ids)
-                stored = read_details(connection, self._queue.name, ids)
+                given = read_answers(statements, ids)
+                stored = read_details(statements, ids)
                 for row in rows:
-                    count += self._restore(connection, row, given, stored.get(row.id), status)
+                    answers = given_answers(given.get(row.id, ()))
+                    count += self._restore(statements, row, answers, stored.get(row.id), status)
         return count
 
     def _batches(self, status: str) -> Iterator[list[ItemRow]]:
         """Yield the rows with this status, by priority and age."""
-        with transaction(self._engine) as connection:
-            ids = self._statements.ids_with(connection, self._queue.name, status)
+        with self._transaction() as statements:
+            ids = statements.ids_with(status)
         for offset in range(0, len(ids), _BATCH):
-            with transaction(self._engine) as connection:
-                rows = self._statements.items(connection, self._queue.name, ids[offset : offset + _BATCH])
+            with self._transaction() as statements:
+                rows = statements.items(ids[offset : offset + _BATCH])
             yield rows
 
     def _restore(
         self,
-        connection: Connection,
+        statements: Statements,
         row: ItemRow,
-        given: Mapping[str, list[AnswerRow]],
+        item_answers: Sequence[GivenAnswerRow],
         details_text: str | None,
         status: str,
     ) -> bool:
-        item_answers = given_answers(given.get(row.id, ()))
         try:
             failures, max_attempts, answers_needed, assigned_to, at = Details.parse(details_text)
             self._queue.restore(
@@ -117,18 +118,14 @@ class _Rebuild:
                 by=BY,
             )
         except Invalid as error:
-            self._statements.set_error(connection, self._queue.name, row, str(error), "refused")
+            statements.set_error(row, str(error), "refused")
             self._refused_count += 1
             return False
         return True
 
 
-def _refuse_unknown(connection: Connection, name: str) -> None:
-    if name not in registry.queues(connection):
-        raise Invalid("queue", "database_queue", name=name)
-
-
-def _last_token(connection: Connection, name: str) -> int:
-    answer_tokens = select(func.max(answer.c.token)).where(answer.c.queue == name)
-    event_tokens = select(func.max(event.c.token)).where(event.c.queue == name)
-    return max(connection.execute(statement).scalar() or 0 for statement in (answer_tokens, event_tokens))
+def _last_token(statements: Statements) -> int:
+    latest = (
+        select(func.max(table.c.token)).where(table.c.queue == statements.queue) for table in (answer, event)
+    )
+    return max(statements.execute(statement).scalar() or 0 for statement in latest)

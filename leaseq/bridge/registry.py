@@ -6,8 +6,9 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, LargeBinary, Text, cast, null, select, update
+from sqlalchemy import Column, Connection, LargeBinary, Text, cast, func, null, select, update
 
 from leaseq import validation
 from leaseq.bridge.statements import Statements
@@ -43,46 +44,55 @@ class WindowConflict(Invalid):
     """Another bridge works on the queue with a different window."""
 
 
-def register(connection: Connection, statements: Statements, queue: str, name: str, window: Window) -> None:
+def register(statements: Statements, name: str, window: Window) -> None:
     """Register the bridge with this name for the queue. Raises WindowConflict."""
-    statements.lock(connection, queue)
-    other = statements.runner(connection, queue)
+    statements.lock()
+    other = statements.runner()
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
     if other and other.name != name and other.seconds < HEARTBEAT_TIMEOUT and other_window != window:
         raise WindowConflict(
-            "window", "other_window", high=other_window.high, low=other_window.low, queue=queue
+            "window", "other_window", high=other_window.high, low=other_window.low, queue=statements.queue
         )
-    statements.set_runner(connection, queue, name, window.high, window.low)
+    _save(statements, runner=name, high=window.high, low=window.low, seen_at=func.now())
 
 
-def save_policy(connection: Connection, queue: str, policy: Policy) -> None:
+def save_policy(statements: Statements, policy: Policy) -> None:
     """Save the policy's fields that differ from the default, for `leaseq bridge rebuild`."""
     values = {name: getattr(policy, name) for name in FIELDS}
     fields = {name: value for name, value in values.items() if value != FIELDS[name].default}
-    connection.execute(update(bridge).where(bridge.c.queue == queue).values(policy=_json(connection, fields)))
+    _save(statements, policy=_json(statements, fields))
 
 
-def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
+def read_policy(statements: Statements) -> Mapping[str, object]:
     """Return the saved fields of the policy, for `Queue.configure`."""
-    record = connection.execute(select(bridge.c.policy).where(bridge.c.queue == queue)).scalar()
-    fields: Mapping[str, object] = (json.loads(record) if isinstance(record, str) else record) or {}
+    fields = _read(statements, bridge.c.policy) or {}
     return {name: value for name, value in fields.items() if name in FIELDS}
 
 
-def save_pause(connection: Connection, queue: str, reason: str | None) -> None:
+def save_pause(statements: Statements, reason: str | None) -> None:
     """Save the reason for which a queue is paused, "" without one; None: it is not paused."""
-    value = null() if reason is None else _json(connection, reason)
-    connection.execute(update(bridge).where(bridge.c.queue == queue).values(paused=value))
+    _save(statements, paused=null() if reason is None else _json(statements, reason))
 
 
-def read_pause(connection: Connection, queue: str) -> str | None:
-    record = connection.execute(select(cast(bridge.c.paused, Text)).where(bridge.c.queue == queue)).scalar()
-    return None if record is None else str(json.loads(record))
+def read_pause(statements: Statements) -> str | None:
+    """The saved reason."""
+    reason: str | None = _read(statements, bridge.c.paused)
+    return reason
 
 
-def save_cursor(connection: Connection, queue: str, cursor: str) -> None:
+def save_cursor(statements: Statements, cursor: str) -> None:
     """Save the cursor of the last archived event."""
-    connection.execute(update(bridge).where(bridge.c.queue == queue).values(cursor=cursor))
+    _save(statements, cursor=cursor)
+
+
+def _save(statements: Statements, **values: object) -> None:
+    statements.execute(update(bridge).where(bridge.c.queue == statements.queue).values(values))
+
+
+def _read(statements: Statements, column: Column[Any]) -> Any:
+    """The value of a JSON column."""
+    text = select(cast(column, Text)).where(bridge.c.queue == statements.queue)
+    return json.loads(statements.execute(text).scalar() or "null")
 
 
 def queues(connection: Connection) -> list[str]:
@@ -123,6 +133,6 @@ def _limit_of(name: object) -> Invalid | None:
     return None
 
 
-def _json(connection: Connection, value: object) -> object:
+def _json(statements: Statements, value: object) -> object:
     """A value for a JSON column: SQLAlchemy encodes it if the database has that type."""
-    return value if connection.dialect.name == "postgresql" else json.dumps(value)
+    return value if statements.connection.dialect.name == "postgresql" else json.dumps(value)

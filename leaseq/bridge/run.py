@@ -21,7 +21,7 @@ from leaseq.bridge.archiver import FOLLOWER, Archiver
 from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable, listening, transaction
 from leaseq.bridge.migrator import BY, Migrator
 from leaseq.bridge.registry import Window
-from leaseq.bridge.statements import statements_of
+from leaseq.bridge.statements import statements_on
 from leaseq.bridge.tables import CHANNEL
 from leaseq.errors import ServerUnavailable
 from leaseq.followers import Loop, Wait
@@ -59,7 +59,6 @@ class Bridge:
     ) -> None:
         self._client = client
         self._engine = engine
-        self._statements = statements_of(engine)
         self._settings = settings
         self._clock = clock
         self._migrator = Migrator(engine, settings.window)
@@ -115,8 +114,8 @@ class Bridge:
         if queue.exists():
             self._lost_queues.discard(queue.name)
             return False
-        with transaction(self._engine) as connection:
-            is_lost = self._statements.lock(connection, queue.name) is not None
+        with statements_on(self._engine, queue.name) as statements:
+            is_lost = statements.lock() is not None
         if is_lost and queue.name not in self._lost_queues:
             self._lost_queues.add(queue.name)
             log.warning(
@@ -142,11 +141,11 @@ class Bridge:
         due = self._next_heartbeats.get(queue.name)
         if due is not None and self._clock() < due:
             return
-        with transaction(self._engine) as connection:
-            registry.register(connection, self._statements, queue.name, self._name, self._settings.window)
+        with statements_on(self._engine, queue.name) as statements:
+            registry.register(statements, self._name, self._settings.window)
             if due is None:
-                registry.save_policy(connection, queue.name, self._prepare(queue))
-                registry.save_pause(connection, queue.name, queue.stats().paused)
+                registry.save_policy(statements, self._prepare(queue))
+                registry.save_pause(statements, queue.stats().paused)
         self._next_heartbeats[queue.name] = self._clock() + _HEARTBEAT_SECONDS
 
     def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import itemgetter
@@ -44,6 +45,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.selectable import FromClause
 
+from leaseq.bridge.database import transaction
 from leaseq.bridge.tables import (
     DUE_LIMIT,
     AnswerRow,
@@ -79,7 +81,7 @@ class _Ids(NamedTuple):
 
 
 class Statements(ABC):
-    """Each method runs in the caller's transaction, on the rows of ``queue``."""
+    """The statements on the rows of ``queue``, a name, in one transaction."""
 
     columns: tuple[ColumnElement[Any], ...]  # of leaseq_item, as `row` takes them
     waiting_columns: tuple[ColumnElement[Any], ...] = ()  # further ones, of waiting rows
@@ -88,6 +90,11 @@ class Statements(ABC):
     change_key: ColumnElement[Any]  # what finds the row of a change again, whatever its id
     seconds_since_seen: ColumnElement[Any]
     insert_into: Callable[[Table], Any]  # with SQLAlchemy's on_conflict_do_nothing()
+
+    def __init__(self, connection: Connection, queue: str) -> None:
+        self.connection = connection
+        self.execute = connection.execute
+        self.queue = queue
 
     @abstractmethod
     def row(self, *values: Any) -> ItemRow:
@@ -105,150 +112,142 @@ class Statements(ABC):
         """Rows in a statement, as a table with columns of these names and types."""
 
     @abstractmethod
-    def insert(
-        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
-    ) -> None:
+    def insert(self, table: Table, names: tuple[str, ...], rows: Sequence[Any]) -> None:
         """Insert rows that are not there yet, with values for these columns."""
 
-    def lock(self, connection: Connection, queue: str) -> str | None:
+    def lock(self) -> str | None:
         """Lock out other archivers of this queue until the transaction ends, and return the cursor of the
         last archived event. In SQLite each transaction begins as a writer, so there is only one at a time."""
-        only_queue = self.insert_into(bridge).values(queue=queue)
-        connection.execute(only_queue.on_conflict_do_nothing())
-        cursor = select(bridge.c.cursor).where(bridge.c.queue == queue).with_for_update()
-        return connection.execute(cursor).scalar()
+        only_queue = self.insert_into(bridge).values(queue=self.queue)
+        self.execute(only_queue.on_conflict_do_nothing())
+        cursor = select(bridge.c.cursor).where(bridge.c.queue == self.queue).with_for_update()
+        return self.execute(cursor).scalar()
 
-    def waiting_rows(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+    def waiting_rows(self, limit: int) -> list[ItemRow]:
         """Waiting rows whose ``run_at`` has passed, by priority and age. Other migrators don't get them."""
         rows = (
             select(*self.columns, *self.waiting_columns)
-            .where(item.c.queue == queue, item.c.status == "waiting", self.is_due)
+            .where(item.c.queue == self.queue, item.c.status == "waiting", self.is_due)
             .order_by(item.c.priority, item.c.created_at, self.tie)
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
-        return [self.row(*row) for row in connection.execute(rows)]
+        return [self.row(*row) for row in self.execute(rows)]
 
-    def set_moved(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+    def set_moved(self, ids: Sequence[str], status: str) -> None:
         """Set the status of rows from `waiting_rows`, and clear their errors and details."""
-        clause = (item.c.queue == queue) & item.c.id.in_(select(self.listed(ids).id))
-        connection.execute(update(item).where(clause).values(status=status, **_NEW_STATE))
+        clause = (item.c.queue == self.queue) & item.c.id.in_(select(self.listed(ids).id))
+        self.execute(update(item).where(clause).values(status=status, **_NEW_STATE))
 
-    def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
+    def set_status(self, ids: Sequence[str], status: str) -> None:
         """Set the status of rows, and clear their errors and details. Rows that wait, or were cancelled in
         the database just now, are left to the migrator."""
-        clause = (item.c.queue == queue) & item.c.id.in_(select(self.listed(ids).id))
+        clause = (item.c.queue == self.queue) & item.c.id.in_(select(self.listed(ids).id))
         others = item.c.status != "waiting"
-        connection.execute(
-            update(item).where(clause, others, ~_IS_WITHDRAWN).values(status=status, **_NEW_STATE)
-        )
+        self.execute(update(item).where(clause, others, ~_IS_WITHDRAWN).values(status=status, **_NEW_STATE))
 
     @abstractmethod
-    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+    def set_details(self, rows: Sequence[tuple[str, str | None]]) -> None:
         """Set the details, as JSON text, of rows with these ids."""
 
-    def set_error(
-        self, connection: Connection, queue: str, row: ItemRow, error: str | None, status: str
-    ) -> None:
+    def set_error(self, row: ItemRow, error: str | None, status: str) -> None:
         """Set the error and the status of a row, whatever its id."""
-        clause = (item.c.queue == queue) & self.is_row(row)
-        connection.execute(update(item).where(clause).values(status=status, error=error))
+        clause = (item.c.queue == self.queue) & self.is_row(row)
+        self.execute(update(item).where(clause).values(status=status, error=error))
 
-    def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
+    def changes(self, after: str, limit: int) -> list[ChangeRow]:
         """Queued rows that were changed in the database, by id."""
         its_item = (item.c.queue == change.c.queue) & (item.c.id == change.c.id)
         rows = (
             select(change.c.id, change.c.number, item.c.status, self.change_key, *self.columns)
             .select_from(change.outerjoin(item, its_item))
-            .where(change.c.queue == queue, change.c.id > cast(literal(after), Text))
+            .where(change.c.queue == self.queue, change.c.id > cast(literal(after), Text))
             .order_by(change.c.id)
             .limit(limit)
         )
         return [
             ChangeRow(id, number, status, self.row(*row) if status else None, key)
-            for id, number, status, key, *row in connection.execute(rows)
+            for id, number, status, key, *row in self.execute(rows)
         ]
 
-    def forget_change(self, connection: Connection, queue: str, row: ChangeRow) -> None:
+    def forget_change(self, row: ChangeRow) -> None:
         """Delete the record of a change, unless the row was changed again meanwhile."""
-        clause = (change.c.queue == queue) & (self.change_key == row.key) & (change.c.number == row.number)
-        connection.execute(delete(change).where(clause))
+        clause = (
+            (change.c.queue == self.queue) & (self.change_key == row.key) & (change.c.number == row.number)
+        )
+        self.execute(delete(change).where(clause))
 
-    def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
-        self.insert(connection, event, EventRow._fields, queue, rows)
+    def add_events(self, rows: Sequence[EventRow]) -> None:
+        self.insert(event, EventRow._fields, rows)
 
-    def put_answers(
-        self, connection: Connection, queue: str, ids: Sequence[str], rows: Sequence[AnswerRow]
-    ) -> None:
+    def put_answers(self, ids: Sequence[str], rows: Sequence[AnswerRow]) -> None:
         """Write the answers of items, replacing those with the same id and token. The items' other answers
         are no longer accepted."""
         if tokens := [(row.id, row.token) for row in rows if row.number == 0]:
             given = self.records({"id": Text, "token": BigInteger}, tokens)
             is_given = tuple_(answer.c.id, answer.c.token).in_(select(given.c.id, given.c.token))
-            connection.execute(delete(answer).where(answer.c.queue == queue, is_given))
+            self.execute(delete(answer).where(answer.c.queue == self.queue, is_given))
         if ids:
-            clause = (answer.c.queue == queue) & answer.c.id.in_(select(self.listed(ids).id))
+            clause = (answer.c.queue == self.queue) & answer.c.id.in_(select(self.listed(ids).id))
             others = update(answer).where(clause, answer.c.accepted).values(accepted=False, late=True)
-            connection.execute(others)
-        self.insert(connection, answer, AnswerRow._fields, queue, rows)
+            self.execute(others)
+        self.insert(answer, AnswerRow._fields, rows)
 
-    def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+    def missing_ids(self, ids: Sequence[str]) -> list[str]:
         """The ids that leaseq_item does not have, except those of rows that were deleted just now."""
         listed = self.listed(ids)
-        is_item = exists().where(item.c.queue == queue, item.c.id == listed.id)
-        is_change = exists().where(change.c.queue == queue, change.c.id == listed.id)
-        return list(connection.execute(select(listed.id).where(~is_item, ~is_change)).scalars())
+        is_item = exists().where(item.c.queue == self.queue, item.c.id == listed.id)
+        is_change = exists().where(change.c.queue == self.queue, change.c.id == listed.id)
+        return list(self.execute(select(listed.id).where(~is_item, ~is_change)).scalars())
 
-    def ended_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+    def ended_ids(self, ids: Sequence[str]) -> list[str]:
         """The ids whose rows say that the item has ended, or that have accepted answers, except those of rows
         that were cancelled just now."""
         listed = self.listed(ids)
         has_ended = exists().where(
-            item.c.queue == queue,
+            item.c.queue == self.queue,
             item.c.id == listed.id,
             item.c.status.not_in(("waiting", "queued")),
             ~_IS_WITHDRAWN,
         )
-        is_answered = exists().where(answer.c.queue == queue, answer.c.id == listed.id, answer.c.accepted)
-        return list(connection.execute(select(listed.id).where(or_(has_ended, is_answered))).scalars())
+        is_answered = exists().where(
+            answer.c.queue == self.queue, answer.c.id == listed.id, answer.c.accepted
+        )
+        return list(self.execute(select(listed.id).where(or_(has_ended, is_answered))).scalars())
 
-    def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
+    def add_items(self, rows: Sequence[tuple[ItemRow, str]]) -> None:
         """Add rows, each with a status, for items that did not come from the database."""
         names = ("id", "payload", "priority", "requires", "due", "status")
-        self.insert(connection, item, names, queue, [(*row[:5], status) for row, status in rows])
+        self.insert(item, names, [(*row[:5], status) for row, status in rows])
 
-    def runner(self, connection: Connection, queue: str) -> Runner | None:
+    def runner(self) -> Runner | None:
         """The bridge that last worked on the queue."""
         columns = (bridge.c.runner, bridge.c.high, bridge.c.low, self.seconds_since_seen)
-        clause = (bridge.c.queue == queue) & bridge.c.runner.is_not(None)
-        row = connection.execute(select(*columns).where(clause)).one_or_none()
+        clause = (bridge.c.queue == self.queue) & bridge.c.runner.is_not(None)
+        row = self.execute(select(*columns).where(clause)).one_or_none()
         return None if row is None else Runner(row[0], row[1], row[2], float(row[3]))
 
-    def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
-        values = {"runner": name, "high": high, "low": low, "seen_at": func.now()}
-        connection.execute(update(bridge).where(bridge.c.queue == queue).values(values))
-
-    def ids(self, connection: Connection, queue: str, after: str | bytes, limit: int) -> list[str | bytes]:
+    def ids(self, after: str | bytes, limit: int) -> list[str | bytes]:
         """The ids of the queue's rows after this one, ordered as text. Bytes are no valid id."""
-        clause = (item.c.queue == queue) & (item.c.id > cast(literal(after), Text))
+        clause = (item.c.queue == self.queue) & (item.c.id > cast(literal(after), Text))
         ids = select(item.c.id).where(clause, self.is_text(item.c.id)).order_by(item.c.id).limit(limit)
-        return list(connection.execute(ids).scalars())
+        return list(self.execute(ids).scalars())
 
     def is_text(self, column: Column[str]) -> ColumnElement[bool]:
         """Whether a value of a text column is text."""
         return column.is_not(None)
 
-    def ids_with(self, connection: Connection, queue: str, status: str) -> list[str]:
+    def ids_with(self, status: str) -> list[str]:
         """The ids of rows with a status, by priority and age."""
-        ids = select(item.c.id).where(item.c.queue == queue, item.c.status == status)
-        return list(connection.execute(ids.order_by(item.c.priority, item.c.created_at, self.tie)).scalars())
+        ids = select(item.c.id).where(item.c.queue == self.queue, item.c.status == status)
+        return list(self.execute(ids.order_by(item.c.priority, item.c.created_at, self.tie)).scalars())
 
-    def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
+    def items(self, ids: Sequence[str]) -> list[ItemRow]:
         """The rows with these ids, in the same order."""
         listed = self.listed(ids)
-        is_row = (item.c.queue == queue) & (item.c.id == listed.id)
+        is_row = (item.c.queue == self.queue) & (item.c.id == listed.id)
         rows = select(*self.columns).select_from(listed.table.join(item, is_row)).order_by(listed.place)
-        return [self.row(*row) for row in connection.execute(rows)]
+        return [self.row(*row) for row in self.execute(rows)]
 
 
 class PostgreSQL(Statements):
@@ -290,16 +289,14 @@ class PostgreSQL(Statements):
             func.json_to_recordset(texts).table_valued(*columns, name="given").render_derived(with_types=True)
         )
 
-    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+    def set_details(self, rows: Sequence[tuple[str, str | None]]) -> None:
         if rows:
             given = self.records({"id": Text, "details": Text}, rows)
-            is_row = (item.c.queue == queue) & (item.c.id == given.c.id)
+            is_row = (item.c.queue == self.queue) & (item.c.id == given.c.id)
             details = cast(given.c.details, item.c.details.type)
-            connection.execute(update(item).where(is_row).values(details=details))
+            self.execute(update(item).where(is_row).values(details=details))
 
-    def insert(
-        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
-    ) -> None:
+    def insert(self, table: Table, names: tuple[str, ...], rows: Sequence[Any]) -> None:
         if rows:
             columns = [table.c[name] for name in names]
             types = {
@@ -307,9 +304,9 @@ class PostgreSQL(Statements):
             }
             given = self.records(types, rows)
             values = [cast(given.c[column.name], column.type) for column in columns]
-            rows_of_queue = select(literal(queue, Text), *values)
+            rows_of_queue = select(literal(self.queue, Text), *values)
             statement = self.insert_into(table).from_select(["queue", *names], rows_of_queue)
-            connection.execute(statement.on_conflict_do_nothing())
+            self.execute(statement.on_conflict_do_nothing())
 
 
 class SQLite(Statements):
@@ -363,22 +360,20 @@ class SQLite(Statements):
         ]
         return select(*columns).subquery("given")
 
-    def set_details(self, connection: Connection, queue: str, rows: Sequence[tuple[str, str | None]]) -> None:
+    def set_details(self, rows: Sequence[tuple[str, str | None]]) -> None:
         """One row after the other: in an UPDATE … FROM, SQLite looks at all rows of the queue."""
         if rows:
-            is_row = (item.c.queue == queue) & (item.c.id == bindparam("row"))
+            is_row = (item.c.queue == self.queue) & (item.c.id == bindparam("row"))
             statement = update(item).where(is_row).values(details=bindparam("text"))
-            connection.execute(statement, [{"row": id, "text": text} for id, text in rows])
+            self.execute(statement, [{"row": id, "text": text} for id, text in rows])
 
-    def insert(
-        self, connection: Connection, table: Table, names: tuple[str, ...], queue: str, rows: Sequence[Any]
-    ) -> None:
+    def insert(self, table: Table, names: tuple[str, ...], rows: Sequence[Any]) -> None:
         """Without SQLAlchemy's processing of each value, which would take as long as the insert."""
         if rows:
             statement, places = _sqlite_insert(table, ("queue", *names))
             has_times = any(table.c[name].type is item.c.due.type for name in names)
-            values = [(queue, *map(sqlite_time, row)) if has_times else (queue, *row) for row in rows]
-            connection.exec_driver_sql(statement, list(map(itemgetter(*places), values)))
+            values = [(self.queue, *(map(sqlite_time, row) if has_times else row)) for row in rows]
+            self.connection.exec_driver_sql(statement, list(map(itemgetter(*places), values)))
 
 
 @lru_cache(maxsize=16)
@@ -393,6 +388,8 @@ def _json(value: object) -> ColumnElement[Any]:
     return cast(literal(json.dumps(value, default=str), Text), JSON)
 
 
-def statements_of(engine: Engine) -> Statements:
-    """The statements for the engine's database."""
-    return PostgreSQL() if engine.dialect.name == "postgresql" else SQLite()
+@contextmanager
+def statements_on(engine: Engine, queue: str) -> Iterator[Statements]:
+    """Open a transaction for statements on a queue's rows, as `transaction` does."""
+    with transaction(engine) as connection:
+        yield (PostgreSQL if engine.dialect.name == "postgresql" else SQLite)(connection, queue)

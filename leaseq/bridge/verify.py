@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, select
 
 import leaseq
-from leaseq.bridge.database import transaction
 from leaseq.bridge.outcomes import (
     answer_difference,
     details_difference,
@@ -17,7 +16,7 @@ from leaseq.bridge.outcomes import (
     read_answers,
     read_details,
 )
-from leaseq.bridge.statements import statements_of
+from leaseq.bridge.statements import statements_on
 from leaseq.bridge.tables import AnswerRow, item
 from leaseq.models import STATES, OutcomeRow
 
@@ -64,11 +63,10 @@ def verify(
 
 def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
     """Yield the ids in the database, then those that only the server has."""
-    statements = statements_of(engine)
     last_id: str | bytes = ""
     while True:
-        with transaction(engine) as connection:
-            batch = statements.ids(connection, queue.name, last_id, _BATCH)
+        with statements_on(engine, queue.name) as statements:
+            batch = statements.ids(last_id, _BATCH)
         if not batch:
             break
         yield [id for id in batch if isinstance(id, str)]
@@ -79,10 +77,8 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
         after = None
         while True:
             page = queue.page(state, limit=_BATCH, after=after)
-            with transaction(engine) as connection:
-                foreign_ids = statements.missing_ids(
-                    connection, queue.name, sorted({item.id for item in page.items})
-                )
+            with statements_on(engine, queue.name) as statements:
+                foreign_ids = statements.missing_ids(sorted({item.id for item in page.items}))
             yield foreign_ids
             after = page.after
             if after is None:
@@ -90,12 +86,12 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
 
 
 def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str], forgets_dead: bool) -> list[Difference]:
-    with transaction(engine) as connection:
+    with statements_on(engine, queue.name) as statements:
         clause = (item.c.queue == queue.name) & item.c.id.in_(ids)
-        item_rows = connection.execute(select(item.c.id, item.c.status).where(clause))
+        item_rows = statements.execute(select(item.c.id, item.c.status).where(clause))
         statuses = {row.id: row.status for row in item_rows}
-        rows = read_answers(connection, queue.name, ids)
-        texts = read_details(connection, queue.name, ids)
+        rows = read_answers(statements, ids)
+        texts = read_details(statements, ids)
     differences: list[Difference] = []
     for id, outcome in zip(ids, outcomes_of(queue, ids), strict=True):
         text = _difference(statuses.get(id), outcome, rows.get(id, ()), texts.get(id), forgets_dead)

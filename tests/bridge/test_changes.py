@@ -10,6 +10,7 @@ import leaseq
 from leaseq.bridge.migrator import Migrator
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
+from leaseq.bridge.statements import statements_on
 from leaseq.bridge.tables import ChangeRow
 from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
@@ -263,12 +264,12 @@ def test_row_changed_again_while_the_change_is_passed_on_is_passed_on_again(
     settle(bridge)
     database.change("a", priority=3)
     migrator = Migrator(database.engine, Window(100, 50))
-    with database.engine.begin() as connection:
-        (seen,) = migrator._statements.changes(connection, queue.name, "", 10)
+    with statements_on(database.engine, queue.name) as statements:
+        (seen,) = statements.changes("", 10)
     assert isinstance(seen, ChangeRow)
     database.change("a", priority=4)
-    with database.engine.begin() as connection:
-        migrator._apply(connection, queue, [seen])
+    with statements_on(database.engine, queue.name) as statements:
+        migrator._apply(statements, queue, [seen])
     assert (queue.get("a").priority, count_changes(database)) == (3, 1)
     settle(bridge)
     assert (queue.get("a").priority, count_changes(database)) == (4, 0)
