@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+from contextlib import suppress
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NoReturn
+
 import click
 
-from leaseq.cli.common import CommandGroup
+from leaseq.cli.common import CommandFailed, CommandMisused
+from leaseq.errors import Invalid, LeaseqError
+from leaseq.names import did_you_mean
 
+GROUP = "leaseq.commands"
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
 COMMANDS = {
@@ -21,10 +31,7 @@ COMMANDS = {
         "Write a queue's answers or items to a file or standard output.",
     ),
     "import": ("leaseq.cli.imports:import_command", "Import items from a file or standard input."),
-    "queue": (
-        "leaseq.cli.queues:queue",
-        "Create, change, show and delete queues; revive and remove items.",
-    ),
+    "queue": ("leaseq.cli.queues:queue", "Create, change, show and delete queues; revive and remove items."),
     "restore": ("leaseq.cli.backup:restore", "Restore a backup into a server."),
     "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),
@@ -42,14 +49,94 @@ PLUGGED_COMMANDS = {
 }
 
 
-@click.group(
-    cls=CommandGroup,
-    own_commands=COMMANDS,
-    entry_point_group="leaseq.commands",
-    plugged_help=PLUGGED_COMMANDS,
-    epilog=EXAMPLE,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+EXTRAS = {"bridge": "bridge"}
+"""The extra of the package that a command needs, if that is not ``web``."""
+
+
+class CommandGroup(click.Group):
+    """The commands above, and those of other packages' entry points, each loaded when it is called: the web
+    app takes a second to import."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted({*COMMANDS, *_entry_points()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        own = COMMANDS.get(cmd_name)
+        entry = EntryPoint(cmd_name, own[0], GROUP) if own else _entry_points().get(cmd_name)
+        if entry is None:
+            return None
+        try:
+            command: click.Command = entry.load()
+        except ModuleNotFoundError as error:
+            self._raise_missing_extra(cmd_name, error)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known_names = args[0], self.list_commands(ctx)
+        if name not in known_names and not name.startswith("-"):
+            suggestion = did_you_mean(name, known_names)
+            ctx.fail(f"there is no command {name!r}" + (f"; {suggestion}" if suggestion else "."))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        help_lines = PLUGGED_COMMANDS | {name: help for name, (_, help) in COMMANDS.items()}
+        rows = [(name, help_lines.get(name, "")) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # for terminals that lack a character
+        return super().main(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Invalid as error:
+            raise CommandMisused(str(error)) from error
+        except click.MissingParameter:
+            raise
+        except click.BadParameter as error:  # the value is wrong: the usage would not help
+            raise CommandMisused(error.format_message()) from error
+        except LeaseqError as error:
+            raise CommandFailed(str(error)) from error
+        except ModuleNotFoundError as error:
+            if ctx.invoked_subcommand not in COMMANDS or ctx.invoked_subcommand in EXTRAS:
+                self._raise_missing_extra(str(ctx.invoked_subcommand), error)
+            raise
+        except BrokenPipeError:
+            _discard_stdout()  # the reader closed the pipe: not a failure
+        except OSError as error:
+            prefix = f"{error.filename}: " if error.filename else ""
+            raise CommandFailed(f"{prefix}{error.strerror or error}") from error
+        return None
+
+    def _raise_missing_extra(self, name: str, error: ModuleNotFoundError) -> NoReturn:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "leaseq"):
+            raise error
+        extra = EXTRAS.get(name, "web")
+        message = f"`leaseq {name}` needs the {extra} parts, and {package} is not installed"
+        raise CommandFailed(f"{message}: pip install 'leaseq[{extra}]'") from error
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def _discard_stdout() -> None:
+    """Redirect standard output to the null device, as Python's docs (signal, Note on SIGPIPE) advise:
+    otherwise what is still buffered would be written at exit, and fail again."""
+    with suppress(OSError, ValueError):
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)
+
+
+@click.group(cls=CommandGroup, epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="leaseq", prog_name="leaseq")
 def main() -> None:
     """leaseq gives work items to people, one at a time, under a lease.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -55,12 +56,16 @@ def clear(
 
 
 def _clear_once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
-    from leaseq import Cleared, QueueUnreadable
+    from leaseq import QueueUnreadable
 
     outcomes = dict(_round(client, names))
-    cleared = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, Cleared)}
+    cleared = {
+        name: _counts(outcome)
+        for name, outcome in outcomes.items()
+        if not isinstance(outcome, QueueUnreadable)
+    }
     if as_json:
-        emit_json({"queues": [{"name": name, **_counts(counts)} for name, counts in cleared.items()]})
+        emit_json({"queues": [{"name": name, **counts} for name, counts in cleared.items()]})
     else:
         for name, counts in cleared.items():
             click.echo(_line(name, counts))
@@ -114,7 +119,7 @@ def _clear_repeatedly(
             for name, outcome in _round(client, names, stop):
                 if not isinstance(outcome, QueueUnreadable):
                     left_out_names.discard(name)
-                    _print(name, outcome, as_json)
+                    _print(name, _counts(outcome), as_json)
                 elif name not in left_out_names:
                     left_out_names.add(name)
                     click.echo(f"leaseq: {_left_out_message(name, outcome)}", err=True)
@@ -133,26 +138,20 @@ def _left_out_message(name: str, error: QueueUnreadable) -> str:
     return f"queue {name!r} was left out: {error}"
 
 
-def _print(name: str, cleared: Cleared, as_json: bool) -> None:
+def _print(name: str, counts: Mapping[str, int], as_json: bool) -> None:
     """Print what was changed, if anything was."""
-    if not any(_counts(cleared).values()):
+    if not any(counts.values()):
         return
     if as_json:
-        emit_json({"name": name, **_counts(cleared)}, indent=None)
+        emit_json({"name": name, **counts}, indent=None)
     else:
-        click.echo(_line(name, cleared))
+        click.echo(_line(name, counts))
 
 
-def _line(name: str, cleared: Cleared) -> str:
-    forgotten = f", {cleared.forgotten:,} forgotten" if cleared.forgotten else ""
-    text = f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died"
-    return f"{name}: {text}{forgotten}"
+def _line(name: str, counts: Mapping[str, int]) -> str:
+    shown = (f"{count:,} {word}" for word, count in counts.items() if count or word != "forgotten")
+    return f"{name}: {', '.join(shown)}"
 
 
 def _counts(cleared: Cleared) -> dict[str, int]:
-    return {
-        "returned": cleared.returned,
-        "released": cleared.released,
-        "died": cleared.died,
-        "forgotten": cleared.forgotten,
-    }
+    return {name: count for name, count in asdict(cleared).items() if name != "more"}

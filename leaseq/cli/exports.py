@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +11,7 @@ import click
 
 from leaseq import transfer
 from leaseq.cli.common import CommandMisused, connected, count, existing_queue
-from leaseq.cli.transfers import Show, format_of, format_option, open_output, writing_bar
+from leaseq.cli.transfers import format_of, format_option, open_output, writing_bar
 from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 
@@ -82,14 +83,21 @@ def export_command(
     format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None
     _check(filters, incremental, state)
-    table_options = {"raw_cells": raw_cells, "bom": bom}
     queue = existing_queue(client, name)
+    options: dict[str, Any] = {"format": format, "raw_cells": raw_cells, "bom": bom}
     if state:
-        _export_items(queue, state, file, format, table_options)
-    elif incremental:
-        _export_new(queue, after, cursor_file, file, format, table_options)
+        encode = partial(transfer.encode_items, max_attempts=queue.policy.max_attempts, **options)
+        items = queue._walk(state, _PAGE)  # noqa: SLF001 - of the library itself
+        _write(items, encode, file, getattr(queue.stats(), state), ("item", "items"))
+        return
+    encode_answers = partial(transfer.encode, form=queue.policy.form, **options)
+    write = partial(
+        _write, encode=encode_answers, file=file, total=queue.stats().finished, noun=("answer", "answers")
+    )
+    if incremental:
+        _write_new(queue, after, cursor_file, write)
     else:
-        _export_answers(queue, _answers(queue, **filters), file, format, table_options)
+        write(_answers(queue, **filters))
 
 
 _FILTERS = {
@@ -122,13 +130,28 @@ def _answers(
     return queue.answers(with_late=with_late, person=person, since=begin, until=end, late=late)
 
 
-def _export_answers(
-    queue: Queue, answers: Iterable[Answer], file: str, format: str, table_options: dict[str, bool]
+def _write(
+    rows: Iterable[T],
+    encode: Callable[[Iterable[T]], Iterable[bytes]],
+    file: str,
+    total: int,
+    noun: tuple[str, str],
 ) -> None:
-    with open_output(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
-        rows = _RowCounter(answers, show)
-        transfer.write(rows, stream, format, form=queue.policy.form, **table_options)
-    _report(file, rows.count, "answer", "answers")
+    """Write rows to a file or standard output, and report their number, in the singular or the plural."""
+    number = 0
+    with open_output(file) as stream, writing_bar(file, total, noun[1]) as show:
+
+        def counted() -> Iterator[T]:
+            nonlocal number
+            for number, row in enumerate(rows, 1):
+                if number % _PAGE == 0:
+                    show(number)
+                yield row
+
+        for piece in encode(counted()):
+            stream.write(piece)
+    if file != "-":
+        click.echo(f"{count(number, *noun)} written to {file}", err=True)
 
 
 def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transfer.AnswersSince:
@@ -142,51 +165,16 @@ def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transf
         raise CommandMisused(f"{file}: {error}") from None
 
 
-def _export_new(
-    queue: Queue,
-    after: str | None,
-    cursor_file: Path | None,
-    file: str,
-    format: str,
-    table_options: dict[str, bool],
+def _write_new(
+    queue: Queue, after: str | None, cursor_file: Path | None, write: Callable[[Iterable[Answer]], None]
 ) -> None:
-    """Export the answers since the cursor. The next cursor is output after they are written, so that an
+    """Write the answers since the cursor. The next cursor is output after they are written, so that an
     interrupted run can be repeated and leaves nothing out."""
     answers = _answers_since(queue, after, cursor_file)
     if cursor_file is None:
-        _export_answers(queue, answers, file, format, table_options)
+        write(answers)
         click.echo(f"next cursor: {answers.cursor}", err=True)
         return
     with transfer.whole_file(cursor_file) as stream:  # opened first: if that fails, nothing is exported
-        _export_answers(queue, answers, file, format, table_options)
+        write(answers)
         stream.write(f"{answers.cursor}\n".encode())
-
-
-def _export_items(queue: Queue, state: State, file: str, format: str, table_options: dict[str, bool]) -> None:
-    total, max_attempts = getattr(queue.stats(), state), queue.policy.max_attempts
-    with open_output(file) as stream, writing_bar(file, total, "items") as show:
-        rows = _RowCounter(queue._walk(state, _PAGE), show)  # noqa: SLF001 - of the library itself
-        for piece in transfer.encode_items(rows, format, max_attempts=max_attempts, **table_options):
-            stream.write(piece)
-    _report(file, rows.count, "item", "items")
-
-
-class _RowCounter(Iterator[T]):
-    """An iterator over rows that counts them."""
-
-    def __init__(self, rows: Iterable[T], show: Show) -> None:
-        self._rows = iter(rows)
-        self._show = show
-        self.count = 0
-
-    def __next__(self) -> T:
-        row = next(self._rows)
-        self.count += 1
-        if self.count % _PAGE == 0:
-            self._show(self.count)
-        return row
-
-
-def _report(file: str, number: int, singular: str, plural: str) -> None:
-    if file != "-":
-        click.echo(f"{count(number, singular, plural)} written to {file}", err=True)

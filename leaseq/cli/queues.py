@@ -1,11 +1,11 @@
-"""`leaseq queues` and `leaseq policy`."""
+"""``leaseq queue``."""
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -58,7 +58,7 @@ def policy_options(*, for_new_queue: bool) -> Callable[[Callable[P, R]], Callabl
     ``for_new_queue``: without an option its field has the default, which the help then names."""
 
     def add_options(command: Callable[P, R]) -> Callable[..., R]:
-        @functools.wraps(command)
+        @wraps(command)
         def with_changes(*args: Any, **kwargs: Any) -> R:
             values = {name: kwargs.pop(name) for name in FIELDS}
             source = click.get_current_context().get_parameter_source
@@ -320,11 +320,8 @@ def remove(
         yes,
         f"Delete {selection} {state} items of queue {name!r}, of {getattr(named_queue.stats(), state):,}?",
     )
-    removed_count = step = named_queue.remove_all(state, error=error, person=person, limit=_STEP)
-    while step == _STEP:
-        step = named_queue.remove_all(state, error=error, person=person, limit=_STEP)
-        removed_count += step
-    click.echo(f"queue {name!r}: {removed_count:,} removed")
+    remove_some = partial(named_queue.remove_all, state, error=error, person=person, limit=_STEP)
+    click.echo(f"queue {name!r}: {_count_all(remove_some):,} removed")
 
 
 @queue.command(epilog='Example: leaseq queue revive reviews --error "cut off"')
@@ -349,11 +346,16 @@ def revive(
                 f"{missing_count:,} of the {count(len(ids), 'item', 'items')} named can't be revived"
             )
         return
-    revived_count = step = named_queue.revive_all(error=error, person=person, limit=_STEP)
+    revive_some = partial(named_queue.revive_all, error=error, person=person, limit=_STEP)
+    click.echo(f"queue {name!r}: {_count_all(revive_some):,} revived")
+
+
+def _count_all(change_some: Callable[[], int]) -> int:
+    """The number of items changed by calls that change at most _STEP each."""
+    total = step = change_some()
     while step == _STEP:
-        step = named_queue.revive_all(error=error, person=person, limit=_STEP)
-        revived_count += step
-    click.echo(f"queue {name!r}: {revived_count:,} revived")
+        total += (step := change_some())
+    return total
 
 
 def _revive_each(named_queue: Queue, ids: tuple[str, ...]) -> int:

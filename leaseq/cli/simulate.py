@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,25 +51,14 @@ RATE = click.FloatRange(0, 1)
 @click.option("--seed", type=int, help="Repeat the same choices.")
 @json_option
 @connected
-def simulate(
-    client: Client,
-    name: str,
-    people: int,
-    think: float,
-    abandon_rate: float,
-    fail_rate: float,
-    walk_away_rate: float,
-    seconds: float | None,
-    seed: int | None,
-    as_json: bool,
-) -> None:
+def simulate(client: Client, /, name: str, as_json: bool, **behaviour: Any) -> None:
     """Simulate people who work on QUEUE: they think, finish, give back, fail and walk away.
 
     Their answers are real and are kept, so use a queue made for testing.
     """
     from leaseq.simulation import Plan, run
 
-    plan = Plan(people, think, abandon_rate, fail_rate, walk_away_rate, seconds, seed)
+    plan = Plan(**behaviour)
     queue = existing_queue(client, name)
     with stopped_by_signals() as stop, _live() as show:
         outcome = run(queue, plan, stop=stop, on_tick=show)

@@ -121,7 +121,7 @@ def test_help_imports_no_slow_modules() -> None:
 def test_command_with_missing_package_names_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     entry_point = EntryPoint("up", "no_such_package.up:up", "leaseq.commands")
     monkeypatch.setattr(
-        "leaseq.cli.common.entry_points", lambda group: [entry_point] if group == "leaseq.commands" else []
+        "leaseq.cli.entry_points", lambda group: [entry_point] if group == "leaseq.commands" else []
     )
     result = CliRunner().invoke(main, ["up"], prog_name="leaseq")
     assert result.exit_code == 1
