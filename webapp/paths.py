@@ -8,26 +8,52 @@ it was sent.
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from flask import Flask, Request, request
+from flask import Response as FlaskResponse
 from flask_openapi.openapi import OpenAPI
 from werkzeug.routing import BaseConverter, MapAdapter
 from werkzeug.wrappers import Response
 
 from leaseq.validation import is_dot_segment
-from leaseq.webapp.serving.middleware import ROUTE
+from leaseq.webapp.serving.middleware import ROUTE, STATIC_PATH
 from leaseq.webapp.serving.problem import Problem
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _NOWHERE = "%00"
+_YEAR_SECONDS = 365 * 86_400
 
 
 class App(OpenAPI):
-    """The app. No view is a coroutine, so Flask's check of each function at each request is left out."""
+    """The app. No view is a coroutine, so Flask's check of each function at each request is left out.
+
+    The URLs of static files contain a digest of all of them, so that a browser asks for each only once. Their
+    imports are relative, and so have the same digest.
+    """
+
+    def __init__(self, import_name: str, **options: Any) -> None:
+        super().__init__(import_name, static_url_path=f"{STATIC_PATH}<digest>", **options)
+        self._digest = digest_of(Path(str(self.static_folder)))
+        self.url_default_functions.setdefault(None, []).append(self._add_digest)
+
+    def _add_digest(self, endpoint: str, values: dict[str, Any]) -> None:
+        if endpoint == "static":
+            values["digest"] = self._digest
+
+    def send_static_file(self, filename: str, digest: str = "") -> FlaskResponse:
+        """A file, also for a page of another version, which is then not kept."""
+        response = super().send_static_file(filename)
+        if digest == self._digest:
+            response.cache_control.no_cache = None
+            response.cache_control.public = response.cache_control.immutable = True
+            response.cache_control.max_age = _YEAR_SECONDS
+        return response
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         adapter = super().create_url_adapter(request)
@@ -37,6 +63,15 @@ class App(OpenAPI):
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return func
+
+
+def digest_of(folder: Path) -> str:
+    """A digest of the names and the contents of all files in a folder."""
+    digest = sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(str(path.relative_to(folder)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def init_paths(app: Flask, without_view: Callable[[], Response | None]) -> None:

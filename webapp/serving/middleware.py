@@ -200,6 +200,7 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 HEADER = "X-Request-Id"
+STATIC_PATH = "/static/"
 NO_ROUTE = "none"  # all unknown paths are one route in the metrics
 ROUTE, PERSON, VIA_PROXY = "leaseq.route", "leaseq.person", "leaseq.via_proxy"
 """What the app and the middleware for proxies note in a request's WSGI environment."""
@@ -232,7 +233,6 @@ class Middleware:
         self._app, self._inner, self._respond = app, app.wsgi_app, respond
         self._slots, self._metrics = slots, metrics
         self._limit = QueueTimeLimit(max_queue_seconds)
-        self._static_path = f"{app.static_url_path}/"
         headers = _ALWAYS | (_STRICT_TRANSPORT if https else {})
         self._cacheable_headers = _by_name(headers)
         self._uncached_headers = _by_name(headers | _NOT_KEPT)
@@ -241,9 +241,7 @@ class Middleware:
         start_time = time.perf_counter()
         path: str = environ.get("PATH_INFO", "")
         id = environ[REQUEST_ID] = request_id(environ)
-        needed_headers = (
-            self._cacheable_headers if path.startswith(self._static_path) else self._uncached_headers
-        )
+        needed_headers = self._cacheable_headers if path.startswith(STATIC_PATH) else self._uncached_headers
         statuses: list[str] = []
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[..., Any]:
@@ -267,7 +265,7 @@ class Middleware:
         try:
             self._metrics.observe_wait(seconds)
             is_over = self._limit.is_over(seconds, time.monotonic())
-            if not is_over or has_begun() or path.startswith(self._static_path):  # for pages that were served
+            if not is_over or has_begun() or path.startswith(STATIC_PATH):  # for pages that were served
                 return self._inner(environ, start)
             return self._refuse(environ, start)
         finally:

@@ -21,6 +21,7 @@ VALUES = {
     "name": "x",
     "webhook": "wh-x",
     "filename": "shared/base.css",
+    "digest": "any",
     "token": "0a",
     "invitation": "0b",
 }

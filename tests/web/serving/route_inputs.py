@@ -607,7 +607,7 @@ INPUTS: dict[str, Maker] = {
     "POST people.revoke_token": revoke_token,
     "POST people.sign_out": page({}, new_name),
     "POST people.unlink_provider": page({}, new_name, statuses=(*OK, 404)),
-    "GET static": of(lambda _: {"filename": STATIC}),
+    "GET static": of(lambda _: {"filename": STATIC, "digest": "any"}),
     "POST webhooks.add": page({"url": "https://1.1.1.1/new", "event": "item.finished"}),
     "GET webhooks.detail": of(new_webhook),
     "POST webhooks.disable": page({}, new_webhook),
