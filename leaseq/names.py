@@ -75,16 +75,15 @@ def nearest(name: str, known_names: Iterable[str]) -> str | None:
     return matches[0] if matches else None
 
 
-def did_you_mean(name: str, known_names: Iterable[str], otherwise: str = "") -> str:
-    """A question that suggests the known name closest to ``name``; ``otherwise`` if none is close."""
+def did_you_mean(name: str, known_names: Iterable[str]) -> str:
+    """The end of an error text: a suggestion of the known name closest to ``name``, if one is close."""
     near = nearest(name, known_names)
-    return f"did you mean {near}?" if near else otherwise
+    return f"; did you mean {near}?" if near else ""
 
 
 def no_queue(name: str, known_names: Iterable[str]) -> str:
     """The error text for a queue that does not exist, with a suggestion from the known names."""
-    suggestion = did_you_mean(name, known_names)
-    return f"there is no queue {name!r}" + (f"; {suggestion}" if suggestion else "")
+    return f"there is no queue {name!r}{did_you_mean(name, known_names)}"
 
 
 _LATIN_LOOKALIKES = {ord(other): letter for letter, others in LOOKALIKES.items() for other in others}

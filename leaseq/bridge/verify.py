@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 from sqlalchemy import Engine, select
 
@@ -43,21 +45,15 @@ def verify(
     """The differences between the two sides, except short-lived ones while the bridge works."""
     queue = leaseq.Queue(client, name)
     policy = queue.find_policy()
-    forgets_dead = policy is not None and policy.keep_dead_seconds is not None
-    differences = [
-        difference
-        for ids in _all_ids(queue, engine)
-        for difference in _compare(queue, engine, ids, forgets_dead)
-    ]
+    compare = partial(_compare, queue, engine, policy is not None and policy.keep_dead_seconds is not None)
+    differences = list(chain.from_iterable(map(compare, _all_ids(queue, engine))))
     for _ in range(_RETRIES):
         if not differences:
             break
         sleep(_RETRY_SECONDS)
         ids = [difference.id for difference in differences]
         batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
-        differences = [
-            difference for batch in batches for difference in _compare(queue, engine, batch, forgets_dead)
-        ]
+        differences = list(chain.from_iterable(map(compare, batches)))
     return differences
 
 
@@ -85,7 +81,7 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
                 break
 
 
-def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str], forgets_dead: bool) -> list[Difference]:
+def _compare(queue: leaseq.Queue, engine: Engine, forgets_dead: bool, ids: Sequence[str]) -> list[Difference]:
     with statements_on(engine, queue.name) as statements:
         clause = (item.c.queue == queue.name) & item.c.id.in_(ids)
         item_rows = statements.execute(select(item.c.id, item.c.status).where(clause))

@@ -76,8 +76,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known_names = args[0], self.list_commands(ctx)
         if name not in known_names and not name.startswith("-"):
-            suggestion = did_you_mean(name, known_names)
-            ctx.fail(f"there is no command {name!r}" + (f"; {suggestion}" if suggestion else "."))
+            ctx.fail(f"there is no command {name!r}{did_you_mean(name, known_names) or '.'}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -69,10 +69,8 @@ class _File:
     ) -> None:
         for key in table:
             if key not in allowed_keys:
-                suggestion = did_you_mean(key, allowed_keys)
                 limit = f"unknown key; allowed are {', '.join(allowed_keys)}"
-                note = f"; {suggestion}" if suggestion else ""
-                raise self.refuse(f"{prefix}{key}", limit + note + hint)
+                raise self.refuse(f"{prefix}{key}", limit + did_you_mean(key, allowed_keys) + hint)
 
     def function(self, key: str, value: object) -> Callable[..., Any]:
         if not isinstance(value, str):

@@ -6,7 +6,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from leaseq import Client, ServerRefused, ServerUnavailable
 from leaseq.doctor import exposure, policies, proxies, replication, rights, server, storage
@@ -21,16 +20,6 @@ UNREADABLE = Check(
     "unchecked",
     "could not be checked for {what} ({command} is not allowed for this user)",
     "ask the operator of the server, or run the doctor as the user described in docs/acl.md",
-)
-CHECKS: Final = (
-    *storage.CHECKS,
-    *exposure.CHECKS,
-    *server.CHECKS,
-    *rights.CHECKS,
-    *replication.CHECKS,
-    *policies.CHECKS,
-    *proxies.CHECKS,
-    UNREADABLE,
 )
 
 

@@ -57,7 +57,6 @@ DIRECTORY_OPEN = Check(
     "has its unix socket in a directory that is open to every user: {path} has mode {mode}",
     "chmod 700 {path} (or 750, with a group)",
 )
-CHECKS = (NO_PASSWORD, PROTECTED_ONLY, NO_TLS, PLAIN_PORT, SOCKET, DIRECTORY_WRITABLE, DIRECTORY_OPEN)
 PASSED = "a password is required from the network, and the socket is private"
 
 

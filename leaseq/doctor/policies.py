@@ -45,7 +45,6 @@ UNREADABLE = Check(
     "holds {names}, which this version of leaseq can't read: {problem}",
     "run the version of leaseq that wrote it",
 )
-CHECKS = (DURABLE, ONE_OF_SEVERAL, NEWER, UNREADABLE)
 PASSED = "the server supports what their policies require"
 
 

@@ -26,7 +26,6 @@ UNDECLARED = Check(
     "last "
     "one connects from, such as {address}",
 )
-CHECKS = (UNDECLARED,)
 PASSED = "in the last two hours the web app was not reached through an undeclared proxy"
 
 

@@ -162,20 +162,6 @@ COVERAGE = Check(
     "has cluster-require-full-coverage yes: the loss of one shard stops the queues of all shards",
     "CONFIG SET cluster-require-full-coverage no, then CONFIG REWRITE",
 )
-CHECKS = (
-    AWAY,
-    NO_REPLICA,
-    FEW_NODES,
-    FEW_SENTINELS,
-    SENTINEL_AWAY,
-    QUORUM,
-    DOWN_AFTER,
-    MIN_REPLICAS,
-    TOO_FEW,
-    SLOTS,
-    SHARD_ALONE,
-    COVERAGE,
-)
 PASSED = {
     "server": "a single server",
     "sentinel": "three data nodes or more, and sentinels that can fail over",

@@ -164,7 +164,6 @@ CHANNELS = Check(
     "does not allow the user {user} to use the channels leaseq:*: calls that wait for an item are not woken",
     "ACL SETUSER {user} {rules}",
 )
-CHECKS = (COMMANDS, PAGES_COMMANDS, KEYS, CHANNELS)
 PASSED = "the user may call every command that the client and the scripts need"
 
 _KEY_CREATING = {"hset", "hsetnx", "hincrby", "set", "incrby", "decrby", "sadd", "lpush", "rpush"}

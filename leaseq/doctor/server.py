@@ -47,7 +47,6 @@ KEEPALIVE = Check(
     "reached",
     "CONFIG SET tcp-keepalive 300, then CONFIG REWRITE",
 )
-CHECKS = (TOO_OLD, READ_ONLY, CLOCK, DRIFT, TIMEOUT, KEEPALIVE)
 PASSED = "new enough, accepts writes, its clock agrees with that of this machine"
 
 _MIN_VERSIONS = {"valkey": (7, 2), "redis": (7, 0)}

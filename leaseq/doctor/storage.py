@@ -58,7 +58,6 @@ NO_LIMIT = Check(
     "system kills it",
     "CONFIG SET a maxmemory below that of the machine (then only enqueue is refused), or add memory",
 )
-CHECKS = (NO_FILE, SNAPSHOTS_ONLY, EVERY_SECOND, NOT_ON_REWRITE, TRUNCATED, EVICTION, NEARLY_FULL, NO_LIMIT)
 PASSED = "each write is in the append-only file, fsynced, before it is acknowledged"
 MEMORY_PASSED = "nothing is deleted when memory is full, and there is room"
 

@@ -38,19 +38,16 @@ from leaseq.transfer.rows import (
     FileItem,
     Format,
     Remedy,
-    answer_shape,
-    column_letter,
     date_orders,
     foreign,
     format_of,
     from_envelope,
     in_zone,
-    item_shape,
     period_of,
     time_of,
     utc_time,
 )
-from leaseq.transfer.tables import CellChoice, TableSummary, is_id, kind_of
+from leaseq.transfer.tables import CellChoice, TableSummary
 from leaseq.transfer.workbooks import SheetRows, first_rows
 from leaseq.transfer.writing import (
     BEGINNING,
@@ -89,11 +86,9 @@ __all__ = [
     "Rows",
     "SheetRows",
     "TableSummary",
-    "answer_shape",
     "array_values",
     "cell",
     "check",
-    "column_letter",
     "date_orders",
     "decoded",
     "encode",
@@ -105,9 +100,6 @@ __all__ = [
     "gzipped",
     "import_items",
     "in_zone",
-    "is_id",
-    "item_shape",
-    "kind_of",
     "period_of",
     "read",
     "rfc3339",

@@ -11,7 +11,6 @@ import tempfile
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol, TypeVar
@@ -247,15 +246,6 @@ def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
         raise Invalid("after", "format", what="answers_cursor", beginning=BEGINNING, value=cursor) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """The way in which a table is written."""
-
-    form: Json = None
-    raw_cells: bool = False
-    bom: bool = False
-
-
 def encode(
     answers: Iterable[Answer], format: str, *, form: Json = None, raw_cells: bool = False, bom: bool = False
 ) -> Iterator[bytes]:
@@ -270,40 +260,36 @@ def encode(
     ``raw_cells`` none does. ``bom`` begins them with a byte order mark, by which Excel knows that they are
     UTF-8. In xlsx, text is text, numbers are numbers, and a text over 32,767 characters is refused.
     """
-    return _encode(map(answer_shape, answers), ANSWER_FIELDS, format, _Options(form, raw_cells, bom))
+    columns = Columns(ANSWER_FIELDS, form)
+    return _encode(map(answer_shape, answers), columns, format, raw_cells=raw_cells, bom=bom)
 
 
 def encode_items(
-    items: Iterable[Item],
-    format: str,
-    *,
-    max_attempts: int,
-    raw_cells: bool = False,
-    bom: bool = False,
+    items: Iterable[Item], format: str, *, max_attempts: int, raw_cells: bool = False, bom: bool = False
 ) -> Iterator[bytes]:
     """The same for items; the rows are made by `item_shape`. From JSON and JSONL, `read` with ``envelope``
     creates equal new items. ``max_attempts`` is the policy's."""
     shapes = (item_shape(item, max_attempts) for item in items)
     if format in TABLES:  # as an import reads skills from a column
         shapes = ({**shape, "requires": " ".join(shape["requires"])} for shape in shapes)
-    return _encode(shapes, (*ITEM_FIELDS, *KNOWN_FIELDS), format, _Options(None, raw_cells, bom))
+    columns = Columns((*ITEM_FIELDS, *KNOWN_FIELDS))
+    return _encode(shapes, columns, format, raw_cells=raw_cells, bom=bom)
 
 
 def _encode(
-    shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str, options: _Options
+    shapes: Iterable[dict[str, Any]], columns: Columns, format: str, **options: bool
 ) -> Iterator[bytes]:
     file_format = validation.one_of(format, FORMATS, "format")
-    for name in ("raw_cells", "bom"):
-        if getattr(options, name) and file_format not in TEXT_TABLES:
+    for name, is_set in options.items():
+        if is_set and file_format not in TEXT_TABLES:
             raise Invalid(name, "file_format", what="option", formats=TEXT_TABLES, format=file_format)
     if file_format == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if file_format == "json":
         return _array(shapes)
-    columns = Columns(fields, options.form)
     if file_format == "xlsx":
         return _workbook(shapes, columns)
-    return _table(shapes, columns, "," if file_format == "csv" else "\t", options)
+    return _table(shapes, columns, "," if file_format == "csv" else "\t", **options)
 
 
 def write(
@@ -338,16 +324,16 @@ def _workbook(shapes: Iterable[dict[str, Any]], columns: Columns) -> Iterator[by
 
 
 def _table(
-    shapes: Iterable[dict[str, Any]], columns: Columns, delimiter: str, options: _Options
+    shapes: Iterable[dict[str, Any]], columns: Columns, delimiter: str, *, raw_cells: bool, bom: bool
 ) -> Iterator[bytes]:
-    text_of = raw_cell if options.raw_cells else cell
+    text_of = raw_cell if raw_cells else cell
     with tempfile.TemporaryFile() as spool:
         names = _spool_rows(shapes, columns, spool)
         buffer = io.StringIO()
         # CRLF as in RFC 4180; with it the csv module quotes a cell that contains either character.
         writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")
         writer.writerow({name: text_of(name) for name in names})
-        yield (BOM if options.bom else b"") + buffer.getvalue().encode()
+        yield (BOM if bom else b"") + buffer.getvalue().encode()
         for record in with_checkpoints(spool):
             buffer.seek(0)
             buffer.truncate()

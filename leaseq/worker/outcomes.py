@@ -6,7 +6,8 @@ import logging
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
@@ -99,7 +100,7 @@ class OutcomeSender:
     def finish(self, queue: Queue, lease: Lease, result: Json, *, retry: bool) -> None:
         """Finish the item with its result. A result that doesn't fit the queue's form fails the item, which
         is tried again if ``retry`` is true."""
-        try:
+        with self._losses_counted(queue, lease):
             try:
                 outcome = self._retry.call(lambda: queue.finish(lease, result), self._stop_retrying)
             except Invalid as misfit:
@@ -109,8 +110,6 @@ class OutcomeSender:
             self._count("finished")
             if outcome.late:
                 _log.info("%s: %s was finished after its lease expired", queue.name, lease.id)
-        except LeaseqError as error:
-            self._count_lost(queue, lease, error)
 
     def fail(self, queue: Queue, lease: Lease, exception: BaseException, *, retry: bool) -> None:
         """Fail the item with the exception that its function raised."""
@@ -119,10 +118,8 @@ class OutcomeSender:
         else:
             exception.__traceback__ = _handler_traceback(exception.__traceback__)
             _log.warning("%s: %s failed", queue.name, lease.id, exc_info=exception)
-        try:
+        with self._losses_counted(queue, lease):
             self._fail(queue, lease, error_text(exception), retry)
-        except LeaseqError as error:
-            self._count_lost(queue, lease, error)
 
     def count_cancelled(self, queue: Queue, lease: Lease) -> None:
         """Count a lost lease whose task was cancelled."""
@@ -146,14 +143,16 @@ class OutcomeSender:
         if outcome.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
 
-    def _count_lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
-        if isinstance(error, LOST_ERRORS):
+    @contextmanager
+    def _losses_counted(self, queue: Queue, lease: Lease) -> Iterator[None]:
+        try:
+            yield
+        except LOST_ERRORS as error:
             _log.warning("%s: %s: %s", queue.name, lease.id, error)
-        elif isinstance(error, (ServerUnavailable, ServerRefused)):
+            self._count("lost")
+        except (ServerUnavailable, ServerRefused) as error:
             _log.error("%s: %s: result not accepted; the item will return: %s", queue.name, lease.id, error)
-        else:
-            raise error
-        self._count("lost")
+            self._count("lost")
 
     def _count(self, name: str) -> None:
         with self._lock:
