@@ -20,7 +20,7 @@ from leaseq.errors import Invalid, ItemNotFound, QueueExists
 from leaseq.models import STATES, Filter, Grant, Item, Json, NewItem, State
 from leaseq.queue import Queue
 from leaseq.validation import rfc3339
-from leaseq.webhooks.endpoints import TEST, Clock, Endpoint, Endpoints, read_events
+from leaseq.webhooks.endpoints import TEST, Clock, Endpoint, Endpoints, read_events, receivers_of
 from leaseq.webhooks.sending import Response
 
 QUEUE = "leaseq-webhooks"
@@ -60,12 +60,19 @@ _PAGE = 250
 
 _LARGE = ("payload", "result")
 Body = dict[str, Any]
+NewDelivery = tuple[str, str, Body]  # with its id and its endpoint
 
 
 def delivery_id(endpoint: str, *parts: object) -> str:
     """The id of the delivery of this event to this endpoint, the same in every process and at any time. It
     contains no '.', which separates the parts of the signed content."""
     return "msg_" + sha256("\0".join(map(str, (endpoint, *parts))).encode()).hexdigest()[:32]
+
+
+def deliveries_of(content: Body, receivers: Iterable[Endpoint], *event: object) -> Iterator[NewDelivery]:
+    """The deliveries of an event, one to each endpoint."""
+    for endpoint in receivers:
+        yield delivery_id(endpoint.id, *event), endpoint.id, content
 
 
 def body(type: str, at: datetime, data: Json) -> Body:
@@ -131,8 +138,8 @@ class Deliveries:
             with suppress(QueueExists):
                 self.queue.configure(create_only=True, **POLICY)
 
-    def add(self, new: Iterable[tuple[str, str, Body]]) -> int:
-        """Add deliveries, each with id, endpoint and body; returns how many were new. It may be repeated."""
+    def add(self, new: Iterable[NewDelivery]) -> int:
+        """Add deliveries; returns how many were new. It may be repeated."""
         items = (NewItem(body, id=id, requires=(endpoint,)) for id, endpoint, body in new)
         return self.queue.enqueue_many(items).added
 
@@ -304,14 +311,11 @@ def notify_person_removed(client: Client, name: str, *, by: str, request_id: str
     """Send ``person.removed`` to the endpoints that subscribe to it, so that receivers can also erase the
     person. The name is only in these deliveries. If repeated with the same id, it is sent once."""
     now = datetime.now(UTC)
-    receivers = [endpoint for endpoint in Endpoints(client).all() if endpoint.wants(_REMOVED, None, now)]
-    if receivers:
+    if receivers := receivers_of(Endpoints(client).all(), _REMOVED, None, now):
         content = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
         deliveries = Deliveries(client)
         deliveries.make_queue()
-        deliveries.add(
-            (delivery_id(endpoint.id, _REMOVED, request_id), endpoint.id, content) for endpoint in receivers
-        )
+        deliveries.add(deliveries_of(content, receivers, _REMOVED, request_id))
 
 
 def forget_person(client: Client, name: str, to: str) -> None:

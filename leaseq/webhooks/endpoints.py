@@ -143,6 +143,11 @@ class Endpoint:
         return queue is None or not self.queues or queue in self.queues
 
 
+def receivers_of(endpoints: Iterable[Endpoint], type: str, queue: str | None, at: datetime) -> list[Endpoint]:
+    """Those of the endpoints to which an event of this type, queue and time is sent."""
+    return [endpoint for endpoint in endpoints if endpoint.wants(type, queue, at)]
+
+
 @dataclass(frozen=True, slots=True)
 class NewSecret:
     """An endpoint and its new secret, which is not shown again."""
@@ -166,8 +171,8 @@ class Endpoints:
     def all(self) -> list[Endpoint]:
         """All endpoints, oldest first."""
         definitions, state = self._client.ask(("HGETALL", WEBHOOKS), ("HGETALL", WEBHOOK_STATE))
-        texts = _texts(state)
-        endpoints = [_endpoint(id, json.loads(text), texts) for id, text in _texts(definitions).items()]
+        texts = texts_of(state)
+        endpoints = [_endpoint(id, json.loads(text), texts) for id, text in texts_of(definitions).items()]
         return sorted(endpoints, key=lambda endpoint: (endpoint.created_at, endpoint.id))
 
     def find(self, id: str) -> Endpoint | None:
@@ -336,7 +341,7 @@ def _new_secret() -> str:
     return "whsec_" + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def _texts(flat: Any) -> dict[str, str]:
+def texts_of(flat: Any) -> dict[str, str]:
     """Decode a hash's fields and values, as the server sent them."""
     if isinstance(flat, Mapping):  # RESP 3
         return {name.decode(): value.decode() for name, value in flat.items()}

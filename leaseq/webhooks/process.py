@@ -30,10 +30,10 @@ from leaseq.queue import Queue, lifecycle
 from leaseq.validation import rfc3339
 from leaseq.webhooks.deliveries import (
     QUEUE,
-    Body,
     Deliveries,
+    NewDelivery,
     body,
-    delivery_id,
+    deliveries_of,
     dump_response,
     is_test,
     webhook_id,
@@ -47,6 +47,8 @@ from leaseq.webhooks.endpoints import (
     matches,
     questions,
     read_events,
+    receivers_of,
+    texts_of,
     why_not_sent,
 )
 from leaseq.webhooks.sending import GONE, TOTAL_SECONDS, Networks, Response, post, signature_headers
@@ -69,9 +71,6 @@ _LEAVING = frozenset({"finished", "died", "removed"})
 _ENTERING = ("enqueued", "revived", "undone", "reopened")
 
 log = logging.getLogger(__name__)
-
-NewDelivery = tuple[str, str, Body]
-
 
 _TYPES = {
     "finished": "item.finished",
@@ -131,11 +130,8 @@ class Feeder:
         return self._feed_stream(receivers) if name == _STREAM else self._feed_queue(name, receivers)
 
     def _names(self, endpoints: Sequence[Endpoint]) -> list[str]:
-        return (
-            [name for name in lifecycle.names(connection_of(self._client)) if name != QUEUE]
-            if endpoints
-            else []
-        )
+        names = lifecycle.names(connection_of(self._client)) if endpoints else ()
+        return [name for name in names if name != QUEUE]
 
     def _purge(self, ids: set[str]) -> None:
         """Remove the deliveries of removed endpoints, which may have been created during the removal."""
@@ -144,9 +140,8 @@ class Feeder:
         self._endpoint_ids = ids
 
     def _followed_queues(self) -> set[str]:
-        fields = self._client.ask(("HGETALL", WEBHOOK_STATE))[0]
-        words = [name.decode() for name in list(fields)[:: 1 if isinstance(fields, dict) else 2]]
-        return {word.removeprefix("follows ") for word in words if word.startswith("follows ")}
+        fields = texts_of(self._client.ask(("HGETALL", WEBHOOK_STATE))[0])
+        return {name.removeprefix("follows ") for name in fields if name.startswith("follows ")}
 
     def _unfollow(self, name: str) -> None:
         try:
@@ -190,32 +185,22 @@ class Feeder:
         messages = [
             (event, type, receivers)
             for event in events
-            if (type := type_of(event))
-            and (
-                receivers := [
-                    endpoint for endpoint in endpoints if endpoint.wants(type, queue.name, event.at)
-                ]
-            )
+            if (type := type_of(event)) and (receivers := receivers_of(endpoints, type, queue.name, event.at))
         ]
         for start in range(0, len(messages), _ITEMS):
             part = messages[start : start + _ITEMS]
             outcomes = _outcomes(queue, [event for event, _, _ in part])
             for event, type, receivers in part:
                 content = body(type, event.at, data_of(queue.name, event, outcomes.get(event.id), events))
-                for endpoint in receivers:
-                    yield delivery_id(endpoint.id, *event_key(queue.name, event)), endpoint.id, content
+                yield from deliveries_of(content, receivers, *event_key(queue.name, event))
 
     def _empty_queue_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
     ) -> Iterator[NewDelivery]:
         """Deliveries of ``queue.empty``, if the last item has left the queue: once until another item enters.
         The delivery's id is derived from the number of items that have ever entered."""
-        leaving_events = [event for event in events if event.what in _LEAVING]
-        receivers = [
-            endpoint
-            for endpoint in endpoints
-            if leaving_events and endpoint.wants("queue.empty", queue.name, leaving_events[-1].at)
-        ]
+        times = [event.at for event in events if event.what in _LEAVING]
+        receivers = receivers_of(endpoints, "queue.empty", queue.name, times[-1]) if times else []
         if not receivers:
             return
         stats = queue.stats()
@@ -224,9 +209,8 @@ class Feeder:
         counters = {str(name): count for name, count in stats.counters.items()}
         entry_count = sum(counters.get(name, 0) for name in _ENTERING)
         data = {"queue": queue.name, "finished": stats.finished, "dead": stats.dead}
-        content = body("queue.empty", leaving_events[-1].at, data)
-        for endpoint in receivers:
-            yield delivery_id(endpoint.id, queue.name, "queue.empty", entry_count), endpoint.id, content
+        content = body("queue.empty", times[-1], data)
+        yield from deliveries_of(content, receivers, queue.name, "queue.empty", entry_count)
 
     def _feed_stream(self, endpoints: Sequence[Endpoint]) -> bool:
         raw = self._client.ask(("HGET", WEBHOOK_STATE, _READ))[0]
@@ -234,12 +218,8 @@ class Feeder:
         deliveries: list[NewDelivery] = []
         for event in events:
             at = codec.to_datetime(event.at)
-            content = body(event.type, at, event.data)
-            deliveries += [
-                (delivery_id(endpoint.id, event.type, event.id), endpoint.id, content)
-                for endpoint in endpoints
-                if endpoint.wants(event.type, None, at)
-            ]
+            receivers = receivers_of(endpoints, event.type, None, at)
+            deliveries += deliveries_of(body(event.type, at, event.data), receivers, event.type, event.id)
         if deliveries:
             self._deliveries.make_queue()
             self._deliveries.add(deliveries)
