@@ -21,11 +21,7 @@ def server_url_from_environment() -> str:
     if url := os.environ.get(URL_VARIABLE) or running_url(data):
         return url
     raise Invalid(
-        "url",
-        "no_server",
-        variable=URL_VARIABLE,
-        data=str(data.absolute()),
-        data_variable=DATA_VARIABLE,
+        "url", "no_server", variable=URL_VARIABLE, data=str(data.absolute()), data_variable=DATA_VARIABLE
     )
 
 

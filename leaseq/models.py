@@ -19,15 +19,7 @@ State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 STATES: tuple[State, ...] = get_args(State)
 
 Ending = Literal[
-    "held",
-    "expired",
-    "abandoned",
-    "failed",
-    "released",
-    "finished",
-    "undone",
-    "reopened",
-    "corrected",
+    "held", "expired", "abandoned", "failed", "released", "finished", "undone", "reopened", "corrected"
 ]
 """How a grant ended; ``held`` if it hasn't. ``reopened``, ``corrected``: a manager took back or replaced its
 answer."""

@@ -185,12 +185,7 @@ class Alerts(Kind):
         match = re.fullmatch(_LIMIT, digits)
         if measure not in self.measures or match is None:
             raise Invalid(
-                name,
-                "format",
-                what="alert",
-                choices=list(self.measures),
-                maximum=MAX_ALERT_LIMIT,
-                value=rule,
+                name, "format", what="alert", choices=list(self.measures), maximum=MAX_ALERT_LIMIT, value=rule
             )
         return measure, int(digits)
 

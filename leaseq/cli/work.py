@@ -171,12 +171,7 @@ def _read_handlers(file: _File, key: str, value: Mapping[str, Any]) -> dict[str,
 )
 @connected
 def work(
-    client: Client,
-    /,
-    queue: str | None,
-    function: str | None,
-    config_file: Path | None,
-    **options: Any,
+    client: Client, /, queue: str | None, function: str | None, config_file: Path | None, **options: Any
 ) -> None:
     """Run MODULE:FUNCTION as a worker of QUEUE, or the functions of a file, until SIGTERM or Ctrl-C.
 

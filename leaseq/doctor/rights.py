@@ -107,13 +107,7 @@ SENTINEL = ("sentinel|masters",)
 SENTINEL_DOCTOR = ("sentinel|master", "sentinel|slaves", "sentinel|ckquorum")
 """Further commands that the doctor sends to a sentinel."""
 
-DOCTOR = (
-    "info",
-    "config|get",
-    "acl|whoami",
-    "acl|dryrun",
-    "cluster|info",
-)
+DOCTOR = ("info", "config|get", "acl|whoami", "acl|dryrun", "cluster|info")
 """Further commands of `leaseq doctor`. Without the right to one, it reports what it could not check."""
 
 _NEWER = {"waitaof"}

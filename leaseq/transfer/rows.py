@@ -58,10 +58,7 @@ def too_many_columns(count: int) -> Invalid:
     return Invalid("row", "maximum", what="row_columns", maximum=MAX_COLUMNS, count=count)
 
 
-_FOREIGN = {
-    **dict.fromkeys((".xlsm", ".xls", ".ods", ".numbers"), "sheet"),
-    ".parquet": "parquet",
-}
+_FOREIGN = {**dict.fromkeys((".xlsm", ".xls", ".ods", ".numbers"), "sheet"), ".parquet": "parquet"}
 
 
 def foreign(name: str) -> Invalid | None:
@@ -260,10 +257,7 @@ def _iso_date(match: re.Match[str], name: str, value: Json, dates: Dates | None)
         if dates is None:
             raise Invalid(name, "date_order", value=value)
         raise Invalid(
-            name,
-            "format",
-            what="day_first" if dates == "day-first" else "month_first",
-            value=value,
+            name, "format", what="day_first" if dates == "day-first" else "month_first", value=value
         )
     day, month = (match[1], match[3]) if order == "day-first" else (match[3], match[1])
     clock = f"T{match[5]:0>5}" if match[5] else ""

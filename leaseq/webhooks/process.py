@@ -310,12 +310,7 @@ class Deliverer:
     what is sent."""
 
     def __init__(
-        self,
-        client: Client,
-        allow: Networks,
-        *,
-        clock: Clock | None = None,
-        seconds: float = TOTAL_SECONDS,
+        self, client: Client, allow: Networks, *, clock: Clock | None = None, seconds: float = TOTAL_SECONDS
     ) -> None:
         self._client = client
         self._questions = questions()

@@ -311,8 +311,4 @@ def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> 
     from standardwebhooks import Webhook  # noqa: PLC0415 - everything except sending works without it
 
     signatures = " ".join(Webhook(key).sign(id, at, text) for key in keys)
-    return {
-        "webhook-id": id,
-        "webhook-timestamp": str(int(at.timestamp())),
-        "webhook-signature": signatures,
-    }
+    return {"webhook-id": id, "webhook-timestamp": str(int(at.timestamp())), "webhook-signature": signatures}

@@ -73,13 +73,7 @@ def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, Q
         if isinstance(handler, Mapping):
             queues[name] = QueueHandlers(None, *_by_value(name, handler, fields.get(name)), is_retried)
         elif not callable(handler):
-            raise Invalid(
-                "handlers",
-                "handler",
-                what="callable",
-                queue=name,
-                kind=type(handler).__name__,
-            )
+            raise Invalid("handlers", "handler", what="callable", queue=name, kind=type(handler).__name__)
         elif isinstance(by, Mapping) and name in by:
             raise Invalid("by", "handler", what="by_one", queue=name)
         else:
@@ -100,12 +94,7 @@ def _by_value(
     for value, handler in mapping.items():
         if not isinstance(value, str) or not callable(handler):
             raise Invalid(
-                "handlers",
-                "handler",
-                what="values",
-                name=field,
-                queue=name,
-                pair=f"{value!r}: {handler!r}",
+                "handlers", "handler", what="values", name=field, queue=name, pair=f"{value!r}: {handler!r}"
             )
         handlers[value] = handler
     return field, handlers
