@@ -223,6 +223,15 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     return value
 
 
+def is_valid(check: Callable[..., object], *values: object) -> bool:
+    """Whether a check accepts these values, instead of raising Invalid."""
+    try:
+        check(*values)
+    except Invalid:
+        return False
+    return True
+
+
 def _count_brackets(text: str) -> int:
     return text.count("[") + text.count("{") if len(text) > MAX_CONTAINERS else 0
 

@@ -23,7 +23,7 @@ from leaseq.bridge.tables import AnswerRow, answer, item
 from leaseq.errors import Invalid, QueueNotFound
 from leaseq.models import GivenAnswerRow, OutcomeRow
 from leaseq.queue import Queue
-from leaseq.validation import is_same_json, item_id, load_json
+from leaseq.validation import is_same_json, is_valid, item_id, load_json
 
 
 def write_answers(statements: Statements, outcomes: Sequence[OutcomeRow]) -> None:
@@ -55,19 +55,12 @@ def answer_rows(outcome: OutcomeRow) -> list[AnswerRow]:
 def outcomes_of(queue: Queue, ids: Sequence[str]) -> list[OutcomeRow | None]:
     """The outcomes of items, as `Queue.outcome_rows` returns them. There is none for an id that no item can
     have, and none at all if there is no queue."""
-    item_ids = [id for id in ids if _is_item_id(id)]
+    item_ids = [id for id in ids if is_valid(item_id, id)]
     try:
         by_id = dict(zip(item_ids, queue.outcome_rows(item_ids), strict=True))
     except QueueNotFound:
         by_id = {}
     return [by_id.get(id) for id in ids]
-
-
-def _is_item_id(id: object) -> bool:
-    try:
-        return bool(item_id(id))
-    except Invalid:
-        return False
 
 
 def read_answers(statements: Statements, ids: Sequence[str]) -> dict[str, list[AnswerRow]]:

@@ -6,7 +6,7 @@ import functools
 import logging
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -101,6 +101,7 @@ def init(engine: Engine) -> None:
 )
 @click.option(
     "--keep-finished",
+    "keep_finished_seconds",
     default=3600.0,
     show_default=True,
     metavar="SECONDS",
@@ -122,15 +123,7 @@ def init(engine: Engine) -> None:
 @connected
 @database_option
 def run(
-    engine: Engine,
-    client: Client,
-    queues: tuple[str, ...],
-    window: int,
-    low: int | None,
-    part: str,
-    keep_finished: float,
-    keep_events: int,
-    make: bool,
+    engine: Engine, client: Client, /, window: int, low: int | None, part: str, make: bool, **options: Any
 ) -> None:
     """Move waiting rows into queues, and write answers and events to the database, until SIGTERM or Ctrl-C.
 
@@ -140,13 +133,8 @@ def run(
     from leaseq.bridge.run import PARTS, Bridge, Settings
     from leaseq.bridge.schema import upgrade
 
-    settings = Settings(
-        Window(window, window // 2 if low is None else low),
-        queues,
-        tuple(name for name in PARTS if part in ("both", name)),
-        keep_finished,
-        keep_events,
-    )
+    limits = Window(window, window // 2 if low is None else low)
+    settings = Settings(limits, parts=tuple(name for name in PARTS if part in ("both", name)), **options)
     if make:
         upgrade(engine)
     with stopped_by_signals() as stop:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from leaseq import Client, ServerRefused, ServerUnavailable
 from leaseq.doctor import exposure, policies, proxies, replication, rights, server, storage
@@ -59,15 +60,11 @@ class _Examination:
             )
             self._collect_by_client("queues", self._queue_findings())
             self._collect_by_client("pages", proxies.find_problems(self.client))
-        unreadable_findings = [
-            finding
-            for node in (*topology.nodes, *topology.sentinels)
-            for finding in _unreadable_findings(node)
-        ]
-        findings = tuple(finding for found in self.findings.values() for finding in found)
+        unreadable = map(_unreadable_findings, (*topology.nodes, *topology.sentinels))
+        findings = chain(*self.findings.values(), *unreadable)
         return Report(
             without_password(self.client.url),
-            tuple(sorted((*findings, *unreadable_findings), key=lambda finding: _ORDER.index(finding.level))),
+            tuple(sorted(findings, key=lambda finding: _ORDER.index(finding.level))),
             self._passed(topology),
             SCHEMA,
             self.schemas,
@@ -75,16 +72,16 @@ class _Examination:
 
     def _examine_node(self, node: Node, topology: Topology) -> bool:
         """Run every check on one server; False if it is one of several and does not answer."""
-        parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
-            ("append-only file", lambda: storage.find_problems(node)),
-            ("memory", lambda: storage.find_memory_problems(node)),
-            ("access", lambda: exposure.find_problems(node)),
-            ("server", lambda: server.find_problems(node, self.clock)),
-            ("permissions", lambda: rights.find_problems(node)),
-        )
+        findings_by_group: dict[Group, Iterator[Finding]] = {
+            "append-only file": storage.find_problems(node),
+            "memory": storage.find_memory_problems(node),
+            "access": exposure.find_problems(node),
+            "server": server.find_problems(node, self.clock),
+            "permissions": rights.find_problems(node),
+        }
         try:
-            for group, part in parts:
-                self._collect(group, [node], part())
+            for group, findings in findings_by_group.items():
+                self._collect(group, [node], findings)
         except FAILURES:
             if topology.kind == "server":
                 raise

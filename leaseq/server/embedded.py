@@ -22,8 +22,6 @@ from leaseq.errors import LeaseqError
 from leaseq.server.datadir import make_folder
 from leaseq.server.supervisor import end, has_ended, spawn
 
-__all__ = ["EmbeddedServer", "EmbeddedServerError", "server_binary"]
-
 Fsync = Literal["always", "everysec", "no"]
 
 LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path without its last NUL

@@ -80,20 +80,12 @@ def body(type: str, at: datetime, data: Json) -> Body:
     ``left_out``."""
     content = {"type": type, "timestamp": rfc3339(at), "data": data}
     for name in _LARGE:
-        if _fits(content):
+        if validation.is_valid(validation.dump_json, content, "body"):
             break
         if data.get(name) is not None:
             data = {**data, name: None, "left_out": [*data.get("left_out", ()), name]}
             content = {**content, "data": data}
     return content
-
-
-def _fits(content: Body) -> bool:
-    try:
-        validation.dump_json(content, "body")
-    except Invalid:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,9 +105,9 @@ class Renewer:
         except LeaseqError as error:  # lost, deleted, or already renewed as often as the policy allows
             with self._condition:
                 removed_entry = self._entries.pop((lease.queue, lease.token), None)
-            if removed_entry and removed_entry.on_lost is not None and isinstance(error, LOST_ERRORS):
-                removed_entry.on_lost()
             if removed_entry and isinstance(error, LOST_ERRORS):
+                if removed_entry.on_lost is not None:
+                    removed_entry.on_lost()
                 _log.info("%s: %s is no longer renewed: %s", lease.queue, lease.id, error)
             elif removed_entry:
                 _log.warning(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from leaseq.doctor import CHECKS
+from leaseq.doctor import Check, exposure, policies, proxies, replication, rights, server, storage
+from leaseq.doctor.examine import UNREADABLE
+
+MODULES = (storage, exposure, server, rights, replication, policies, proxies)
+_VALUES = [value for module in MODULES for value in vars(module).values()]
+CHECKS = (*dict.fromkeys(value for value in _VALUES if isinstance(value, Check)), UNREADABLE)
+"""All checks, each once: a module may import one from another."""
 
 
 def table() -> str:
