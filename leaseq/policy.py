@@ -245,8 +245,8 @@ class Policy:
 FIELDS: Final = fields_of(Policy)
 """Every field by its name, in the order in which they are shown."""
 
-RULES: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "rule")
-TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.description.storage == "text")
+RULES: Final = tuple(name for name, field in FIELDS.items() if field.storage == "rule")
+TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.storage == "text")
 
 
 def _dump(policy: Policy, name: str) -> str:

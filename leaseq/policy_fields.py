@@ -209,37 +209,29 @@ Storage = Literal["status", "rule", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
-    """The description of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and
-    what None means (``none``) if the field may be None. ``storage``: in the queue's status, as one of its
-    rules, or as JSON in a field of the ledger."""
-
-    group: str
-    label: str
-    help: str
-    none: str = ""
-    storage: Storage = "rule"
-
-
-@dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the policy: its name, type, default, kind and description."""
+    """One field of the policy. ``storage``: in the queue's status, as one of its rules, or as JSON in a field
+    of the ledger."""
 
     name: str
     type: Any
     default: Any
     kind: Kind
-    description: Description
+    group: str  # on the settings page
+    label: str
+    help: str  # one sentence
+    none: str = ""  # what None means, if the field may be None
+    storage: Storage = "rule"
 
     def check(self, value: Any, *, new: bool = False) -> Any:
         """The value as the policy stores it. Raises Invalid with the field's name."""
-        if value is None and self.description.none:
+        if value is None and self.none:
             return None
         return (self.kind.check_new if new else self.kind.check)(value, self.name)
 
     def dump(self, value: Any) -> str:
         """The value as the server stores it. None is '-' in a rule, and null in a field stored as JSON."""
-        return "-" if value is None and self.description.storage == "rule" else self.kind.dump(value)
+        return "-" if value is None and self.storage == "rule" else self.kind.dump(value)
 
     @property
     def stored_default(self) -> str:
@@ -247,15 +239,15 @@ class Field:
         return self.dump(self.default)
 
     def load(self, text: str) -> Any:
-        return None if text == "-" and self.description.storage == "rule" else self.kind.load(text)
+        return None if text == "-" and self.storage == "rule" else self.kind.load(text)
 
     def explain(self, none: str, *, limits: bool = True) -> str:
         """The help, the allowed values, and what None means; ``none`` is the reader's word for None."""
-        text = self.description.help
+        text = self.help
         if limits and self.kind.limits:
             text += f" {self.kind.limits}."
-        if self.description.none:
-            text += f" {none}: {self.description.none}."
+        if self.none:
+            text += f" {none}: {self.none}."
         return text
 
 
@@ -263,8 +255,8 @@ def described(
     default: T, kind: Kind, group: str, label: str, help: str, *, none: str = "", storage: Storage = "rule"
 ) -> T:
     """A field of the policy's dataclass."""
-    description = Description(group, label, help, none, storage)
-    return field(default=default, metadata={"kind": kind, "description": description})
+    about = {"kind": kind, "group": group, "label": label, "help": help, "none": none, "storage": storage}
+    return field(default=default, metadata=about)
 
 
 def fields_of(policy: type[Any]) -> dict[str, Field]:

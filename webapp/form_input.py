@@ -116,7 +116,7 @@ def _is_unchanged(name: str, value: str) -> bool:
 def _labels() -> dict[str, str]:
     """The labels of fields on their pages. Names with several meanings are left out."""
     return {
-        **{name: str(_(field.description.label)) for name, field in FIELDS.items()},
+        **{name: str(_(field.label)) for name, field in FIELDS.items()},
         "text": _("Message"),
         "question": _("What do you want to ask your manager?"),
         "reason": _("Reason"),

@@ -90,7 +90,7 @@ def fault_in_words(row: BadRow) -> str:
 
 def name_of(field: str) -> str:
     """The name of a field on pages, in the page's language."""
-    label = NAMES.get(field) or (FIELDS[field].description.label if field in FIELDS else None)
+    label = NAMES.get(field) or (FIELDS[field].label if field in FIELDS else None)
     return gettext(label) if label else field
 
 

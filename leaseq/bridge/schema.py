@@ -25,7 +25,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         _refuse_newer(old_version)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        return old_version, _newest_version()
+        return old_version, _versions()[0]
 
 
 def check(engine: Engine) -> None:
@@ -33,7 +33,7 @@ def check(engine: Engine) -> None:
     with transaction(engine) as connection:
         version = _version(connection)
     _refuse_newer(version)
-    newest_version = _newest_version()
+    newest_version = _versions()[0]
     if version != newest_version:
         state = "has no leaseq tables" if version is None else f"has leaseq tables of version {version}"
         raise DatabaseRefused(
@@ -56,10 +56,6 @@ def _version(connection: Connection) -> str | None:
 def _versions() -> list[str]:
     """The versions, newest first."""
     return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
-
-
-def _newest_version() -> str:
-    return _versions()[0]
 
 
 def _refuse_newer(version: str | None) -> None:

@@ -84,9 +84,7 @@ answer = Table(
     Column("finished_at", _TIME, nullable=False),
     Column("late", Boolean, nullable=False),
     Column("accepted", Boolean, nullable=False),
-    Column(
-        "number", Integer, primary_key=True, autoincrement=False
-    ),  # among the answers under a token, from 0
+    Column("number", Integer, primary_key=True, autoincrement=False),  # among those under a token, from 0
 )
 
 event = Table(

@@ -97,7 +97,7 @@ def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
     if isinstance(field.kind, Bands):
         return flag, {"nargs": 2, "type": int, "metavar": "LOW HIGH"}
     kind, metavar = _type(field)
-    if field.description.none:
+    if field.none:
         return flag, {"type": _or_none(kind), "metavar": f"{metavar}|none"}
     return flag, {"type": kind, "metavar": metavar}
 

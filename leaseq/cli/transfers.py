@@ -19,6 +19,8 @@ from leaseq import transfer
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from leaseq import WorkerStats
+
 Echo = Callable[[str], None]
 Show = Callable[[int], None]
 
@@ -28,7 +30,7 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
     """Show how much of a file was read. Yields a function that prints above the bar, and one that advances
     it."""
     if not sys.stderr.isatty():
-        yield lambda text: click.echo(text, err=True), _show_nothing
+        yield lambda text: click.echo(text, err=True), lambda _: None
         return
     size = _size(stream)
     with _progress("{task.fields[rows]:,} rows") as progress:
@@ -47,7 +49,7 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
 def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
     """Show how many ``noun`` were written; ``total`` is their number at the beginning."""
     if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
-        yield _show_nothing
+        yield lambda _: None
         return
     with _progress(f"{{task.completed:,.0f}} {noun}") as progress:
         task = progress.add_task("", total=total)
@@ -63,7 +65,7 @@ def _progress(text: str) -> Progress:
 
 
 @contextmanager
-def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
+def working_line(read_stats: Callable[[], WorkerStats]) -> Iterator[None]:
     """Show in one line how many items were finished and failed, and the current rate."""
     if not sys.stderr.isatty():
         yield
@@ -75,18 +77,14 @@ def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
     samples: deque[tuple[float, int]] = deque(maxlen=20)  # samples of the last ten seconds
 
     def line() -> Text:
-        finished, failed = count()
-        samples.append((time.monotonic(), finished + failed))
+        stats = read_stats()
+        samples.append((time.monotonic(), stats.finished + stats.failed))
         (first_time, first_count), (last_time, last_count) = samples[0], samples[-1]
         pace = (last_count - first_count) / (last_time - first_time) if last_time > first_time else 0
-        return Text(f"{finished:,} finished, {failed:,} failed, {pace:.1f} per second")
+        return Text(f"{stats.finished:,} finished, {stats.failed:,} failed, {pace:.1f} per second")
 
     with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=2, transient=True):
         yield
-
-
-def _show_nothing(_: int) -> None:
-    """Do nothing: there is no terminal to show it on."""
 
 
 def _size(stream: BinaryIO) -> int | None:

@@ -17,7 +17,7 @@ from leaseq.cli.transfers import working_line
 from leaseq.names import did_you_mean
 
 if TYPE_CHECKING:
-    from leaseq import Client, WorkerStats
+    from leaseq import Client
 
 
 def load_function(path: str) -> Callable[..., Any]:
@@ -191,14 +191,10 @@ def work(
             raise
         raise CommandMisused(f"{config_file}: {error}") from None
     click.echo(f"{options['person']} works on {', '.join(config.handlers)}. Ctrl-C stops it.", err=True)
-    with working_line(lambda: _counts(worker.stats)):
+    with working_line(lambda: worker.stats):
         worker.run()
     stats = worker.stats
     click.echo(f"{stats.finished} finished, {stats.failed} failed, {stats.given_back} given back", err=True)
-
-
-def _counts(stats: WorkerStats) -> tuple[int, int]:
-    return stats.finished, stats.failed
 
 
 def _config(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:

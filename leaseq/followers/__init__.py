@@ -8,6 +8,6 @@ bridge, the webhooks and the live pages are functions that these call.
 
 from __future__ import annotations
 
-from leaseq.followers.loop import Lag, Loop, MemoryPlace, Place, ServerPlace, Wait, read_on, waiting_for
+from leaseq.followers.loop import Lag, Loop, MemoryPlace, Place, ServerPlace, Wait, read_on
 
-__all__ = ["Lag", "Loop", "MemoryPlace", "Place", "ServerPlace", "Wait", "read_on", "waiting_for"]
+__all__ = ["Lag", "Loop", "MemoryPlace", "Place", "ServerPlace", "Wait", "read_on"]

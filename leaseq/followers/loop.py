@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -94,7 +94,7 @@ class Loop(Generic[S]):
         is_unavailable = False
         while not stop.is_set():
             try:
-                with (waiting or (lambda: waiting_for(stop)))() as wait:
+                with waiting() if waiting else nullcontext(stop.wait) as wait:
                     while not stop.is_set():
                         started_at = self._clock()
                         has_more = self.round()
@@ -124,11 +124,6 @@ class Loop(Generic[S]):
             )
         seconds = min(RETRY_SECONDS * 2**failure.tries, MAX_RETRY_SECONDS)
         self._failures[subject] = _Failure(text, failure.tries + 1, self._clock() + seconds)
-
-
-@contextmanager
-def waiting_for(stop: threading.Event) -> Iterator[Wait]:
-    yield stop.wait
 
 
 MAX_LAG = timedelta(minutes=1)

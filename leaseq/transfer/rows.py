@@ -194,17 +194,18 @@ class ColumnMapping:
         parts: dict[str, Any] = {}
         if self.id is not None:
             parts["id"] = identity(row, self.id)
-        if self.priority is not None and _has_value(row.get(self.priority)):
+        if self.priority is not None and has_content(row.get(self.priority)):
             parts["priority"] = _priority(row[self.priority], self.priority)
-        if self.due is not None and _has_value(row.get(self.due)):
+        if self.due is not None and has_content(row.get(self.due)):
             parts["due"] = _due(row[self.due], self.due, self.zone, self.dates)
-        if self.requires is not None and _has_value(row.get(self.requires)):
+        if self.requires is not None and has_content(row.get(self.requires)):
             parts["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
         return checked_item(NewItem(payload, **parts))
 
 
-def _has_value(value: Json) -> bool:
+def has_content(value: Json) -> bool:
+    """Whether a cell is not empty."""
     return value is not None and not (isinstance(value, str) and not value.strip())
 
 

@@ -20,7 +20,7 @@ from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.transfer.delimited import Quotes, Source
-from leaseq.transfer.rows import REJECTED, BadRow, Remedy, Row, column_letter
+from leaseq.transfer.rows import REJECTED, BadRow, Remedy, Row, column_letter, has_content
 
 Kind: TypeAlias = Literal["boolean", "number", "json"]
 
@@ -76,7 +76,7 @@ class ColumnKinds:
         """Take a row into account: a column with a cell of another kind has text."""
         for name in tuple(self.undecided):
             cell = row[name]
-            if cell is None or (isinstance(cell, str) and not cell.strip()):
+            if not has_content(cell):
                 continue
             kind = kind_of(cell, is_text=self._is_text)
             if kind is None or self._detected.setdefault(name, kind) != kind:
@@ -297,7 +297,7 @@ class Table:
     def _filled(self, records: Iterator[Row | BadRow]) -> Iterator[Row | BadRow]:
         """The records, without those whose cells are all empty."""
         for record in records:
-            if isinstance(record, Row) and not any(map(_has_content, record.value)):
+            if isinstance(record, Row) and not any(map(has_content, record.value)):
                 first, last = record.span or (record.line, record.line)
                 count = self._summary.empty_lines + last - first + 1
                 self._summary = replace(self._summary, empty_lines=count)
@@ -311,7 +311,7 @@ class Table:
         cells = self._cells(first.value)
         self._width = len(cells)
         if self._has_header:
-            named = [number for number, cell in enumerate(cells, 1) if _has_content(cell)]
+            named = [number for number, cell in enumerate(cells, 1) if has_content(cell)]
             cells = [text_of(cell) for cell in cells[: named[-1] if named else 0]]
             self._columns = [
                 name if name.strip() else f"column_{number}" for number, name in enumerate(cells, 1)
@@ -323,15 +323,15 @@ class Table:
     def _title_problem(self, first: Row, following: Sequence[Row]) -> BadRow | None:
         """The problem if the first record looks like a title above the header: only its first cell is filled,
         and a record below it has more."""
-        if self._is_rejects or not _has_content(first.value[0]) or any(map(_has_content, first.value[1:])):
+        if self._is_rejects or not has_content(first.value[0]) or any(map(has_content, first.value[1:])):
             return None
-        wider = [row for row in following if sum(map(_has_content, row.value)) > 1]
+        wider = [row for row in following if sum(map(has_content, row.value)) > 1]
         # A spreadsheet writes all records with the same number of cells; others may write the title alone.
         is_padded = len(first.value) > 1 or not self._source.is_text
         if not wider or not (is_padded or (len(wider) > 1 and len({len(row.value) for row in wider}) == 1)):
             return None
         self._summary = replace(self._summary, header_line=wider[0].line)
-        count = sum(map(_has_content, wider[0].value))
+        count = sum(map(has_content, wider[0].value))
         return BadRow(first.line, Invalid("row", "title", line=wider[0].line, count=count), remedy="header")
 
     def _row(self, record: Row | BadRow) -> Row | BadRow:
@@ -342,7 +342,7 @@ class Table:
         cells = self._cells(record.value)
         raw = self._text(record.raw) if record.raw is not None else _csv_line(cells)
         names = self._columns
-        extra = [number for number, cell in enumerate(cells, 1) if number > len(names) and _has_content(cell)]
+        extra = [number for number, cell in enumerate(cells, 1) if number > len(names) and has_content(cell)]
         if len(cells) >= len(names) and not extra:
             return Row(record.line, dict(zip(names, cells, strict=False)), record.span, raw)
         remedy: Remedy | None = "quotes" if record.span else None
@@ -392,10 +392,6 @@ def _rows_ahead(records: Iterator[Row | BadRow]) -> Iterator[Row | BadRow]:
         if record is None:
             return
         yield record
-
-
-def _has_content(cell: Json) -> bool:
-    return cell is not None and not (isinstance(cell, str) and not cell.strip())
 
 
 def _short(cell: Json) -> str:

@@ -79,9 +79,9 @@ def test_each_policy_field_is_an_option_with_its_help_and_its_limits(path: str) 
     options = {option.name: option for option in COMMANDS[path].params if isinstance(option, click.Option)}
     for name, field in FIELDS.items():
         help_text = options[name].help or ""
-        assert help_text.startswith(field.description.help), name
+        assert help_text.startswith(field.help), name
         assert field.kind.limits in help_text, name
-        assert ("none: " in help_text) is bool(field.description.none), name
+        assert ("none: " in help_text) is bool(field.none), name
 
 
 def test_help_names_default_of_each_policy_field_of_new_queue() -> None:

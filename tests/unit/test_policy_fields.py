@@ -17,23 +17,19 @@ from tests.support.refused import raises
 @pytest.mark.parametrize("name", FIELDS)
 def test_field_has_a_complete_description(name: str) -> None:
     field = FIELDS[name]
-    assert field.description.group in GROUPS
-    assert field.description.label
-    assert field.description.help.endswith(".")
-    assert "\n" not in field.description.help
-    assert (type(None) in get_args(field.type)) <= bool(field.description.none)
+    assert field.group in GROUPS
+    assert field.label
+    assert field.help.endswith(".")
+    assert "\n" not in field.help
+    assert (type(None) in get_args(field.type)) <= bool(field.none)
     assert field.check(field.default) == field.default
-    assert (
-        (None in (field.default, field.check(None)))
-        if field.description.none
-        else (field.default is not None)
-    )
+    assert (None in (field.default, field.check(None))) if field.none else (field.default is not None)
 
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_value_is_the_same_after_dump_and_load(name: str) -> None:
     field = FIELDS[name]
-    values = [field.default, OTHER_VALUES[name], *([None] if field.description.none else [])]
+    values = [field.default, OTHER_VALUES[name], *([None] if field.none else [])]
     for value in values:
         word = field.dump(value)
         assert field.check(field.load(word)) == value
@@ -48,7 +44,7 @@ def test_invalid_value_is_refused_with_name_of_the_field(name: str) -> None:
         leaseq.Policy(**cast("Any", {name: object()}))
     assert error.value.field == name
     assert error.value.limit
-    if not FIELDS[name].description.none:
+    if not FIELDS[name].none:
         with pytest.raises(Invalid) as error:
             leaseq.Policy(**{name: None})  # type: ignore[arg-type]
         assert error.value.field == name

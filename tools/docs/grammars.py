@@ -28,7 +28,7 @@ def header_names() -> set[str]:
 
 
 def fill_in(page: str) -> str:
-    names = ", ".join(f"`{name}`" for name, field in FIELDS.items() if field.description.storage == "text")
+    names = ", ".join(f"`{name}`" for name, field in FIELDS.items() if field.storage == "text")
     page = _FIELD_NAMES.sub(f"- {names}", page)
     return _PLACEHOLDER.sub(lambda match: f"{match[1]}```text\n{header(match[2])}\n```\n", page)
 

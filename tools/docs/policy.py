@@ -25,7 +25,7 @@ def page() -> str:
 
 
 def _group(group: str) -> str:
-    rows = [_row(field) for field in FIELDS.values() if field.description.group == group]
+    rows = [_row(field) for field in FIELDS.values() if field.group == group]
     head = "| field | option | on the page | what | takes | default |\n|---|---|---|---|---|---|"
     return "\n".join([f"## {GROUPS[group]}", "", head, *rows])
 
@@ -33,12 +33,12 @@ def _group(group: str) -> str:
 def _row(field: Field) -> str:
     flags, settings = flags_and_settings(field)
     option = ", ".join(f"`{flag} {settings.get('metavar', '')}".strip() + "`" for flag in flags.split("/"))
-    limits = [field.kind.limits, f"none: {field.description.none}" if field.description.none else ""]
+    limits = [field.kind.limits, f"none: {field.none}" if field.none else ""]
     cells = (
         f"`{field.name}`",
         option,
-        field.description.label,
-        field.description.help,
+        field.label,
+        field.help,
         "; ".join(filter(None, limits)),
         _default(field),
     )

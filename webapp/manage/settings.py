@@ -66,17 +66,15 @@ class Setting:
 
     @property
     def label(self) -> str:
-        return str(gettext(self.field.description.label))
+        return str(gettext(self.field.label))
 
     @property
     def help(self) -> str:
         """The help text: the help sentence, the allowed values, the meaning of an empty field, and the
         default."""
-        sentences = [str(gettext(self.field.description.help)), self._limits()]
-        if self.field.description.none:
-            sentences.append(
-                str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.description.none)))
-            )
+        sentences = [str(gettext(self.field.help)), self._limits()]
+        if self.field.none:
+            sentences.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.none))))
         value = getattr(_DEFAULTS, self.name)
         default = span_text(value) if self.units and value is not None else self.write(_DEFAULTS)
         if default and self.control not in ("tick", "choice"):
@@ -156,7 +154,7 @@ class Setting:
         if self.control == "area":
             return text
         text = text.strip()
-        if not text and self.field.description.none:
+        if not text and self.field.none:
             return None
         match self.field.kind:
             case Boolean():
@@ -209,8 +207,7 @@ class Group:
 
 SETTINGS = tuple(Setting(field) for field in FIELDS.values())
 GROUPS = tuple(
-    Group(id, tuple(setting for setting in SETTINGS if setting.field.description.group == id))
-    for id in TITLES
+    Group(id, tuple(setting for setting in SETTINGS if setting.field.group == id)) for id in TITLES
 )
 
 

@@ -330,7 +330,7 @@ def _policy_changes(before: Policy, after: Policy) -> str:
 
 
 def _change(field: Field, before: Any, after: Any) -> str:
-    label = field.description.label
+    label = field.label
     if isinstance(field.kind, Form):
         return f"{label}: {'; '.join(form_changes(before, after))}"
     return f"{label}: {_value_text(field, before)} → {_value_text(field, after)}"
@@ -338,7 +338,7 @@ def _change(field: Field, before: Any, after: Any) -> str:
 
 def _value_text(field: Field, value: Any) -> str:
     if value is None:
-        return field.description.none or "none"
+        return field.none or "none"
     match field.kind:
         case Boolean():
             return "on" if value else "off"

@@ -135,7 +135,7 @@ def test_settings_page_has_each_policy_field_in_group_order(
     expected = [
         id
         for group in GROUPS
-        for id in (f"group-{group}", *(f.name for f in FIELDS.values() if f.description.group == group))
+        for id in (f"group-{group}", *(f.name for f in FIELDS.values() if f.group == group))
     ]
     assert [id for id in shown if id in expected] == expected
 
@@ -146,8 +146,8 @@ def test_limits_units_and_help_are_those_of_the_policy(
     page = manager_browser.get(base(form_queue)).text
     for name, field in FIELDS.items():
         (text,) = texts(page, f"p.help#{name}-help")
-        assert text.startswith(field.description.help), name
-        assert (f"Empty: {field.description.none}." in text) is bool(field.description.none), name
+        assert text.startswith(field.help), name
+        assert (f"Empty: {field.none}." in text) is bool(field.none), name
     assert texts(page, "#holds-help")[0].endswith(" 1 to 100 items. Default: 1.")
     assert texts(page, "#lease_seconds-help")[0].endswith(" 0.1 s to 7 d. Default: 5 min.")
     assert attribute(page, "input#title", "maxlength") == "200"

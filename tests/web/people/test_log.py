@@ -105,8 +105,8 @@ def test_manager_changes_by_page_and_rest_are_logged(
         ("queue.set", form_queue.name),
     ]
     assert "reason: lunch" in entries[1][2]
-    assert f"{FIELDS['lease_seconds'].description.label}: 60 s → 30 s" in entries[2][2]
-    assert f"{FIELDS['instructions'].description.label}: empty → xxx" in entries[2][2]
+    assert f"{FIELDS['lease_seconds'].label}: 60 s → 30 s" in entries[2][2]
+    assert f"{FIELDS['instructions'].label}: empty → xxx" in entries[2][2]
     assert len(entries[2][2]) < 300
     manager_browser = sign_in_as("manager")
     manager_browser.post(f"/manage/{form_queue.name}/resume", page="/account")

@@ -58,8 +58,8 @@ def test_policy_texts_are_extracted_for_translation() -> None:
     page_texts = set(extract_texts())
     assert {*GROUPS.values()} <= page_texts
     for field in FIELDS.values():
-        kind, about = field.kind, field.description
-        texts = {about.label, about.help, about.none} | {getattr(kind, "unit", "")}
+        kind = field.kind
+        texts = {field.label, field.help, field.none} | {getattr(kind, "unit", "")}
         texts |= set(kind.choices.values()) if isinstance(kind, OneOf) else set()
         assert texts - {""} <= page_texts, field.name
 

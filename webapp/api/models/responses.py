@@ -70,7 +70,7 @@ def _model_field(field: PolicyField) -> tuple[Any, Any]:
         case Seconds(minimum, maximum):
             return field.type, optional(description, **number_range(minimum, maximum))
         case Integer(minimum, maximum):
-            type_ = WholeNumber | None if field.description.none else WholeNumber
+            type_ = WholeNumber | None if field.none else WholeNumber
             return type_, optional(description, **number_range(minimum, maximum))
         case Bands(minimum, maximum):
             items = {"type": "integer", **number_range(minimum, maximum)}
