@@ -237,8 +237,10 @@ class Policy:
     @property
     def version(self) -> str:
         """A short digest of exactly these settings, which ``configure(expected=…)`` compares."""
-        texts = [_dump(self, name) for name in TEXTS]
-        text = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
+        stored = {name: field.dump(getattr(self, name)) for name, field in FIELDS.items()}
+        words = {name: stored[name] for name in sorted(RULES) if stored[name] != FIELDS[name].stored_default}
+        rules = " ".join(f"{name}={word}" for name, word in words.items())
+        text = "\n".join([stored["lease_seconds"], rules, *(stored[name] for name in TEXTS)])
         return sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -247,16 +249,6 @@ FIELDS: Final = fields_of(Policy)
 
 RULES: Final = tuple(name for name, field in FIELDS.items() if field.storage == "rule")
 TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.storage == "text")
-
-
-def _dump(policy: Policy, name: str) -> str:
-    return FIELDS[name].dump(getattr(policy, name))
-
-
-def _rules(policy: Policy) -> str:
-    """The rules in one line: those with a value other than the default, in alphabetical order."""
-    words = {name: _dump(policy, name) for name in sorted(RULES)}
-    return " ".join(f"{name}={word}" for name, word in words.items() if word != FIELDS[name].stored_default)
 
 
 class PolicyChanges(TypedDict, total=False):

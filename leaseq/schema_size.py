@@ -77,11 +77,6 @@ def size_of(pattern: str) -> int:
     raise Invalid("form", "form_schema", what="pattern", place="", pattern=pattern[:80])
 
 
-def cost_of(pattern: str) -> int:
-    """The nanoseconds that matching the pattern takes for a character, at most."""
-    return _COSTS[size_of(pattern)]
-
-
 def _compiles(pattern: str, options: jsonschema_rs.RegexOptions) -> bool:
     try:
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=options)
@@ -218,7 +213,7 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         if pattern_bytes > MAX_TOTAL_SIZE:
             place = _place_of(schema, root)
             raise Invalid("form", "form_too_large", what="patterns", maximum=MAX_TOTAL_SIZE, place=place)
-        node.match_cost = sum(map(cost_of, patterns_in(schema)))
+        node.match_cost = sum(_COSTS[size_of(pattern)] for pattern in patterns_in(schema))
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for numbers, children in (
             (node.same_value, [*_same_value_schemas(schema), *references.targets(schema)]),

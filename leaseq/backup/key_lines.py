@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from leaseq.backup.file import Line, Writer
@@ -70,7 +71,10 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
     elif type == "stream":
         after = "-"
         while entries := _ask(client, key, "XRANGE", after, "+", "COUNT", str(_ENTRIES)):
-            yield [[id.decode(), *_flatten(fields)] for id, fields in entries]
+            yield [
+                [word.decode() for word in (id, *chain.from_iterable(fields.items()))]
+                for id, fields in entries
+            ]
             after = f"({entries[-1][0].decode()}"
     elif type == "zset":
         yield dict(_pairs(_ask(client, key, "ZRANGE", "0", "-1", "WITHSCORES")))
@@ -85,10 +89,6 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
 def _ask(client: Client, key: str, command: str, *words: str) -> Any:
     with client.translating():
         return connection_of(client).ask(key, command, key, *words)
-
-
-def _flatten(fields: Mapping[bytes, bytes]) -> list[str]:
-    return [word.decode() for pair in fields.items() for word in pair]
 
 
 def _pairs(reply: list[Any]) -> Iterator[tuple[str, float]]:

@@ -220,18 +220,15 @@ def user_of(node: Node) -> str:
 
 def find_missing_rights(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
     keys = Keys(f"doctor.{secrets.token_hex(6)}")
+    names = {KEY: keys.ledger, CHANNEL: keys.wake}
     tried_needs = [need for need in TEST_COMMANDS if need in set(needs)]
-    commands = {need: [_argument(word, keys) for word in TEST_COMMANDS[need].split()] for need in tried_needs}
+    commands = {need: [names.get(word, word) for word in TEST_COMMANDS[need].split()] for need in tried_needs}
     with node.connection() as connection:
         try:
             send_command(connection, "ACL", "DRYRUN", user, "PING")
         except rx.ResponseError:
             return _try_commands(node, connection, commands)
         return _dry_run(connection, user, commands)
-
-
-def _argument(word: str, keys: Keys) -> str:
-    return {KEY: keys.ledger, CHANNEL: keys.wake}.get(word, word)
 
 
 def _dry_run(connection: Any, user: str, commands: dict[str, list[str]]) -> MissingRights:

@@ -158,7 +158,7 @@ def _faults_refused() -> Iterator[None]:
     except Invalid:
         raise
     except _FAULTS:
-        raise _damaged() from None
+        raise Invalid("file", "workbook", what="whole") from None
 
 
 def _size(cells: list[Json]) -> int:
@@ -178,23 +178,16 @@ def _copy(stream: BinaryIO, file: IO[bytes]) -> None:
 
 def _check_sizes(file: IO[bytes]) -> None:
     """Refuse a workbook that unpacks to too much. A part can't be longer than the archive says it is."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            parts = archive.infolist()
-    except _FAULTS:
-        raise _damaged() from None
+    with _faults_refused(), zipfile.ZipFile(file) as archive:
+        parts = archive.infolist()
     total = sum(part.file_size for part in parts)
     is_too_large = total > MAX_UNPACKED or any(
-        part.file_size > (MAX_UNPACKED if _is_sheet(part) else MAX_PART)
+        part.file_size > (MAX_UNPACKED if part.filename.startswith("xl/worksheets/") else MAX_PART)
         or part.file_size > _FREE_BYTES + MAX_EXPANSION * part.compress_size
         for part in parts
     )
     if is_too_large:
         raise Invalid("file", "maximum", what="sheet_unpacked", maximum=MAX_UNPACKED, times=MAX_EXPANSION)
-
-
-def _is_sheet(part: zipfile.ZipInfo) -> bool:
-    return part.filename.startswith("xl/worksheets/")
 
 
 def _value_of(cell: Any) -> Json:
@@ -217,10 +210,6 @@ def _moment(value: datetime, number_format: str) -> str:
     from openpyxl.styles.numbers import is_datetime  # noqa: PLC0415
 
     return value.date().isoformat() if is_datetime(number_format) == "date" else value.isoformat()
-
-
-def _damaged() -> Invalid:
-    return Invalid("file", "workbook", what="whole")
 
 
 # Limits of the format.
