@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request, url_for
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import STATES, Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
@@ -77,10 +77,9 @@ def _page(
     unmatched: Sequence[UnmatchedName] = (),
 ) -> str:
     people = accounts().people()
-    return render_template(
+    return queue_page(
         "manage/access.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         form_values=form_values,
         field_error=field_error,
         unmatched=unmatched,
@@ -108,10 +107,9 @@ def delete(q: str) -> Response | tuple[str, int]:
 def _deletion_page(q: str, error: str = "") -> str:
     queue = existing_queue(q)
     stats = queue.stats()
-    return render_template(
+    return queue_page(
         "manage/delete.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         stats=stats,
         item_count=sum(getattr(stats, name) for name in STATES),
         unanswered_count=state().threads.count_unanswered(q),

@@ -24,7 +24,7 @@ from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.forms.parsing import errors_at, inputs_of
 from leaseq.webapp.i18n import number_text
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.refusals import in_words, reasons_by_field
 from leaseq.webapp.rendering.payload import parts_of
@@ -447,10 +447,9 @@ def _correction(
 ) -> str:
     form_view = form_view_of(queue.policy.form)
     errors_by_field = errors_at(form_view.fields, errors)
-    return render_template(
+    return queue_page(
         "manage/correct.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         item=item,
         token=token,
         answer=next((answer for answer in item.answers if answer.token == token), None),

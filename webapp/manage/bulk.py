@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import parse_qsl, urlencode
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request, url_for
 from flask_babel import gettext, ngettext
 from flask_babel import lazy_gettext as _
 from flask_babel.speaklater import LazyString
@@ -17,7 +17,7 @@ from leaseq import Invalid, ItemNotFound, ListName, validation
 from leaseq.transfer import rfc3339, time_of
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.item_title import item_title, title_of
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.filters import state_word
 from leaseq.webapp.search.criteria import (
@@ -227,10 +227,9 @@ def run_bulk(q: str) -> str | tuple[str, int]:
     whom = assignee if bulk.move == "assign" else ""
     action = Bulk(bulk.move, whom, answers=bulk.search.where.answers_above, began=bulk.began)
     outcome = _run_step(queue, bulk, action) if bulk.all else _run_selected(queue, bulk, action)
-    return render_template(
+    return queue_page(
         "manage/bulk_progress.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         bulk=bulk,
         assignee=assignee,
         name=WORDS[bulk.move].name,
@@ -245,11 +244,10 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
     if bulk.all:
         page = _bounded_search(bulk).page(queue, limit=MAX_COUNTED, look=SCAN_LIMIT)
         count, has_more, scanned = len({item.id for item in page.items}), page.after is not None, page.scanned
-    return render_template(
+    return queue_page(
         "manage/bulk_confirm.html",
-        queue=queue,
+        queue,
         titles={id: title_of(queue, id) or id for id in bulk.ids},
-        policy=queue.policy,
         bulk=bulk,
         name=WORDS[bulk.move].name,
         meaning=WORDS[bulk.move].meaning,

@@ -18,7 +18,7 @@ import leaseq
 from leaseq import Invalid, validation, webhooks
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.manage.answers import first_question_of
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.items import warn_of_lookalike
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.rates import RateCounter
@@ -170,7 +170,7 @@ class Chart:
 def charts(q: str) -> str:
     """The charts as a fragment, which the queue's page reloads every minute."""
     queue = existing_queue(q)
-    return render_template("manage/charts.html", queue=queue, policy=queue.policy, **charts_of(queue))
+    return queue_page("manage/charts.html", queue, **charts_of(queue))
 
 
 def charts_of(queue: leaseq.Queue) -> dict[str, object]:
@@ -375,12 +375,7 @@ def _broken_webhooks() -> list[webhooks.Endpoint]:
 @needs("manager")
 def one_queue(q: str) -> str:
     queue = existing_queue(q)
-    return render_template(
-        "manage/queue.html",
-        queue=queue,
-        policy=queue.policy,
-        **charts_of(queue),
-    )
+    return queue_page("manage/queue.html", queue, **charts_of(queue))
 
 
 @bp.get("/manage/<q>/live")

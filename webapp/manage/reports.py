@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request, url_for
 from flask_babel import gettext as _
 from flask_babel import ngettext
 from werkzeug.wrappers import Response
@@ -17,7 +17,7 @@ import leaseq
 from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.item_title import item_title, title_of
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.bulk import RefusedItem
 from leaseq.webapp.manage.items import payload_summary
 from leaseq.webapp.realtime.attention import Report, question_row, reports_on, waiting_reports
@@ -64,10 +64,9 @@ def reports(q: str) -> str:
     queue, place = existing_queue(q), _place()
     pending_reports, searched_all = waiting_reports(queue, most=_MAX_REPORTS, look=SCAN_LIMIT)
     rows, after = page_of(queue, pending_reports, place)
-    return render_template(
+    return queue_page(
         "manage/reports.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         rows=rows,
         next_place=after,
         is_later_page=place.before is not None,
@@ -189,10 +188,9 @@ def confirm_late(q: str) -> str | Response:
         for answer in answers
         if sum(other.item.id == answer.item.id for other in answers) > 1
     }
-    return render_template(
+    return queue_page(
         "manage/late_confirm.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         chosen_answers=[(answer, adoption_effect(answer.item)) for answer in answers],
         repeated_titles=sorted(item_title(item.payload, item.id) for item in repeated_items.values())
         if queue.policy.answers == 1
@@ -223,10 +221,9 @@ def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -
     since = datetime.now(UTC) - RECENT_PERIOD if _period() else None
     answers = list(islice(_adoptable_answers(queue, since), MAX_SHOWN + 1))
     rows = sorted(answers[:MAX_SHOWN], key=lambda row: row.answer.finished_at, reverse=True)
-    return render_template(
+    return queue_page(
         "manage/late.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         stats=queue.stats(),
         rows=[(row, _state_text(row)) for row in rows],
         has_more=len(answers) > MAX_SHOWN,

@@ -36,7 +36,7 @@ from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
 from leaseq.webapp.i18n import number_text, read_number
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.dashboard import suggestion_of
 from leaseq.webapp.manage.item_forms import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.items import warn_of_lookalike
@@ -436,10 +436,9 @@ def _page(
     field_errors: dict[str, str] = dict(errors or {})
     payloads = payloads_of(queue)
     settings_by_name: dict[str, Any] = {setting.name: setting for setting in SETTINGS}
-    return render_template(
+    return queue_page(
         "manage/settings.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         groups=GROUPS,
         settings_by_name=settings_by_name,
         form_templates=form_templates(),

@@ -16,7 +16,7 @@ from leaseq.webapp.context import existing_queue, state, wants_fragment
 from leaseq.webapp.i18n import whole_number_in
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import item_forms
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
 from leaseq.webapp.serving.bodies import whole_number
@@ -85,10 +85,9 @@ def _page(
         "lease": short,
         **(request.form if field_error else {}),
     }
-    return render_template(
+    return queue_page(
         "manage/try.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         stats=queue.stats(),
         item_form=item_form or item_forms.form_of(queue),
         **run_context,

@@ -20,6 +20,15 @@ ReadAll: TypeAlias = Callable[[Iterable[Command]], Mapping[Command, Any]]
 _SCANNED = 500
 
 
+class KeyPrefix(str):
+    """The beginning of the keys of one kind; called with what tells them apart, it is a whole key."""
+
+    __slots__ = ()
+
+    def __call__(self, *parts: str | int) -> str:
+        return self + ":".join(map(str, parts))
+
+
 def reader_of(client: Client) -> ReadAll:
     """A function that reads in one round trip, also keys in different slots of a cluster."""
 

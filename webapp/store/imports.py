@@ -14,26 +14,15 @@ from typing import Any
 from leaseq import LeaseqError
 from leaseq.backup import LeftOut
 from leaseq.transfer import BadRow, ImportResult, TableSummary
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import KeyPrefix, Store
 
 _BASE = "leaseq:{@imports}:"
 STORED = (LeftOut(_BASE + "*", "an import job ends within minutes, and its file is not stored"),)
 
 
-def _run(id: str) -> str:
-    """Hash: the record of a job; one field is ``queue``."""
-    return f"{_BASE}run:{id}"
-
-
-def _bad_rows(id: str) -> str:
-    """List: its rejected rows, as JSON."""
-    return f"{_BASE}bad:{id}"
-
-
-def _latest(queue: str) -> str:
-    """List: the ids of a queue's latest jobs."""
-    return f"{_BASE}latest:{queue}"
-
+_run = KeyPrefix(_BASE + "run:")  # hash, by id: the record of a job; one field is `queue`
+_bad_rows = KeyPrefix(_BASE + "bad:")  # list, by id: its rejected rows, as JSON
+_latest = KeyPrefix(_BASE + "latest:")  # list, by queue: the ids of its latest jobs
 
 DAYS = 7
 LATEST = 10  # per queue
@@ -162,7 +151,7 @@ class ImportJobs(Store):
     def of_person(self, person: str) -> Iterator[str]:
         """The ids of the jobs that a person started."""
         for key in self._hashes_where(_run("*"), "by", person):
-            yield key.removeprefix(_run(""))
+            yield key.removeprefix(_run)
 
     def rename_person(self, person: str, to: str) -> None:
         """Replace a person's name."""
@@ -172,7 +161,7 @@ class ImportJobs(Store):
     def forget_queue(self, queue: str) -> None:
         """Delete the import jobs of a queue, with their rejected rows."""
         for key in self._hashes_where(_run("*"), "queue", queue):
-            self._client.ask(("UNLINK", key), ("UNLINK", _bad_rows(key.removeprefix(_run("")))))
+            self._client.ask(("UNLINK", key), ("UNLINK", _bad_rows(key.removeprefix(_run))))
         self._client.ask(("UNLINK", _latest(queue)))
 
 

@@ -10,15 +10,15 @@ from typing import Literal
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import LeftOut
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import KeyPrefix, Store
 
 Kind = Literal["streams", "waits", "exports"]
 MAX_OPEN: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
 COUNTED_SECONDS = 60.0
 """How long an open call counts unless it is confirmed; a killed process confirms none."""
 _CONFIRM_SECONDS = 20.0
-_BASE = "leaseq:{@open}:"
-STORED = (LeftOut(_BASE + "*", "the calls end with the web processes"),)
+_key = KeyPrefix("leaseq:{@open}:")  # by kind and person
+STORED = (LeftOut(_key("*"), "the calls end with the web processes"),)
 
 
 class TooManyOpen(LeaseqError):
@@ -90,7 +90,3 @@ class OpenCalls(Store):
     def _end(self, key: str, id: str) -> None:
         with suppress(LeaseqError):  # it stops counting anyway
             self._redis.zrem(key, id)
-
-
-def _key(kind: Kind, person: str) -> str:
-    return f"{_BASE}{kind}:{person}"

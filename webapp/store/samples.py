@@ -19,17 +19,18 @@ from leaseq import Client, LeaseqError, webhooks
 from leaseq.backup import LeftOut, StoredKeys
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import Person
-from leaseq.webapp.store.base import Command, Store
+from leaseq.webapp.store.base import Command, KeyPrefix, Store
 from leaseq.webapp.store.queue_access import QueueAccess, count_unreachable, unreachable_rows
 
 Unit: TypeAlias = Literal["minute", "hour"]
 SECONDS: dict[Unit, int] = {"minute": 60, "hour": 3_600}
 PLACES: dict[Unit, int] = {"minute": 1_500, "hour": 31 * 24}
 _BASE = "leaseq:{@samples}:"  # no queue can have this name: it has an '@'
+_key = KeyPrefix(_BASE)  # by unit and queue
 _KEPT_SECONDS = 32 * 86_400
 STORED = (
-    *(StoredKeys(f"{_BASE}{unit}:*", "hash") for unit in PLACES),
-    LeftOut(_BASE + "turn:*", "it says which process samples this minute"),
+    *(StoredKeys(_key(unit, "*"), "hash") for unit in PLACES),
+    LeftOut(_key("turn", "*"), "it says which process samples this minute"),
 )
 
 
@@ -47,7 +48,7 @@ class Samples(Store):
     def is_due(self) -> bool:
         """Whether this process is the one that samples this minute."""
         minute = int(self._clock() // SECONDS["minute"])
-        return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
+        return bool(self._redis.set(_key("turn", minute), "1", nx=True, ex=120))
 
     def record(self, stats_by_queue: Mapping[str, leaseq.Stats]) -> None:
         """Store the current counts of queues. The last sample of a minute or hour stays."""
@@ -55,7 +56,7 @@ class Samples(Store):
         for queue, stats in stats_by_queue.items():
             added_count, finished_count = stats.counters["enqueued"], stats.counters["finished"]
             for unit, places in PLACES.items():
-                number, key = int(self._clock() // SECONDS[unit]), _key(queue, unit)
+                number, key = int(self._clock() // SECONDS[unit]), _key(unit, queue)
                 value = f"{number} {added_count} {finished_count} {stats.inbound}"
                 commands += [("HSET", key, str(number % places), value), ("EXPIRE", key, _KEPT_SECONDS)]
         if commands:
@@ -63,18 +64,14 @@ class Samples(Store):
 
     def forget_queue(self, queue: str) -> None:
         """Delete the samples of a queue that is deleted."""
-        self._client.ask(*(("UNLINK", _key(queue, unit)) for unit in PLACES))
+        self._client.ask(*(("UNLINK", _key(unit, queue)) for unit in PLACES))
 
     def get(self, queue: str, unit: Unit) -> dict[int, Sample]:
         """The stored samples, by the number of the minute or hour since the epoch."""
-        values = self._redis.hvals(_key(queue, unit))
+        values = self._redis.hvals(_key(unit, queue))
         oldest = int(self._clock() // SECONDS[unit]) - PLACES[unit]
         samples = (tuple(map(int, value.split())) for value in values)
         return {number: Sample(*counts) for number, *counts in samples if number > oldest}
-
-
-def _key(queue: str, unit: Unit) -> str:
-    return f"{_BASE}{unit}:{queue}"
 
 
 log = logging.getLogger(__name__)

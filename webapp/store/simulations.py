@@ -13,15 +13,17 @@ from typing import Any
 
 from leaseq.backup import LeftOut
 from leaseq.simulation import Outcome, Plan
-from leaseq.webapp.store.base import Store
+from leaseq.webapp.store.base import KeyPrefix, Store
 
 _BASE = "leaseq:{@simulations}:"  # no queue can have this name: it has an '@'
+_key = KeyPrefix(_BASE + "run:")  # hash, by queue: the record of the latest run
+_running_key = KeyPrefix(_BASE + "running:")  # string, by queue: the id of the run, while it is running
 SILENT_SECONDS = 15
 """A run whose process has not reported for this long counts as ended."""
 _KEPT_SECONDS = 86_400
 STORED = (
-    LeftOut(_BASE + "run:*", "a simulation ends within minutes, and with its process"),
-    LeftOut(_BASE + "running:*", "it is there while a simulation runs"),
+    LeftOut(_key("*"), "a simulation ends within minutes, and with its process"),
+    LeftOut(_running_key("*"), "it is there while a simulation runs"),
 )
 
 
@@ -113,13 +115,3 @@ class Simulations(Store):
     def forget_queue(self, queue: str) -> None:
         """Delete the run of a queue that is deleted, and end it if it is running."""
         self._client.ask(("UNLINK", _running_key(queue)), ("UNLINK", _key(queue)))
-
-
-def _key(queue: str) -> str:
-    """Hash: the record of the latest run."""
-    return f"{_BASE}run:{queue}"
-
-
-def _running_key(queue: str) -> str:
-    """String: the id of the run, while it is running."""
-    return f"{_BASE}running:{queue}"

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from leaseq import Invalid
 from leaseq.backup import LeftOut, StoredKeys
-from leaseq.webapp.store.base import Command, Store
+from leaseq.webapp.store.base import Command, KeyPrefix, Store
 
 MAX_TEXT = 2_000  # characters of a message
 MAX_MESSAGES = 200  # messages of a thread
@@ -28,13 +28,16 @@ Position: TypeAlias = tuple[int, int]
 """The position of a manager's message: milliseconds since the epoch, and a number within the millisecond."""
 _BASE = "leaseq:{@threads}:"
 _ANSWERS = _BASE + "news"
+_item_key = KeyPrefix(_BASE + "item:")  # by queue and id
+_unanswered_key = KeyPrefix(_BASE + "unanswered:")  # by queue
+_asked_key = KeyPrefix(_BASE + "asked:")  # by person
 _MAX_ANSWERS = 1_000
 _ASKED_KEPT = 50
 _AT_ONCE = 50  # threads per read
 STORED = (
-    StoredKeys(_BASE + "item:*", "hash"),
-    StoredKeys(_BASE + "unanswered:*", "zset"),
-    StoredKeys(_BASE + "asked:*", "zset"),
+    StoredKeys(_item_key("*"), "hash"),
+    StoredKeys(_unanswered_key("*"), "zset"),
+    StoredKeys(_asked_key("*"), "zset"),
     LeftOut(_ANSWERS, "it wakes pages that are open"),
 )
 
@@ -129,7 +132,7 @@ class Threads(Store):
         """The queue, the item and each message that a person wrote."""
         for keys in self._keys_like(_item_key("*", "*")):
             for key, values in self._batches(keys):
-                queue, _, id = key.removeprefix(_item_key("", "")[:-1]).partition(":")
+                queue, _, id = key.removeprefix(_item_key).partition(":")
                 yield from (
                     (queue, id, message)
                     for message in map(_read, values.values())
@@ -238,15 +241,3 @@ def _position(entry: bytes) -> Position:
 def _last_asked(values: list[bytes]) -> Message | None:
     questions = (message for message in map(_read, values) if not message.manager)
     return max(questions, key=lambda message: message.at, default=None)
-
-
-def _item_key(queue: str, id: str) -> str:
-    return f"{_BASE}item:{queue}:{id}"
-
-
-def _unanswered_key(queue: str) -> str:
-    return f"{_BASE}unanswered:{queue}"
-
-
-def _asked_key(person: str) -> str:
-    return f"{_BASE}asked:{person}"

@@ -168,8 +168,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "code-once",
             "webapp/store/accounts/factors.py",
-            "return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS, nx=True))",
-            instead="return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS))",
+            "return bool(self._redis.set(model.code_used_key(step, name), 1, ex=_USED_SECONDS, nx=True))",
+            instead="return bool(self._redis.set(model.code_used_key(step, name), 1, ex=_USED_SECONDS))",
         ),
         guard("code-drift", "webapp/store/accounts/factors.py", "_DRIFT = 1", instead="_DRIFT = 2"),
         guard(

@@ -18,7 +18,7 @@ from leaseq import Invalid, transfer, validation, webhooks
 from leaseq.webapp import demo
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.importing.mapping import ENCODINGS, LAST_HEADER_LINE, ImportMapping
 from leaseq.webapp.manage.importing.pages import (
     check_of,
@@ -62,10 +62,9 @@ def export(q: str) -> Response | str | tuple[str, int]:
             )
         except Invalid as error:
             field_error = error
-    page = render_template(
+    page = queue_page(
         "manage/export.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         stats=queue.stats(),
         form_values=args,
         field_error=field_error,

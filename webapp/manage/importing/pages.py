@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 import leaseq
 from leaseq import Invalid, transfer
 from leaseq.webapp.context import existing_queue, state, wants_fragment
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.importing.mapping import (
     ENCODINGS,
     LAST_HEADER_LINE,
@@ -209,11 +209,9 @@ def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
         else []
     )
     form = queue.policy.form
-    page = "manage/import_progress.html" if wants_fragment() else "manage/import_job.html"
-    return render_template(
-        page,
-        queue=queue,
-        policy=queue.policy,
+    return queue_page(
+        "manage/import_progress.html" if wants_fragment() else "manage/import_job.html",
+        queue,
         job=job,
         lacks_questions=isinstance(form, dict) and "ask" not in form,
         bad_rows=bad_rows[:BAD_ROWS_SHOWN],
@@ -241,10 +239,9 @@ def _check_context(result: transfer.CheckResult) -> dict[str, Any]:
 def _page(
     queue: leaseq.Queue, error: str | None = None, check: dict[str, Any] | None = None, file: str = ""
 ) -> str:
-    return render_template(
+    return queue_page(
         "manage/import.html",
-        queue=queue,
-        policy=queue.policy,
+        queue,
         error=error,
         check=check,
         file=file,

@@ -93,7 +93,7 @@ class Factors(Store):
         step = _step_of(secret, code, self._steps())
         if step is None:
             return False
-        return bool(self._redis.set(model.code_used_key(name, step), 1, ex=_USED_SECONDS, nx=True))
+        return bool(self._redis.set(model.code_used_key(step, name), 1, ex=_USED_SECONDS, nx=True))
 
     def _steps(self) -> range:
         now = int(self._clock()) // _STEP

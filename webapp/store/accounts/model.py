@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from leaseq import Invalid, validation
 from leaseq.backup import LeftOut, StoredKeys
 from leaseq.names import normalize
+from leaseq.webapp.store.base import KeyPrefix
 
 Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -171,88 +172,43 @@ SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the id
 ERASING = _BASE + "erasing"  # hash: name -> an erasure that is not finished (JSON)
 
 
-def log_copy_key(to: str) -> str:
-    """Stream: a copy of the log with a person erased, until it replaces the log."""
-    return f"{_BASE}log-copy:{to}"
-
-
-def link_key(digest: str) -> str:
-    """String: the record of a password link (JSON); expires after three days."""
-    return f"{_BASE}link:{digest}"
-
-
-def link_permission_key(name: str) -> str:
-    """String: who allowed the account to be linked to an identity provider without its password (JSON);
-    expires after three days."""
-    return f"{_BASE}tie-allowed:{name}"
-
-
-def invitation_key(digest: str) -> str:
-    """String: exists while this invitation may be used."""
-    return f"{_BASE}invitation:{digest}"
-
-
-def session_key(digest: str) -> str:
-    """String: "seconds name", when the session was last used and by whom; expires if it is not used."""
-    return f"{_BASE}session:{digest}"
-
-
-def factor_offered_key(name: str) -> str:
-    """String: the secret of a second factor that the person has not confirmed; expires after 15 minutes."""
-    return f"{_BASE}factor-offered:{name}"
-
-
-def recovery_key(name: str) -> str:
-    """Hash: the SHA-256 of each unused recovery code -> 1."""
-    return f"{_BASE}recovery:{name}"
-
-
-def code_used_key(name: str, step: int) -> str:
-    """String: exists if the person used the code of this half minute."""
-    return f"{_BASE}code-used:{step}:{name}"
-
-
-def notices_key(name: str) -> str:
-    """List: the notices for the person's next sign-in (JSON), latest first, ten at most."""
-    return f"{_BASE}news:{name}"
-
-
-def code_wait_key(counter: str) -> str:
-    """String: "count until", how many codes were wrong in a row and when the next may be tried; expires a
-    day after the last."""
-    return f"{_BASE}slowed:{counter}"
-
-
-def refusal_logged_key(counter: str) -> str:
-    """String: exists if the log already has an entry that this counter is over its limit."""
-    return f"{_BASE}refused:{counter}"
-
-
-def failures_key(counter: str) -> str:
-    """String: how many sign-ins failed; expires with its window."""
-    return f"{_BASE}failures:{counter}"
-
-
-def day_key(date: str, person: str) -> str:
-    """Hash: "queue counter" -> count or milliseconds; expires after 400 days (webapp/store/activity.py)."""
-    return f"{_BASE}day:{date}:{person}"
-
-
-def finished_key(part: int) -> str:
-    """Hash: "queue person" -> how many items they finished in this two-minute part, numbered since the epoch;
-    expires after two hours (webapp/store/activity.py)."""
-    return f"{_BASE}done:{part}"
-
-
-def workers_key(date: str) -> str:
-    """Set: the people who have a hash for this day."""
-    return f"{_BASE}worked:{date}"
-
-
-def recent_key(person: str) -> str:
-    """Sorted set: "how queue token id" of items that the person finished or gave back, by time; expires
-    within two days after the last."""
-    return f"{_BASE}recent:{person}"
+log_copy_key = KeyPrefix(_BASE + "log-copy:")
+"""Stream, by the new name: a copy of the log with a person erased, until it replaces the log."""
+link_key = KeyPrefix(_BASE + "link:")
+"""String, by digest: the record of a password link (JSON); expires after three days."""
+link_permission_key = KeyPrefix(_BASE + "tie-allowed:")
+"""String, by name: who allowed the account to be linked to an identity provider without its password (JSON);
+expires after three days."""
+invitation_key = KeyPrefix(_BASE + "invitation:")
+"""String, by digest: exists while this invitation may be used."""
+session_key = KeyPrefix(_BASE + "session:")
+"""String, by digest: "seconds name", when it was last used and by whom; expires if it is not used."""
+factor_offered_key = KeyPrefix(_BASE + "factor-offered:")
+"""String, by name: the secret of a second factor that is not confirmed yet; expires after 15 minutes."""
+recovery_key = KeyPrefix(_BASE + "recovery:")
+"""Hash, by name: the SHA-256 of each unused recovery code -> 1."""
+code_used_key = KeyPrefix(_BASE + "code-used:")
+"""String, by half minute and name: exists if the person used the code of this half minute."""
+notices_key = KeyPrefix(_BASE + "news:")
+"""List, by name: the notices for the person's next sign-in (JSON), latest first, ten at most."""
+code_wait_key = KeyPrefix(_BASE + "slowed:")
+"""String, by counter: "count until", how many codes were wrong in a row and when the next may be tried;
+expires a day after the last."""
+refusal_logged_key = KeyPrefix(_BASE + "refused:")
+"""String, by counter: exists if the log already has an entry that this counter is over its limit."""
+failures_key = KeyPrefix(_BASE + "failures:")
+"""String, by counter: how many sign-ins failed; expires with its window."""
+day_key = KeyPrefix(_BASE + "day:")
+"""Hash, by date and person: "queue counter" -> count or milliseconds; expires after 400 days
+(webapp/store/activity.py)."""
+finished_key = KeyPrefix(_BASE + "done:")
+"""Hash, by two-minute part since the epoch: "queue person" -> how many items they finished in it; expires
+after two hours (webapp/store/activity.py)."""
+workers_key = KeyPrefix(_BASE + "worked:")
+"""Set, by date: the people who have a hash for this day."""
+recent_key = KeyPrefix(_BASE + "recent:")
+"""Sorted set, by person: "how queue token id" of items that they finished or gave back, by time; expires
+within two days after the last."""
 
 
 _ONCE = "it works once, and what was used since the backup must not work again"
@@ -273,19 +229,19 @@ STORED = (
     StoredKeys(FAILED, "hash"),
     StoredKeys(SIGNED_IN, "hash"),
     StoredKeys(notices_key("*"), "list"),
-    StoredKeys(_BASE + "day:*", "hash"),
+    StoredKeys(day_key("*"), "hash"),
     StoredKeys(workers_key("*"), "set"),
     StoredKeys(recent_key("*"), "zset"),
     LeftOut(session_key("*"), "people sign in again: a copy of the file lets nobody in"),
     LeftOut(SETUP, _ONCE),
     LeftOut(link_key("*"), _ONCE),
     LeftOut(link_permission_key("*"), _ONCE),
-    LeftOut(_BASE + "code-used:*", _SHORT),
+    LeftOut(code_used_key("*"), _SHORT),
     LeftOut(factor_offered_key("*"), _SHORT),
     LeftOut(PROBE, _SHORT),
     LeftOut(LOG_COPIES, "it counts while a person is erased"),
     LeftOut(log_copy_key("*"), "it is made anew"),
-    LeftOut(_BASE + "done:*", "it counts for an hour"),
+    LeftOut(finished_key("*"), "it counts for an hour"),
     LeftOut(code_wait_key("*"), _SHORT),
     LeftOut(refusal_logged_key("*"), _SHORT),
     LeftOut(failures_key("*"), _SHORT),

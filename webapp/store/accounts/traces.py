@@ -93,7 +93,7 @@ class Traces(Store):
         """Delete what let a person sign in whose record is deleted: sessions, factor, links and invitations,
         including those that they created for others."""
         now = int(time.time()) // 30
-        codes = [model.code_used_key(name, step) for step in range(now - _CODES, now + _CODES)]
+        codes = [model.code_used_key(step, name) for step in range(now - _CODES, now + _CODES)]
         own = [
             model.recovery_key(name),
             model.factor_offered_key(name),
