@@ -91,14 +91,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     Also accepted after the lease expired, if the item has not been given to anybody else since. A refused
     answer is kept as a late answer: then `answer_kept` is true.
     """
-    ended = leases.finish(
-        lease_queue(path.q),
-        path.id,
-        body.token,
-        body.result,
-        then_reserve=body.then_reserve,
-        request_id=request_id(),
-    )
+    ended = leases.finish(lease_queue(path.q), path.id, request_id=request_id(), **dict(body))
     return responses.Finished.from_record(ended.result)
 
 
@@ -118,15 +111,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
-    ended = leases.abandon(
-        lease_queue(path.q),
-        path.id,
-        body.token,
-        reason=body.reason,
-        again=body.again,
-        then_reserve=body.then_reserve,
-        request_id=request_id(),
-    )
+    ended = leases.abandon(lease_queue(path.q), path.id, request_id=request_id(), **dict(body))
     return responses.Abandoned.from_record(ended.result)
 
 
@@ -137,15 +122,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
 
     With `retry` false, it is not retried.
     """
-    ended = leases.fail(
-        lease_queue(path.q),
-        path.id,
-        body.token,
-        body.error,
-        retry=body.retry,
-        then_reserve=body.then_reserve,
-        request_id=request_id(),
-    )
+    ended = leases.fail(lease_queue(path.q), path.id, request_id=request_id(), **dict(body))
     return responses.Failed.from_record(ended.result)
 
 

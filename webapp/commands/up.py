@@ -95,10 +95,7 @@ def up(
                 startup.start_server(supervisor)
                 link = startup.prepare(demo=demo)
                 startup.start_web(supervisor, workers, threads)
-                startup.start_clear(supervisor)
-                startup.start_webhooks(supervisor)
-                if database is not None:
-                    startup.start_bridge(supervisor, database)
+                startup.start_jobs(supervisor, database)
                 startup.announce(link, demo=demo)
                 supervisor.run()
 
@@ -106,7 +103,7 @@ def up(
 def _make_tables(database: str) -> None:
     """Create the bridge's tables, or raise CommandFailed with what is wrong with the database."""
     result = subprocess.run(
-        _bridge("init"),
+        _command("bridge", "init"),
         env={**os.environ, DATABASE: database},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -117,8 +114,13 @@ def _make_tables(database: str) -> None:
         raise CommandFailed(result.stderr.removeprefix("leaseq: "))
 
 
-def _bridge(command: str) -> list[str]:
-    return [sys.executable, "-m", "leaseq", "bridge", command]
+def _command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "leaseq", *words]
+
+
+def _settings(prefix: str) -> dict[str, str]:
+    """The environment's settings whose names begin so."""
+    return {name: value for name, value in os.environ.items() if name.startswith(prefix)}
 
 
 class _Startup:
@@ -187,38 +189,29 @@ class _Startup:
         # A terminal shows warnings and errors; with a log format in the settings, everything is logged.
         log_level = "info" if LOG in os.environ else "warning"
         argv = gunicorn_argv(self._host, self._port, workers, threads, log_level=log_level)
-        settings = {name: value for name, value in os.environ.items() if name.startswith(SETTING_PREFIX)}
         web = Child(
             "web",
             argv,
             ready=self._answers,
             ready_timeout=300,  # the first start compiles all code: minutes on a small or busy machine
             grace=Child.grace + shutdown.drain_seconds(),
-            settings=settings,
+            settings=_settings(SETTING_PREFIX),
             pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has released the port
         )
         supervisor.start(web)
 
-    def start_clear(self, supervisor: Supervisor) -> None:
+    def start_jobs(self, supervisor: Supervisor, database: str | None) -> None:
+        """Start the clear job, the webhooks and, with a database, the bridge."""
         from leaseq.server.supervisor import Child
 
-        argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
-        supervisor.start(Child("clear", argv, settings={"LEASEQ_REDIS_URL": self._url}, quiet=True))
-
-    def start_bridge(self, supervisor: Supervisor, database: str) -> None:
-        from leaseq.server.supervisor import Child
-
-        given = {name: value for name, value in os.environ.items() if name.startswith(BRIDGE)}
-        settings = {**given, "LEASEQ_REDIS_URL": self._url, DATABASE: database}
-        supervisor.start(Child("bridge", _bridge("run"), settings=settings))
-
-    def start_webhooks(self, supervisor: Supervisor) -> None:
-        from leaseq.server.supervisor import Child
-
-        webhook_settings = {name: os.environ[name] for name in (WEBHOOK_ALLOW,) if name in os.environ}
-        settings = {"LEASEQ_REDIS_URL": self._url, **webhook_settings}
-        argv = [sys.executable, "-m", "leaseq", "webhook", "run"]
-        supervisor.start(Child("webhooks", argv, settings=settings, quiet=True))
+        server = {"LEASEQ_REDIS_URL": self._url}
+        clear = _command("clear", "--all", "--every", "1")
+        supervisor.start(Child("clear", clear, settings=server, quiet=True))
+        webhook_settings = server | _settings(WEBHOOK_ALLOW)
+        supervisor.start(Child("webhooks", _command("webhook", "run"), settings=webhook_settings, quiet=True))
+        if database is not None:
+            bridge_settings = _settings(BRIDGE) | server | {DATABASE: database}
+            supervisor.start(Child("bridge", _command("bridge", "run"), settings=bridge_settings))
 
     def announce(self, link: str | None, *, demo: bool) -> None:
         click.echo(f"leaseq serves on {self._web}")

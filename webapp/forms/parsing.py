@@ -257,15 +257,15 @@ def texts_of(field: Field, value: Json) -> list[str]:
         values = value if isinstance(value, list) and not (field.kind == "choice" and is_choice) else [value]
         return [_choice_text(field, value) for value in values]
     if field.kind == "lines" and isinstance(value, list):
-        return ["\n".join(number_text(line) if _is_number(line) else plain_text(line) for line in value)]
+        return ["\n".join(number_text(line) if is_number(line) else plain_text(line) for line in value)]
     if field.input_type == "time" and isinstance(value, str):
         return [time_text(value)]
     if field.input_type == "datetime-local" and isinstance(value, str):
         return [_clock_text(value)]
-    return [number_text(value) if field.kind in NUMBERS and _is_number(value) else plain_text(value)]
+    return [number_text(value) if field.kind in NUMBERS and is_number(value) else plain_text(value)]
 
 
-def _is_number(value: Json) -> TypeGuard[float]:
+def is_number(value: Json) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

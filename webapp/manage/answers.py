@@ -22,7 +22,7 @@ from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.fields import Field, fields_of
-from leaseq.webapp.forms.parsing import errors_at, inputs_of
+from leaseq.webapp.forms.parsing import errors_at, inputs_of, is_number
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
@@ -103,7 +103,7 @@ def distribution_of(
         label = str(_("%(question)s (first place)", question=label))
         values = [value[0] if isinstance(value, list) and value else None for value in values]
     given_values = [value for value in values if value is not None]
-    numbers = [float(value) for value in given_values if _is_number(value)]
+    numbers = [float(value) for value in given_values if is_number(value)]
     if question.kind in ("number", "integer") and numbers:
         bars, key = _histogram(question, numbers, len(answers))
     elif question.choices or len(set(map(_text, given_values))) <= _FEW < len(given_values):
@@ -195,7 +195,7 @@ def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[l
         ]
         count = counts[label(edge)]
         bars.append(Bar(label(edge), count, count / total, words_of(tuple(find))))
-    return bars, lambda value: {label(math.floor(float(value) / step) * step)} if _is_number(value) else set()
+    return bars, lambda value: {label(math.floor(float(value) / step) * step)} if is_number(value) else set()
 
 
 def _step(span: float, *, is_whole: bool) -> float:
@@ -221,7 +221,7 @@ def _groups(
     for name in sorted(values_by_group)[-MAX_GROUPS:]:  # the latest days
         group = values_by_group[name]
         counts = Counter(text for value in group if value is not None for text in key(value))
-        numbers = [float(value) for value in group if _is_number(value)]
+        numbers = [float(value) for value in group if is_number(value)]
         median = statistics.median(numbers) if numbers else None
         groups.append(Group(name, len(group), tuple(counts[label] / len(group) for label in labels), median))
     return tuple(groups)
@@ -235,10 +235,6 @@ def _find(question: Field, text: str) -> str:
     if not text or '"' in text or question.kind == "ranking":  # a search has no places of a ranking
         return ""
     return words_of((condition(question.name, text),))
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _text(value: Json) -> str:

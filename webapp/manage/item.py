@@ -317,11 +317,11 @@ def change(q: str, id: str) -> Response | str | tuple[str, int]:
         requires = changes.get("requires", ())
         unmet = queues.unmet_skills(q, requires) if "confirmed" not in request.form else ()
         if unmet:
-            return show_item(queue, id, change=form.asking(unmet))
+            return show_item(queue, id, change=replace(form, unmet=unmet))
         if changes:
             items.change(queue, id, **changes)
     except Invalid as error:
-        return show_item(queue, id, change=form.with_error(error)), 400
+        return show_item(queue, id, change=replace(form, field_error=error)), 400
     if changes:
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     if "revive" in (request.form.get("then"), request.form.get("confirmed")):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from flask_babel import gettext as _
 
@@ -82,12 +82,6 @@ class ItemForm:
 
     field_error: Invalid | None = None
     unmet: tuple[str, ...] = ()  # skills: the page asks whether they are right
-
-    def with_error(self, error: Invalid) -> Self:
-        return replace(self, field_error=error)
-
-    def asking(self, unmet: tuple[str, ...]) -> Self:
-        return replace(self, unmet=unmet)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
@@ -41,11 +42,11 @@ def add_item(q: str) -> Response | str | tuple[str, int]:
     try:
         unmet = queues.unmet_skills(q, form.requires()) if "confirmed" not in request.form else ()
         if unmet:
-            return _page(queue, item_form=form.asking(unmet))
+            return _page(queue, item_form=replace(form, unmet=unmet))
         item = form.item()
         result = items.add(queue, item, request_id=form.request_id or None)
     except Invalid as error:
-        return _page(queue, item_form=form.with_error(error)), 400
+        return _page(queue, item_form=replace(form, field_error=error)), 400
     title = item_title(item.payload, result.id)
     if result.added:
         flash(_("Added: %(title)s", title=title))
@@ -77,14 +78,8 @@ def stop_simulation(q: str) -> Response:
 def _page(
     queue: leaseq.Queue, item_form: item_forms.NewItemForm | None = None, field_error: Invalid | None = None
 ) -> str:
-    run_context = _run_of(queue)
-    lease_seconds = queue.policy.lease_seconds
-    short = str(SHORT_LEASE) if lease_seconds > SHORT_LEASE else ""
-    form_values: dict[str, Any] = {
-        **DEFAULTS,
-        "lease": short,
-        **(request.form if field_error else {}),
-    }
+    run_context = _run_of(queue)  # first, since it may restore the queue's own lease time
+    short_lease = str(SHORT_LEASE) if queue.policy.lease_seconds > SHORT_LEASE else ""
     return queue_page(
         "manage/try.html",
         queue,
@@ -92,7 +87,7 @@ def _page(
         item_form=item_form or item_forms.form_of(queue),
         **run_context,
         field_error=field_error,
-        form_values=form_values,
+        form_values={**DEFAULTS, "lease": short_lease, **(request.form if field_error else {})},
         minutes=MINUTES,
         max_people=MAX_SIMULATED_PEOPLE,
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
-from leaseq import Client, LeaseqError
+from leaseq import LeaseqError
 from leaseq.backup import LeftOut
 from leaseq.webapp.store.base import KeyPrefix, Store
 
@@ -54,9 +53,6 @@ class OpenCall:
 class OpenCalls(Store):
     """Open calls of all people. Each kind of each person is a sorted set: the calls, by when they stop
     counting."""
-
-    def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(client, clock=clock)
 
     def begin(self, kind: Kind, person: str) -> OpenCall:
         """Count one more. Raises TooManyOpen if that is too many."""
