@@ -104,6 +104,9 @@ OPEN_DETAILS = """() => {
   }
   for (const one of Object.values(longest)) one.open = true;
 }"""
+# The description of REST repeats itself for a hundred calls: one in ten has all kinds of parts.
+KEEP_SOME_CALLS = """() => document.querySelectorAll("main details.call").forEach(
+  (one, index) => index % 10 && one.remove())"""
 # Focusable elements that are clipped and so invisible.
 FIND_CLIPPED = """() => {
   const clip = (one) => getComputedStyle(one).clipPath;
@@ -170,6 +173,8 @@ def test_page_has_no_axe_violations_and_fits_window(
 ) -> None:
     tab = tabs[name]
     tab.goto(path.format(**path_values))
+    if endpoint == "docs.page":
+        tab.evaluate(KEEP_SOME_CALLS)
     open_details(tab)  # an open page contains all of the closed one
     for number, (scheme, width) in enumerate(LOOKS):
         set_look(tab, scheme, width)
