@@ -2,9 +2,7 @@
 --[[ Assigns an item to one person: only they may reserve it, until they give it back. It goes to the front of its
 priority band. A scheduled item goes to them when it is due.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 the person
 REPLY  {'item', the item}   {'no-item'}   {'wrong-state', the item}: no assignment of it waits
        {'answered'}: they have answered or hold it   {'rows', how many rows may wait at the same time}

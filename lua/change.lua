@@ -4,9 +4,7 @@ all of its assignments: waiting ones move to their new shelf by their age, held 
 and dead ones stay dead. The payload changes only while nobody holds or has answered any of them. Fields that
 already have the given value are left alone. Refused when memory is full: a payload may grow.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
        then, for each given field: its name, its value, and that value as JSON for the journal. priority,
        due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now;

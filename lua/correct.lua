@@ -2,9 +2,7 @@
 --[[ Replaces an answer by a manager's. The replaced answer becomes a late answer, so that it can be seen and
 adopted again.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 the token of the answer that it replaces   4 by whom   5 the answer
        6 the version of the form that it was checked against, or '-'
 REPLY  {'item', the item}   {'form'}: the queue's form is another one: check again

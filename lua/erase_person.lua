@@ -4,9 +4,7 @@ each step replaces their name in some of the items, drops their drafts, and make
 open to everybody. The journal stays as it is. An item that they were granted in the meantime is left as it
 is, and the last step replies that all steps must be repeated.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 person   3 the name in their place   4 by whom, or ''
        5 '' for the first step; else what the last step returned   6 about how many items
 REPLY  {'step', what the next step gets: HSCAN's cursor, or leases: more of theirs must end first, or '' if

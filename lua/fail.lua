@@ -5,9 +5,7 @@ retry_max_seconds, and shortened by up to a quarter at random, so that items tha
 back together (AWS Architecture Blog, "Exponential Backoff And Jitter"). With a request id, also reserves the
 next item.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late
+KEYS   as abandon.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
        6 'retry', or 'die': it is not tried again, whatever attempts are left
        7 the request id of the reserve that follows; left out without one   8 the skills as for reserve

@@ -2,9 +2,7 @@
 --[[ Restores items of a backup, each exactly as it was, into a queue that load.lua began. An item that is
 there already is replaced: of two lines about one item, the later one has its later state.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 end: the queue is complete, and other calls find it from now on;
        else ''
        then for each item: id, its score in the set `due` or '', late answers or '', relations or '', how many

@@ -1,9 +1,7 @@
 #!lua flags=allow-oom
 --[[ Deletes all that is stored about an item, whatever its state: record, answer, drafts, history.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
        then, for a conditional call: 4 if: only while one of its assignments is in the state; unless: only
        while none is   5 the state; or 4 unread: only if no answer, late ones included, was given after a

@@ -3,9 +3,7 @@
 one person only. The answer becomes a late answer, so that it can be seen and adopted, and the draft of the
 person who gave it.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 the answer's token   4 by whom, or ''
        5 the person to assign it to, or ''   6 the reason as JSON
 REPLY  {'item', the item}   {'no-answer'}: no answer has that token

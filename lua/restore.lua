@@ -2,9 +2,7 @@
 --[[ Restores an item that the queue lost, with its answers, and makes new tokens higher than all that were
 granted before. An item that exists is left as it is.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new ones are higher; 0 for any
        then, if there is an item: 4 id   5 its head after the time (see lib/items.lua)
        6 payload   7 'dead' if it was dead, else ''   8 the people to whom it is assigned, each followed by a TAB

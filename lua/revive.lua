@@ -2,9 +2,7 @@
 --[[ Moves a dead item back to inbound and resets its failures. An item that is neither dead nor finished is
 left as it is.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
 REPLY  {'item', the item}   {'wrong-state', the item}   {'no-item'}   {'no-queue'} ]]
 local id, by = ARGV[2], ARGV[3]

@@ -2,9 +2,7 @@
 --[[ Takes back what is assigned to one person: some of what waits for them, and what they hold. What is
 scheduled or dead is left as it is: `unassign` does it by id.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 person   3 by whom, or ''   4 the most items, 1 to 250
 REPLY  {'ok', how many items, more 0|1}   {'no-queue'} ]]
 local person, by, limit = ARGV[2], ARGV[3], ARGV[4] + 0

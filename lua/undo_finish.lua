@@ -3,9 +3,7 @@
 for a full lease, with their answer as its draft, even if they then hold more items than allowed. An answer
 that a manager adopted can't be taken back.
 
-KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
-       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
+KEYS   as renew.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds a finish can be undone
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}

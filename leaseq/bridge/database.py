@@ -49,7 +49,7 @@ def open_database(url: str, create: bool = False) -> Engine:
     if not create:
         event.listen(engine, "do_connect", _refuse_missing_file)
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     return engine
 
 
@@ -82,10 +82,6 @@ def _decode(text: bytes) -> str | bytes:
         return text.decode()
     except UnicodeDecodeError:
         return text
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 @contextmanager

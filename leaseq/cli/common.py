@@ -204,14 +204,13 @@ def _json_default(value: object) -> Any:
 def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: columns of numbers are right-aligned, the others left-aligned."""
     widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
-    numeric = [bool(rows) and all(_is_count(row[column]) for row in rows) for column in range(len(headings))]
+    numeric = [
+        bool(rows) and all(row[column].replace(",", "").isdecimal() for row in rows)
+        for column in range(len(headings))
+    ]
     for row in (headings, *rows):
         cells = [
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, numeric, strict=True)
         ]
         click.echo("  ".join(cells).rstrip())
-
-
-def _is_count(cell: str) -> bool:
-    return cell.replace(",", "").isdecimal()

@@ -200,8 +200,9 @@ class AnswersSince(Iterator[Answer]):
             size = _PAGE if remaining is None else min(_PAGE, remaining + token_count)
             page = queue.find("finished", criteria, limit=size, after=place)
             for item in page.items:
+                is_of_cursor = codec.microseconds(item.state_since) == self._time
                 for answer in item.answers:
-                    if self._is_before_cursor(item, answer.token):
+                    if is_of_cursor and answer.token in self._tokens:
                         continue
                     if remaining == 0:
                         self.more = True
@@ -213,9 +214,6 @@ class AnswersSince(Iterator[Answer]):
             self.more = remaining == 0 and place is not None
             if place is None or self.more:
                 return
-
-    def _is_before_cursor(self, item: Item, token: int) -> bool:
-        return codec.microseconds(item.state_since) == self._time and token in self._tokens
 
     def _advance(self, item: Item, token: int) -> None:
         """Move the cursor past an answer."""
