@@ -237,11 +237,12 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
 def _refusal(
     path: str, error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]
 ) -> Invalid:
-    keyword, value = error.kind.name, error.instance
+    keyword = error.kind.name
+    value: dict[str, Any] = {} if isinstance(error.instance, dict | list) else {"value": error.instance}
     if keyword in ANSWERS:
-        return Invalid(path, "answer", what=keyword, limit=_short(error.kind.value), value=value)
+        return Invalid(path, "answer", what=keyword, limit=_short(error.kind.value), **value)
     if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
-        return Invalid(path, "answer", what="keyword", keyword=keyword, value=value)
+        return Invalid(path, "answer", what="keyword", keyword=keyword, **value)
     condition = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
     if condition is None:
         return Invalid(path, "answer", what="none")

@@ -43,7 +43,7 @@ def test_misfit_has_rule_and_limit_of_keyword(
         check_result(form, {"q": answer})
     refusal = error.value.refusals["q"]
     assert (refusal.rule, refusal.values["what"], refusal.values["limit"]) == ("answer", what, limit)
-    assert refusal.values["value"] == answer
+    assert ("value" in refusal.values) == (not isinstance(answer, dict | list))
     assert error.value.errors == {"q": str(refusal.args[0])}
 
 

@@ -89,7 +89,7 @@ def test_answer_refused_only_by_library_keeps_typed_text(
     form_queue.configure(form={"ask": {**ask, "minProperties": 4}})
     lease = take(form_queue, worker_browser)
     response = send(form_queue, worker_browser, lease, "finish", **ANSWER)
-    assert (response.status_code, "at least 4 members" in response.text) == (422, True)
+    assert (response.status_code, "at least 4 fields" in response.text) == (422, True)
     assert elements(response.text, "[name='answer.about'][value=refund][checked]")
     assert attribute(response.text, NOTE, "value") == "thanks <b>"
     assert [one.token for one in form_queue.mine(worker_browser.name)] == [lease.token]
