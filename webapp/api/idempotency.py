@@ -16,7 +16,7 @@ from flask import Response, current_app, g, request
 
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
-from leaseq.webapp.serving.bodies import strict_request
+from leaseq.webapp.serving.bodies import ObservedBody, strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 
@@ -62,22 +62,6 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256(text).hexdigest()[:32]
 
 
-class _HashingReader(io.RawIOBase):
-    """A request body that is hashed while it is read."""
-
-    def __init__(self, body: BinaryIO, digest: Any) -> None:
-        self._body, self._digest = body, digest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._body.read(len(buffer))
-        buffer[: len(piece)] = piece
-        self._digest.update(piece)
-        return len(piece)
-
-
 @dataclass(slots=True)
 class _KeyedRequest:
     """The current request and its key."""
@@ -95,10 +79,10 @@ def withhold_answer() -> None:
 
 
 def byte_lines() -> BinaryIO:
-    """The body as a stream whose lines can be read fast."""
+    """The body as a stream whose lines can be read fast; it is hashed while it is read."""
     if "keyed" not in g:
         return strict_request().byte_lines()
-    return io.BufferedReader(_HashingReader(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
+    return io.BufferedReader(ObservedBody(request.stream, g.keyed.hash.update), _CHUNK)
 
 
 def begin() -> Response | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.bulk import RefusedItem
 from leaseq.webapp.manage.items import payload_summary
-from leaseq.webapp.realtime.attention import Report, question_row, reports_on, waiting_reports
+from leaseq.webapp.realtime.attention import RECENT_PERIOD, Report, question_row, reports_on, waiting_reports
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import state_word, unused_answers
 from leaseq.webapp.security.authorization import needs
@@ -153,7 +153,6 @@ def _place() -> Place:
 
 
 MAX_SHOWN = 200
-RECENT_PERIOD = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import STATES, Filter, Invalid, Item, Json, ListName, Page, validation
 from leaseq.webapp.forms.fields import fields_of
-from leaseq.webapp.i18n import whole_number_in
+from leaseq.webapp.i18n import read_number, whole_number_in
 from leaseq.webapp.rendering.filters import capital, state_word
-from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, read_input_number, words_of
+from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, words_of
 from leaseq.webapp.site_time import filter_period
 
 COMPARED = 5_000
@@ -213,7 +213,7 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
         since=since,
         until=until,
     )
-    parts = in_terms_of(parts_of(inputs["find"], read_input_number), fields_of(form))
+    parts = in_terms_of(parts_of(inputs["find"], read_number), fields_of(form))
     return Search(state, {name: text for name, text in inputs.items() if text}, where, parts)
 
 

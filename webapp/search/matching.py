@@ -87,11 +87,6 @@ def json_number(text: str, field: str) -> float:
     return number
 
 
-def read_input_number(text: str, field: str) -> float:
-    """The number in a person's search, in their language. Raises Invalid."""
-    return read_number(text, field)
-
-
 ReadNumber: TypeAlias = Callable[[str, str], float]
 
 
@@ -145,7 +140,7 @@ def _in_terms_of(part: Part, questions: Sequence[Field]) -> Part:
     return replace(part, value=plain_text(choice.value), choice=choice, is_exact=is_exact)
 
 
-def condition(name: str, text: str, read: ReadNumber = read_input_number) -> Part:
+def condition(name: str, text: str, read: ReadNumber = read_number) -> Part:
     """A condition on a field. ``text`` is a comparison sign and a number, or a value. Raises Invalid."""
     sign = next((sign for sign in ("<=", ">=", "<", ">") if text.startswith(sign)), "")
     return _condition(name, sign or ":", text.removeprefix(sign).strip(), read)

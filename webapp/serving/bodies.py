@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import IO, Any, BinaryIO, cast
 from urllib.parse import unquote_to_bytes
 
@@ -182,9 +182,11 @@ class UnpackedBody(io.RawIOBase):
     """The content of a gzipped body, unpacked piece by piece."""
 
     def __init__(self, packed: Any) -> None:
-        self._packed = _Counted(packed)
-        self._file = gzip.GzipFile(fileobj=io.BufferedReader(self._packed, PIECE))
-        self._size = 0
+        self._file = gzip.GzipFile(fileobj=io.BufferedReader(ObservedBody(packed, self._count), PIECE))
+        self._packed_size = self._size = 0
+
+    def _count(self, piece: bytes) -> None:
+        self._packed_size += len(piece)
 
     def readable(self) -> bool:
         return True
@@ -195,7 +197,7 @@ class UnpackedBody(io.RawIOBase):
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise Invalid("body", "gzip") from None
         self._size += len(piece)
-        if self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count:
+        if self._size > FREE_BYTES + MAX_EXPANSION * self._packed_size:
             raise Problem.of(
                 413, "too-large", "maximum", what="unpacked", field="body", maximum=MAX_EXPANSION
             )
@@ -203,20 +205,19 @@ class UnpackedBody(io.RawIOBase):
         return len(piece)
 
 
-class _Counted(io.RawIOBase):
-    """A stream that counts what was read from it."""
+class ObservedBody(io.RawIOBase):
+    """A body that shows each piece that is read from it to a function."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self.count = 0
+    def __init__(self, body: Any, observe: Callable[[bytes], object]) -> None:
+        self._body, self._observe = body, observe
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece = self._stream.read(len(buffer))
+        piece = self._body.read(len(buffer))
         buffer[: len(piece)] = piece
-        self.count += len(piece)
+        self._observe(piece)
         return len(piece)
 
 

@@ -124,7 +124,7 @@ class Input:
     gone: Inputs = field(default_factory=dict)  # for questions and options that the form no longer has
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FormView:
     """The form of a queue, prepared for the page in one language."""
 
@@ -134,7 +134,6 @@ class FormView:
     finishing_field: Field | None  # the only required field, if a key of it finishes the item
     unfilled: Inputs
     version: str  # of the questions
-    _cache: dict[str, Markup] = field(default_factory=dict)  # HTML that is the same for every item
 
     def initial_input(self, lease: Lease, form: Json) -> Input:
         """The texts that the inputs of a lease show at first: its draft, else what the form prefills."""
@@ -156,24 +155,27 @@ class FormView:
         """The form's fields as HTML. Those of an unfilled form are cached."""
         if errors or input.gone or input.texts != self.unfilled:
             return self._fields_html(input, errors)
-        if "fields" not in self._cache:
-            self._cache["fields"] = self._fields_html(input, errors)
-        return self._cache["fields"]
+        return self._unfilled_fields
+
+    @cached_property
+    def _unfilled_fields(self) -> Markup:
+        return self._fields_html(Input(self.unfilled), {})
 
     def item_actions(self, item_url: str, inputs: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The actions to give back, report and ask, as HTML. ``item_url`` ends with a slash."""
         if errors or any(inputs.get(name) for name in TEXT_FIELDS):
             return self._item_actions(item_url, inputs, errors)
-        if "item_actions" not in self._cache:
-            self._cache["item_actions"] = self._item_actions(_URL_MARK, {}, {})
-        return self._cache["item_actions"].replace(_URL_MARK, escape(item_url))
+        return self._empty_item_actions.replace(_URL_MARK, escape(item_url))
 
+    @cached_property
+    def _empty_item_actions(self) -> Markup:
+        return self._item_actions(_URL_MARK, {}, {})
+
+    @cached_property
     def notices(self) -> Markup:
         """The notices that the page's script shows, as HTML."""
-        if "notices" not in self._cache:
-            template = current_app.jinja_env.get_or_select_template("work/notices.html")
-            self._cache["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
-        return self._cache["notices"]
+        template = current_app.jinja_env.get_or_select_template("work/notices.html")
+        return Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
 
     def _item_actions(self, item_url: str, inputs: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         urls = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
@@ -284,7 +286,7 @@ def render_item(view: ItemView) -> str:
         note=_note_of_another(view, item),
         parts=parts_of(view.policy.form, view.payload) if view.lease or view.item else (),
         fields_html=form_view.fields_html(view.input, errors),
-        notices=form_view.notices(),
+        notices=form_view.notices,
         item_actions=form_view.item_actions(base, view.box_texts, errors) if view.lease else None,
         messages=_messages(view),
         message_id=new_message_id(),

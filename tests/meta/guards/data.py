@@ -14,7 +14,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "body-expansion",
             "webapp/serving/bodies.py",
-            "self._size > FREE_BYTES + MAX_EXPANSION * self._packed.count",
+            "self._size > FREE_BYTES + MAX_EXPANSION * self._packed_size",
             instead="False",
         ),
         guard(
