@@ -195,11 +195,11 @@ def _chunks(stream: _Readable, first: bytes = b"") -> Iterator[bytes]:
         yield chunk
 
 
-def _first_chunk(stream: BinaryIO, size: int = 4) -> bytes:
-    """The first bytes of a stream: at least ``size`` of them, unless it has fewer."""
+def _first_chunk(stream: BinaryIO) -> bytes:
+    """The first bytes of a stream: as many as a byte order mark has, unless it has fewer."""
     read = getattr(stream, "read1", stream.read)
     first = bytes(read(CHUNK))
-    while len(first) < size and (chunk := read(CHUNK)):
+    while len(first) < len(codecs.BOM_UTF32_LE) and (chunk := read(CHUNK)):
         first += chunk
     return first
 

@@ -285,3 +285,12 @@ def test_full_page_reads_no_further_rows(own_redis: redis.Redis) -> None:  # noq
         return command_counts(own_redis, lambda: queue.page("inbound", limit=1))
 
     assert cost(300) == cost(3)
+
+
+def test_with_few_skills_only_the_rows_of_their_sets_are_read(own_redis: redis.Redis) -> None:  # noqa: F811
+    """There are 100 rows, and 8 sets of 3 skills."""
+    queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "rows")
+    queue.configure()
+    queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(100))
+    counts = command_counts(own_redis, lambda: not_none(queue.reserve("ann", skills=SKILLS[:3])))
+    assert "hgetall" not in counts
