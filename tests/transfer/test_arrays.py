@@ -11,6 +11,7 @@ import pytest
 from leaseq import transfer
 from leaseq.transfer.arrays import CHUNK
 from leaseq.transfer.encodings import MAX_ROW_BYTES
+from tests.support.refused import refused
 from tests.transfer.reads import bad_rows, payloads, read
 
 
@@ -74,3 +75,10 @@ def test_too_long_text_is_not_held_in_memory() -> None:
     assert bad_rows(rows) == [(1, "expected a row of at most 2,097,152 bytes, got more")]
     assert payloads(rows) == [1]
     assert peak < 6 * MAX_ROW_BYTES
+
+
+def test_value_of_array_is_refused_by_its_place() -> None:
+    values = transfer.array_values(io.BytesIO(b'[1, {"a":}]'), "body")
+    assert next(values) == 1
+    with refused("json", "body.1", what="syntax"):
+        next(values)

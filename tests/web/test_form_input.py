@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 import leaseq
 from leaseq.webapp.context import EXTENSION
-from leaseq.webapp.form_input import digest_of
+from leaseq.webapp.form_input import InputField, digest_of
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.web.conftest import PASSWORD, Browser
@@ -151,3 +151,10 @@ def test_a_refused_password_is_not_shown(manager_browser: Browser) -> None:
     assert response.status_code == 403
     assert text_boxes(response) == {}
     assert PASSWORD not in response.text
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"), [("", 1), ("x" * 79, 1), ("x" * 80, 2), ("a\n" * 5, 6), ("a\n" * 50, 12)]
+)
+def test_box_is_as_high_as_its_text_up_to_a_limit(text: str, rows: int) -> None:
+    assert InputField("note", text).rows == rows

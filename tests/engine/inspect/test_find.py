@@ -133,6 +133,25 @@ def test_backwards_list_is_reversed_list(timed_queue: leaseq.Queue, state: Any, 
     assert ids == forwards[::-1]
 
 
+def test_backwards_pages_continue_before_a_time(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    moments: list[datetime] = []
+    for n in range(6):
+        timed_queue.enqueue({}, id=f"{n}")
+        timed_queue.finish(take(timed_queue, "ann"), n)
+        clock.tick(1)
+        moments.append(datetime.fromtimestamp(clock.now / 1e6, UTC))
+    before = Filter(until=moments[3])
+    ids: list[str] = []
+    after = None
+    for _ in range(6):
+        page = timed_queue.find("finished", before, limit=1, after=after, backwards=True)
+        ids += names(page)
+        after = page.after
+        if after is None:
+            break
+    assert ids == ["3", "2", "1", "0"]
+
+
 def test_page_reports_scanned_count_and_next_page_continues(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
     condition = Filter(id="rare")

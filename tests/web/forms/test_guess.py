@@ -100,6 +100,12 @@ def test_values_unsuited_as_choice_become_no_question(payloads: list[Any]) -> No
     assert set(form) == {"show"}
 
 
+@pytest.mark.parametrize(("length", "is_asked"), [(60, True), (61, False)])
+def test_long_value_becomes_no_choice(length: int, is_asked: bool) -> None:
+    payloads = [{"text": "a", "guess": {"label": "xy"[n % 2] * length}} for n in range(12)]
+    assert ("ask" in (guess_form(payloads) or {})) == is_asked
+
+
 def test_guesses_with_same_name_get_distinct_keys() -> None:
     payloads = [
         {"guess": {"label": LABELS[n % 3]}, "prediction": {"label": LABELS[n % 3]}} for n in range(12)

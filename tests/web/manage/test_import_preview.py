@@ -279,6 +279,8 @@ def test_preview_pages_through_rows(manager_browser: Browser, base: str) -> None
     page = look(manager_browser, base, data, start="99").text
     assert re.findall(r">(row \d+)<", page) == ["row 10", "row 11"]
     assert 'data-start="15" disabled' in page
+    page = look(manager_browser, base, "\n".join(data.decode().split("\n")[:11]).encode(), start="10").text
+    assert re.findall(r">(row \d+)<", page) == [f"row {n}" for n in range(5, 10)], "there is no third page"
 
 
 def roles(response: Any) -> dict[str, str]:

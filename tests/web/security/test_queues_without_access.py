@@ -51,6 +51,16 @@ def test_webhooks_link_is_shown_only_to_managers_of_all_queues(
     assert "/people" in manager_browser.get("/commands").text, "a page that managers may see"
 
 
+def test_commands_about_a_queue_are_those_of_its_role(
+    queue: leaseq.Queue, worker_browser: Browser, manager_browser: Browser
+) -> None:
+    queue.configure()
+    for browser, manages in ((worker_browser, False), (manager_browser, True)):
+        page = browser.get(f"/commands?queue={queue.name}").text
+        assert f'"/q/{queue.name}"' in page
+        assert (f'"/manage/{queue.name}"' in page) == manages
+
+
 @pytest.mark.guard("webhooks-queue")
 def test_webhooks_queue_is_for_admins_only(
     server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
