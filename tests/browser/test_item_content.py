@@ -14,6 +14,7 @@ import leaseq
 from leaseq.webapp.forms.templates import picture
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import SECRET, TIMEOUT_MS, sign_in
+from tests.support.waiting import eventually
 from tests.web.gunicorn_server import serve_app
 
 MEDIA = "https://media.example"
@@ -116,10 +117,10 @@ def test_sound_plays_and_seeks_by_keys_even_while_typing(item_page: Page) -> Non
     def evaluate_audio(expression: str) -> Any:
         return tab.evaluate(f"document.querySelector('audio').{expression}")
 
-    tab.wait_for_function("document.querySelector('audio').readyState > 0")
+    eventually(lambda: tab.evaluate("document.querySelector('audio').readyState > 0"))
     tab.locator("#item").focus()
     tab.keyboard.press("Space")
-    tab.wait_for_function("!document.querySelector('audio').paused")
+    eventually(lambda: tab.evaluate("!document.querySelector('audio').paused"))
     tab.get_by_label("Text").focus()
     tab.keyboard.type("a b")  # in a text box, the key only types a space
     assert evaluate_audio("paused") is False

@@ -13,6 +13,7 @@ import leaseq
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import sign_in
 from tests.support.leases import not_none
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_item_page_links_neighbours_and_accepts_late_answer(
     tab.get_by_role("link", name="message 1").click()
     expect(tab.get_by_text(f"{manager} released it from ann")).to_be_visible()
     tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission to copy, so it is selected
-    tab.wait_for_function("getSelection().toString() === 'm1'")
+    eventually(lambda: tab.evaluate("getSelection().toString() === 'm1'"))
     row = tab.get_by_role("row").filter(has_text="differs")
     expect(row).to_have_count(1)
     expect(row).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))

@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, SharedContext, sign_in
+from tests.support.waiting import eventually
 
 HOSTILE_TEXT = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
@@ -118,5 +119,5 @@ def test_content_security_policy_blocks_injected_scripts(page: Page) -> None:
           picture.querySelector("a").click();
         }"""
     )
-    page.wait_for_function("window.violations.length >= 3")
+    eventually(lambda: page.evaluate("window.violations.length >= 3"))
     assert page.evaluate("window.ran === undefined")
