@@ -177,7 +177,7 @@ class _Startup:
         except leaseq.ServerUnavailable as error:
             if self._embedded is None or self._embedded.is_answering():
                 raise
-            why = f"{error.values['why']}: {self._embedded.end_reason()}"
+            why = f"{error.values.get('why', error)}: {self._embedded.end_reason()}"
             raise leaseq.ServerUnavailable(error.rule, **{**error.values, "why": why}) from None
         finally:
             client.close()
