@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.aio.notifications import Listener, wait_for
+from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
 from tests.support.refused import unavailable
@@ -36,6 +37,38 @@ def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
             await wait_for(listener, [waiter], TIMEOUT, [attempt])
 
     asyncio.run(wait())
+
+
+def test_wait_goes_on_after_server_was_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._RETRY_SECONDS", (0, 0))
+    lease, failures = leaseq.Lease.__new__(leaseq.Lease), [unavailable(), unavailable()]
+
+    async def attempt(_name: str, _woken: bool) -> leaseq.Lease:
+        if failures:
+            raise failures.pop()
+        return lease
+
+    async def wait() -> leaseq.Lease | None:
+        listener = Listener(None)
+        waiter, _ = listener._add("q", None, None)
+        return await wait_for(listener, [waiter], TIMEOUT, [attempt])
+
+    assert asyncio.run(wait()) is lease
+    assert not failures
+
+
+def test_wait_ends_in_time_however_late_its_next_try_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (600, 600))
+
+    async def attempt(_name: str, _woken: bool) -> NoItemYet:
+        return NoItemYet(600, 0)
+
+    async def wait() -> leaseq.Lease | None:
+        listener = Listener(None)
+        waiter, _ = listener._add("q", None, None)
+        return await wait_for(listener, [waiter], 0.05, [attempt])
+
+    assert asyncio.run(wait()) is None
 
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket

@@ -116,6 +116,21 @@ def test_worker_ends_when_its_client_is_closed(queue: leaseq.Queue, server: Serv
     assert thread.join() == leaseq.WorkerStats(finished=1)
 
 
+@pytest.mark.not_on("sentinel")  # its URL can't set a client name
+def test_worker_of_a_closed_client_keeps_no_connection(
+    queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
+) -> None:
+    name = "closed-worker"
+    client = leaseq.connect(f"{server.url}{'&' if '?' in server.url else '?'}client_name={name}")
+    thread = start(handle, client=client, grace=TIMEOUT)
+    queue.enqueue({})
+    wait_for(handle.at_work)
+    client.close()
+    handle.go_on.set()
+    assert thread.join() == leaseq.WorkerStats(finished=1)
+    eventually(lambda: not any(one["name"] == name for one in server.redis.client_list()), "they are closed")
+
+
 def test_current_item_is_finished_after_client_is_closed(
     queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
 ) -> None:

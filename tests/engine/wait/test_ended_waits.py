@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq import Lease
 from leaseq.engine.notifications import Listener, NoItemYet, wait_for
 from leaseq.queue.reserve_first import reserve_first
 from tests.conftest import Server
@@ -59,6 +60,27 @@ def test_wait_that_is_ended_while_server_is_unavailable_raises() -> None:
 
     with pytest.raises(leaseq.ServerUnavailable):
         wait_for(listener, [waiter], TIMEOUT, [attempt])
+
+
+def test_wait_goes_on_after_server_was_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.engine.notifications._RETRY_SECONDS", (0, 0))
+    listener = Listener(None)
+    waiter, _ = listener._add("q", None, None)
+    lease, failures = Lease.__new__(Lease), [unavailable(), unavailable()]
+
+    def attempt(_name: str, _woken: bool) -> leaseq.Lease:
+        if failures:
+            raise failures.pop()
+        return lease
+
+    assert wait_for(listener, [waiter], TIMEOUT, [attempt]) is lease
+    assert not failures
+
+
+def test_wait_ends_in_time_however_late_its_next_try_is() -> None:
+    listener = Listener(None)
+    waiter, _ = listener._add("q", None, None)
+    assert wait_for(listener, [waiter], 0.05, [lambda *_: NoItemYet(600, 0)]) is None
 
 
 def check_nothing_is_left(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:

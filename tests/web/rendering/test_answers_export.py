@@ -192,3 +192,14 @@ def test_a_person_may_have_four_exports_open(
     calls[0].end()
     for _ in range(2):  # an export that was read to its end is no longer open
         assert manager_browser.get(path, buffered=True).status_code == 200
+
+
+def test_export_that_its_reader_ended_is_no_longer_open(
+    manager_browser: Browser, answered_queue: leaseq.Queue
+) -> None:
+    path = f"/manage/{answered_queue.name}/export?format=csv"
+    for _ in range(5):  # a person may have four
+        response = manager_browser.get(path, buffered=False)
+        assert response.status_code == 200
+        assert next(iter(response.response)), "not all of it is read"
+        response.close()

@@ -77,6 +77,7 @@ def test_work_continues_after_server_outage(embedded_server: EmbeddedServer) -> 
     assert not_none(mine_response.json)["leases"][0]["id"] == "one"
     assert browser.client.post("/q/triage/items/one/finish", data=resent_fields).status_code == 303
     assert queue.get("one").answers[0].result["note"] == 'so <far> "'
+    assert state.activity.today("ann", "triage").finished == 1
     state.client.close()
 
 

@@ -83,6 +83,23 @@ def test_taking_back_is_offered_only_if_it_can_work(expirable_queue: Any, worker
     assert not offer()
 
 
+@pytest.mark.parametrize("is_same_lease", [True, False], ids=["still", "again"])
+def test_item_that_they_hold_is_not_offered_to_be_taken_back(
+    expirable_queue: Any, worker_browser: Browser, is_same_lease: bool
+) -> None:
+    """The page's clock may be ahead, or they reserved it again in another tab."""
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
+    if not is_same_lease:
+        expire()
+        queue.clear()
+        assert not_none(queue.reserve(worker_browser.name)).token != lease.token
+    text = plain_text(
+        worker_browser.get(f"/q/{queue.name}/items/{lease.id}/outcome?token={lease.token}").text
+    )
+    assert text.endswith("You have it now, until T. Continue with it")
+
+
 def test_taking_back_is_not_offered_for_a_changed_payload(
     expirable_queue: Any, worker_browser: Browser
 ) -> None:
