@@ -35,9 +35,9 @@ def check(engine: Engine) -> None:
     _refuse_newer(version)
     newest_version = _versions()[0]
     if version != newest_version:
-        state = "has no leaseq tables" if version is None else f"has leaseq tables of version {version}"
         raise DatabaseRefused(
-            f"the database {state} and this leaseq needs version {newest_version}: run `leaseq bridge init`"
+            f"database: expected leaseq's tables of version {newest_version}, got {version or 'none'}: "
+            "run `leaseq bridge init`"
         )
 
 

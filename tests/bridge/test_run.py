@@ -75,9 +75,10 @@ def test_unavailable_server_is_logged_and_retried(
 
 
 def test_bridge_refuses_a_database_without_its_tables(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
     engine = open_database(f"sqlite:///{tmp_path / 'empty.db'}")
     bridge = Bridge(server.client, engine, Settings(Window(10, 5)))
-    with pytest.raises(DatabaseRefused, match="run `leaseq bridge init`"):
+    with pytest.raises(DatabaseRefused, match="got none: run `leaseq bridge init`"):
         bridge.run(threading.Event())
     engine.dispose()
 

@@ -22,6 +22,12 @@ from tools.planted_faults import ROOT, nodes
 
 PYTHON = [
     ("compare", "ended = monotonic() >= until or time.perf_counter() < begin", []),
+    (
+        "compare",
+        "def is_over(until, begin):\n    now = monotonic()\n    return now - begin >= until or begin < 3",
+        ["def is_over(until, begin):\n    now = monotonic()\n    return now - begin >= until or begin <= 3"],
+    ),
+    ("compare", "async def is_over(until):\n    now = monotonic()\n    return now >= until", []),
     ("call", "send(1)", ["pass"]),
     ("call", "log.warning('sent')", []),
     ("set", "self.sent += 1", ["pass"]),

@@ -1,7 +1,7 @@
 """Which tests run a line of Python.
 
 All tests run once in a copy of the tree, and coverage.py records for each line the tests that ran it. What
-runs in a program that a test starts is not recorded.
+runs in a program that a test starts, such as the web app behind a browser, is not recorded.
 """
 
 from __future__ import annotations

@@ -40,6 +40,17 @@ def _reads_clock(node: ast.expr) -> bool:
     return any(ast.unparse(call).rpartition(".")[2] in _CLOCKS for call in calls)
 
 
+def _names_from_clock(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Its variables that are set from such a clock."""
+    return {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _reads_clock(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
 class _Finder(ast.NodeVisitor):
     def __init__(self, source: str) -> None:
         self._source = source
@@ -49,6 +60,7 @@ class _Finder(ast.NodeVisitor):
         for line in lines:
             self._starts.append(self._starts[-1] + len(line))
         self.edits: list[Edit] = []
+        self._clock_names: set[str] = set()
 
     def _index(self, line: int, column: int) -> int:
         """Convert a position of ``ast``, which counts bytes, to an index in the text."""
@@ -165,11 +177,15 @@ class _Finder(ast.NodeVisitor):
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
             swap = _COMPARISON_SWAPS.get(type(operator))
-            if swap and not (_reads_clock(left) or _reads_clock(right)):
+            if swap and not (self._has_clock_time(left) or self._has_clock_time(right)):
                 start = self._source.index(swap[0], self._end(left), self._start(right))
                 self.edits.append(Edit("compare", start, start + len(swap[0]), swap[1]))
         self._shift(operands, 1)
         self.generic_visit(node)
+
+    def _has_clock_time(self, operand: ast.expr) -> bool:
+        names = (child.id for child in ast.walk(operand) if isinstance(child, ast.Name))
+        return _reads_clock(operand) or any(name in self._clock_names for name in names)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Add | ast.Sub):
@@ -246,10 +262,16 @@ class _Finder(ast.NodeVisitor):
 
     # What is left alone
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Only its body; the product has no async functions."""
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Only its body."""
+        outer_names = self._clock_names
+        self._clock_names = outer_names | _names_from_clock(node)
         for statement in node.body:
             self.visit(statement)
+        self._clock_names = outer_names
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for statement in node.body:

@@ -110,6 +110,10 @@ def _stages(change: Change, coverage: Coverage, earlier_test: str) -> Iterator[t
         NEAREST_SECONDS,
     )
     yield [test for tests_of_file in tests_of_files[NEAREST_FILES:] for test in tests_of_file], ALL_SECONDS
+    if change.file.startswith("webapp/"):
+        nearby_text = change.lines_near(sources.text(change.file))
+        pages = sources.nearest(sources.text(change.file), nearby_text, sources.tests_in("browser"))
+        yield pages[:NEAREST_FILES], NEAREST_SECONDS
     if coverage.runs_in_setup(change.file, change.line):
         yield files, ALL_SECONDS
     else:

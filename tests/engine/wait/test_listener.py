@@ -5,15 +5,33 @@ from __future__ import annotations
 import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import leaseq
 from leaseq.engine.keys import Keys
+from leaseq.engine.notifications import Listener
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
 from tests.engine.waiters import LONG, Start, granted_ids, in_line
 from tests.support.waiting import eventually
+
+
+def test_steady_wake_ups_of_others_do_not_put_off_the_check_on_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client whose waiter is woken and never calls must not keep this client's waiters from the item."""
+    waiters = Listener(None)
+    _, channel = waiters._add("q", None, None)
+    message = {"type": "message", "channel": b"q", "data": b"of another client"}
+    now = 1_000.0
+    monkeypatch.setattr("leaseq.engine.notifications.time", SimpleNamespace(monotonic=lambda: now))
+    waiters._handle(message)
+    first = channel.check_at
+    now += 0.1
+    waiters._handle(message)
+    assert now < channel.check_at == first
 
 
 def test_waiter_gets_item_after_listener_connection_breaks(
