@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +12,10 @@ from argon2.profiles import CHEAPEST
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
+from tests.browser.sessions import add_app
 from tests.support.waiting import TIMEOUT
 from tests.web.gunicorn_server import serve_app
 
@@ -50,6 +52,7 @@ def address(server: Any) -> Iterator[str]:
     settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
     # The long poll of a closed tab keeps its thread for a while.
     with serve_app(server.url, SECRET, workers=2, threads=32, **settings) as url:
+        add_app(create_app(Settings(redis_url=server.url, secret_key=SECRET)), url)
         yield url
 
 
@@ -138,15 +141,6 @@ def plain_tab(chromium: Browser, address: str) -> Iterator[Page]:
     with chromium.new_context(base_url=address, java_script_enabled=False) as context:
         context.set_default_timeout(TIMEOUT_MS)
         yield context.new_page()
-
-
-def sign_in(tab: Page, name: str) -> None:
-    """Sign the tab's browser in without the sign-in page, which takes longer; test_live.py fills that in."""
-    browser = tab.context.request
-    match = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text())
-    assert match is not None
-    form = {"name": name, "password": PASSWORD, "csrf_token": match[1]}
-    assert browser.post("/login", form=form, max_redirects=0).status == 303
 
 
 def wait_in_page(tab: Page, locator: Locator) -> None:

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 import leaseq
 from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import ARGUMENTS, CHROMIUM, PASSWORD, sign_in
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, PASSWORD
+from tests.browser.sessions import sign_in
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, UpProcess
 

@@ -18,8 +18,9 @@ from leaseq.webapp.i18n import COOKIE
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.accessibility import find_violations
-from tests.browser.conftest import SECRET, sign_in
+from tests.browser.conftest import SECRET
 from tests.browser.sample_data import fill
+from tests.browser.sessions import sign_in
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
 

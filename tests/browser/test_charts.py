@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.samples import Samples
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import not_none
 
 QUARTER = 900.0  # seconds of one part of the day's chart

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_width
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import YES_NO
 from tests.support.leases import take
 

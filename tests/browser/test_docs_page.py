@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 
 
 def test_link_opens_call_and_refusal(tab: Page) -> None:

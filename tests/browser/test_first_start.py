@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import expect_item
 
 LETTERS = [

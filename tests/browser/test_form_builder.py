@@ -11,7 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import begin, sign_out
 
 FORM: dict[str, Any] = {

@@ -15,7 +15,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq import NewItem
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import YES_NO, expect_item
 
 PEOPLE = "leaseq:{@accounts}:people"

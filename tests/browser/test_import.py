@@ -16,7 +16,8 @@ from playwright.sync_api import Page, Route, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.accessibility import check_accessibility, check_width
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 from tests.transfer import corpus
 
 ROWS = 3_000

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 import leaseq
 from leaseq.webapp.forms.templates import picture
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import SECRET, TIMEOUT_MS, sign_in
+from tests.browser.conftest import SECRET, TIMEOUT_MS
+from tests.browser.sessions import sign_in
 from tests.support.waiting import eventually
 from tests.web.gunicorn_server import serve_app
 

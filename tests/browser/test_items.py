@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import not_none
 from tests.support.waiting import eventually
 

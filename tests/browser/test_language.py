@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.queue_access import FRESH_SECONDS, Access, Group, QueueAccess
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import take
 from tests.support.waiting import eventually
 

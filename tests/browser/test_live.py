@@ -9,7 +9,8 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PASSWORD, sign_in, wait_in_page
+from tests.browser.conftest import PASSWORD, wait_in_page
+from tests.browser.sessions import sign_in
 from tests.support.leases import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, sign_in, wait_in_page
+from tests.browser.conftest import PASSWORD, wait_in_page
+from tests.browser.sessions import sign_in
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from leaseq.webapp.serving import middleware
 from leaseq.webapp.serving.middleware import RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import SECRET, sign_in
+from tests.browser.conftest import SECRET
+from tests.browser.sessions import sign_in
 
 BUSY = "Too busy right now"
 

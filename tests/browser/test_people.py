@@ -15,7 +15,8 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD
+from tests.browser.sessions import sign_in
 from tests.support.leases import not_none, take
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import leaseq
 from leaseq.webapp.store.threads import Threads
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import fail
 
 

@@ -10,7 +10,8 @@ from playwright.sync_api import Page
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, SharedContext, sign_in
+from tests.browser.conftest import PASSWORD, SharedContext
+from tests.browser.sessions import sign_in
 from tests.support.waiting import eventually
 
 HOSTILE_TEXT = (

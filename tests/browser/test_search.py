@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import take
 
 FORM = {

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import expire_leases
 
 

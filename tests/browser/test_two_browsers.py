@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
 
 

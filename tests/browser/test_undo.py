@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 from tests.support.leases import not_none
 

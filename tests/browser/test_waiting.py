@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 
 WAITING_TEXT = "Waiting for the next item. It appears by itself."
 

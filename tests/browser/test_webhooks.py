@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq import webhooks
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 from tests.support.leases import take
 from tests.support.receiver import Receiver, open_receiver, sending
 

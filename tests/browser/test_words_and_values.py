@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility, check_width
-from tests.browser.conftest import TIMEOUT_MS, sign_in
+from tests.browser.conftest import TIMEOUT_MS
+from tests.browser.sessions import sign_in
 from tests.browser.work_page import begin, expect_item, fill_queue, result_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import sign_in
+from tests.browser.sessions import sign_in
 
 YES_NO = {
     "show": ["text"],

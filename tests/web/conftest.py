@@ -14,7 +14,6 @@ from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 from flask import Flask
 from flask.testing import FlaskClient
-from flask_wtf.csrf import generate_csrf
 from werkzeug.test import TestResponse
 
 import leaseq
@@ -22,7 +21,6 @@ from leaseq import webhooks
 from leaseq.backup import StoredKeys
 from leaseq.backup.stored_keys import registry
 from leaseq.webapp import create_app
-from leaseq.webapp.auth import session
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
@@ -31,6 +29,7 @@ from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
 from tests.support.leases import not_none
 from tests.support.receiver import Receiver, open_receiver
+from tests.support.sessions import start_session
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"
@@ -190,14 +189,8 @@ class Browser:
         return self.post("/login", {"name": self.name, "password": password, **fields}, page="/login")
 
     def start_session(self, person: Person) -> None:
-        """What the last request of a sign-in does, without its pages, which take longer than most tests."""
-        app = self.client.application
-        with app.test_request_context("/login", environ_overrides={"REMOTE_ADDR": "127.0.0.1"}):
-            session.sign_in(person, "password")
-            self._csrf = generate_csrf()
-            response = app.process_response(app.make_response(""))
-        for cookie in response.headers.get_all("Set-Cookie"):
-            name, value = cookie.partition(";")[0].split("=", 1)
+        cookies, self._csrf = start_session(self.client.application, person)
+        for name, value in cookies.items():
             self.client.set_cookie(name, value)
 
 

@@ -163,11 +163,17 @@ def on_starting(server: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     os.environ[METRICS] = tempfile.mkdtemp(prefix="leaseq-metrics-")
 
 
+def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Collect no garbage while the app is loaded: there is next to none, and a start takes a tenth longer."""
+    gc.disable()
+
+
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
     """Exclude the app's 90,000 objects from garbage collection: each full collection would stop all requests
     for 50 ms."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def worker_exit(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
