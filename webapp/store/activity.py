@@ -397,7 +397,7 @@ STORED = (StoredKeys(_KEY, "hash"),)
 
 
 class Breaks(Store):
-    """Breaks block nothing: they only explain why somebody is not working now."""
+    """People's breaks. They block nothing: they only explain why somebody is not working now."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(client, clock=clock)
