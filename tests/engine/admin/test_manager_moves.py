@@ -143,10 +143,25 @@ def test_remove_deletes_all_data_of_item(
     assert timed_queue.enqueue({}, id="one").added
 
 
-@pytest.mark.parametrize("move", ["get", "revive", "release", "remove"])
-def test_missing_item_raises_item_not_found(timed_queue: leaseq.Queue, move: str) -> None:
+MOVES: dict[str, Callable[[leaseq.Queue], object]] = {
+    "get": lambda queue: queue.get("nobody"),
+    "revive": lambda queue: queue.revive("nobody"),
+    "release": lambda queue: queue.release("nobody"),
+    "remove": lambda queue: queue.remove("nobody"),
+    "assign": lambda queue: queue.assign("nobody", "ann"),
+    "unassign": lambda queue: queue.unassign("nobody"),
+    "adopt": lambda queue: queue.adopt("nobody", 1),
+    "reopen": lambda queue: queue.reopen("nobody", 1),
+    "correct": lambda queue: queue.correct("nobody", 1, {}, by="meg"),
+}
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_missing_item_raises_item_not_found(
+    timed_queue: leaseq.Queue, move: Callable[[leaseq.Queue], object]
+) -> None:
     with pytest.raises(leaseq.ItemNotFound) as error:
-        getattr(timed_queue, move)("nobody")
+        move(timed_queue)
     assert (error.value.queue, error.value.id) == (timed_queue.name, "nobody")
 
 
