@@ -87,6 +87,7 @@ def test_file_without_header_has_numbered_columns() -> None:
     rows = read(b"A,x\nB,y\n1,2,3\n", "csv", header_line=0)
     assert payloads(rows) == [{"column_1": "A", "column_2": "x"}, {"column_1": "B", "column_2": "y"}]
     assert [line for line, _ in faults(rows)] == [3]
+    assert len(payloads(read(b"A,\nB,y\n", "csv", header_line=0))) == 2, "the first row is no title"
     with_id = read(b"A,x\n", "csv", header_line=0, id_field="column_1")
     assert [row.id for row in with_id if not isinstance(row, BadRow)] == ["A"]
 

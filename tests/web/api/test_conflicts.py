@@ -80,6 +80,7 @@ def test_bulk_enqueue_reports_conflicts_and_adds_other_items(
     items = [{"payload": {"n": n}, "id": id} for n, id in ((0, "0"), (7, "1"), (2, "2"), (8, "2"), (3, "3"))]
     refusal = assert_problem(send(manager, path, items, kind, "k"), 409, "conflict")
     assert (refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (2, 1, 2)
+    assert (refusal["values"]["count"], refusal["values"]["total"]) == (2, 5)
     assert refusal["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
     assert "2 ('1')" in refusal["detail"]
     assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}

@@ -84,6 +84,12 @@ def test_string_format_selects_browser_input_type(format: str, input_type: str) 
     assert (field.kind, field.input_type) == ("text", input_type)
 
 
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_choice_between_one_schema_and_nothing_else_does_not_allow_null(word: str) -> None:
+    (field,) = fields_of(form_of({word: [{"type": "string", "maxLength": 9}]}))
+    assert (field.kind, field.nullable) == ("text", False)
+
+
 def test_form_without_schema_has_single_text_box() -> None:
     for form in (None, {}, {"show": ["text"]}):
         (field,) = fields_of(form)

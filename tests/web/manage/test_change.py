@@ -40,6 +40,15 @@ def send(browser: Browser, path: str, **fields: str) -> Response:
     return cast("Response", response)
 
 
+def test_number_that_may_mean_two_is_asked_and_not_called_out_of_range(
+    manager_browser: Browser, queue: leaseq.Queue, path: str
+) -> None:
+    response = send(manager_browser, path, priority="1,000")
+    assert response.status_code == 400
+    assert "1 or 1000" in text_of(response.text), text_of(response.text)
+    assert queue.get("r-1").priority == 200
+
+
 def test_form_shows_values_and_saves_changes(
     manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:

@@ -72,6 +72,10 @@ def test_invalid_search_is_refused_and_kept_in_box(
     assert find in attributes(response.text, "input[name=find]", "value")
 
 
+def test_search_of_the_longest_text_is_read() -> None:
+    assert words_of(parts_of("x" * 500)) == "x" * 500
+
+
 def test_search_text_round_trips_through_parts() -> None:
     text = 'refund "two words" about:"a b" rating<=2'
     assert words_of(parts_of(text)) == text
