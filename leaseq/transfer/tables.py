@@ -258,7 +258,7 @@ class Table:
             return
         ahead: list[Row | BadRow] = [] if self._has_header else [first]
         problem = self._read_header(first, needs)
-        if problem is None and self._has_header and self._chosen_line is None:
+        if problem is None and self._chosen_line is None:
             ahead = list(_rows_ahead(records))
             problem = self._title_problem(first, [row for row in ahead if isinstance(row, Row)])
         if problem:
