@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -125,3 +126,22 @@ def test_export_to_terminal_shows_no_progress_bar(run_on_terminal: Run, new_queu
     code, screen = run_on_terminal("export", new_queue.name, stdout=True)
     assert code == 0
     assert json.loads(screen)["id"] == "one"
+
+
+def test_watched_stats_are_json_on_a_terminal_too(server: Any, new_queue: leaseq.Queue) -> None:
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaseq", "stats", new_queue.name, "--watch", "--json"],
+        stdout=terminal,
+        env={**os.environ, "LEASEQ_REDIS_URL": server.url},
+    )
+    os.close(terminal)
+    output = b""
+    while b"\n" not in output and (data := _read(screen)):
+        output += data
+    process.send_signal(signal.SIGINT)
+    while _read(screen):
+        pass
+    os.close(screen)
+    assert process.wait(TIMEOUT) == 0
+    assert json.loads(output.partition(b"\n")[0])["queues"][0]["name"] == new_queue.name

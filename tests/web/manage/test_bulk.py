@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 import pytest
 
 import leaseq
-from leaseq.webapp.services.items import ids_in_words
+from leaseq.webapp.manage.bulk import refused_item
+from leaseq.webapp.services.items import Refusal, ids_in_words
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
@@ -321,3 +322,17 @@ def test_fewer_answers_are_offered_although_newer_items_fill_the_queue(
     queue.configure(answers=2)
     queue.enqueue_many(leaseq.NewItem(n) for n in range(200))
     assert f"{queue.name}/bulk/lower" in manager_browser.get(f"/manage/{queue.name}/settings").text
+
+
+def test_item_that_is_gone_by_now_is_said_to_exist_no_longer(app: Any, mixed_queue: leaseq.Queue) -> None:
+    item = mixed_queue.get("held-1")
+    with pytest.raises(leaseq.Invalid) as error:
+        mixed_queue.assign(item.id, "cyd")
+    refusal = Refusal(item.id, item, error.value)
+    with app.test_request_context():
+        before = refused_item(mixed_queue, "assign", refusal)
+        mixed_queue.release(item.id)
+        mixed_queue.remove(item.id)
+        after = refused_item(mixed_queue, "assign", refusal)
+        missing = refused_item(mixed_queue, "assign", Refusal(item.id, None, None))
+    assert before.reason != after.reason == missing.reason

@@ -81,7 +81,7 @@ class Attempts(Store):
             return None
         self._add(counters, -1)
         waits = [int(self._redis.ttl(model.failures_key(name))) for name, _ in exceeded_counters]
-        return self._refusal(max(1, *waits), exceeded_counters)
+        return self._refusal(max(1, *waits), exceeded_counters[0])
 
     def uncount(self, counters: list[Counter]) -> None:
         """Uncount a try that was right."""
@@ -104,14 +104,14 @@ class Attempts(Store):
 
         watched_keys = [model.code_wait_key(key) for key, _ in counters]
         wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
-        return self._refusal(math.ceil(wait), counters[:1]) if wait > 0 else None
+        return self._refusal(math.ceil(wait), counters[0]) if wait > 0 else None
 
     def reset_code_counts(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
         self._redis.delete(*(model.code_wait_key(key) for key, _ in _code_counters(name, address)))
 
-    def _refusal(self, seconds: int, counters: list[Counter]) -> TooManyTries:
-        is_first = self._redis.set(model.refusal_logged_key(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
+    def _refusal(self, seconds: int, counter: Counter) -> TooManyTries:
+        is_first = self._redis.set(model.refusal_logged_key(counter[0]), 1, ex=WINDOW_SECONDS, nx=True)
         return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:
