@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 import leaseq
+from leaseq.webapp.api.models.base import RequestModel
 from tests.web.api_calls import CALLS, assert_problem, assert_unchanged
 
 DEEP = "[" * 3_000 + "]" * 3_000
@@ -297,3 +300,17 @@ def test_every_call_refuses_an_unknown_query_parameter(
             response = call("admin", method.upper(), f"{url}?nonsense=1", json={})
             refusal = assert_problem(response, 400, "invalid")
             assert (path, refusal["field"]) == (path, "nonsense")
+
+
+def test_fault_without_a_rule_has_the_words_of_the_parser() -> None:
+    class Example(RequestModel):
+        value: UUID
+
+    with pytest.raises(leaseq.Invalid) as error:
+        Example.model_validate({"value": 1})
+    assert (error.value.field, error.value.rule) == ("value", "request")
+    with pytest.raises(ValidationError) as plain:
+        TypeAdapter(UUID).validate_python(1)
+    why = error.value.values["why"]
+    assert why[0].islower()
+    assert why[1:] == plain.value.errors()[0]["msg"][1:]
