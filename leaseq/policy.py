@@ -232,7 +232,7 @@ class Policy:
                 value=unknown_names[0],
                 near=nearest(unknown_names[0], (*FIELDS, *other_names)),
             )
-        return replace(self, **{name: FIELDS[name].check(value) for name, value in changes.items()})
+        return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
     def version(self) -> str:

@@ -26,6 +26,10 @@ class Kind(ABC):
     def check(self, value: Any, name: str) -> Any:
         """The value as the policy stores it. Raises Invalid."""
 
+    def check_new(self, value: Any, name: str) -> Any:
+        """Like `check`, for a new value. Values stored before a rule was added stay readable."""
+        return self.check(value, name)
+
     def dump(self, value: Any) -> str:
         """The value as the server stores it."""
         return json.dumps(value, ensure_ascii=False)
@@ -138,7 +142,7 @@ class Text(Kind):
 class Line(Text):
     """A one-line name that people read."""
 
-    def check(self, value: Any, name: str) -> str:
+    def check_new(self, value: Any, name: str) -> str:
         return validation.label(value, name, self.max_length)
 
 
@@ -219,11 +223,11 @@ class Field:
     none: str = ""  # what None means, if the field may be None
     storage: Storage = "rule"
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Any, *, new: bool = False) -> Any:
         """The value as the policy stores it. Raises Invalid with the field's name."""
         if value is None and self.none:
             return None
-        return self.kind.check(value, self.name)
+        return (self.kind.check_new if new else self.kind.check)(value, self.name)
 
     def dump(self, value: Any) -> str:
         """The value as the server stores it. None is '-' in a rule, and null in a field stored as JSON."""
