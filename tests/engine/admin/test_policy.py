@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -222,6 +223,17 @@ def test_missing_text_field_has_default_value(queue: leaseq.Queue, server: Serve
     assert queue.configure(expected=policy, holds=3).holds == 3
     with pytest.raises(leaseq.PolicyChanged):
         queue.configure(expected=policy, holds=4)
+
+
+def test_title_of_two_lines_is_refused_and_a_stored_one_can_be_read(
+    queue: leaseq.Queue, server: Server
+) -> None:
+    queue.configure(title="one line")
+    with pytest.raises(leaseq.Invalid) as error:
+        queue.configure(title="two\nlines")
+    assert error.value.field == "title"
+    server.redis.hset(Keys(queue.name).ledger, "title", json.dumps("two\nlines"))
+    assert queue.policy.title == "two\nlines"
 
 
 def test_configure_with_expected_refuses_missing_queue_and_bad_version(queue: leaseq.Queue) -> None:
