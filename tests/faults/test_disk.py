@@ -64,22 +64,26 @@ def test_truncated_write_has_no_effect(seed: int, rounds: int, disk: Disk) -> No
         assert state_of(queue) == after
 
 
-def damage_file(disk: Disk, dice: random.Random) -> Path:
-    """Fill a page in the middle of the file with zeros, as a defective disk can do."""
+def damage_file(disk: Disk, dice: random.Random, place: str) -> Path:
+    """Fill a page's length in the middle of the file with zeros, as a defective disk can do: from anywhere, or
+    from within the name of a command."""
     with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
         for n in range(100):
             queue.enqueue({"n": n})
     file = data_file(disk.data)
-    page_number = dice.randrange(file.stat().st_size // PAGE - 2) + 1
+    start = PAGE * (dice.randrange(file.stat().st_size // PAGE - 2) + 1)
+    if place == "command":
+        start = file.read_bytes().index(b"MULTI", start) + 1
     with file.open("r+b") as open_file:
-        open_file.seek(page_number * PAGE)
+        open_file.seek(start)
         open_file.write(bytes(PAGE))
     return file
 
 
-def test_damaged_file_is_refused_and_suggested_repair_works(seed: int, disk: Disk) -> None:
-    file = damage_file(disk, random.Random(seed))
+@pytest.mark.parametrize("place", ["page", "command"])
+def test_damaged_file_is_refused_and_suggested_repair_works(seed: int, disk: Disk, place: str) -> None:
+    file = damage_file(disk, random.Random(seed), place)
     before = file.read_bytes()
     stderr = error_of_up(disk)
     assert f"{file} is damaged in its middle" in stderr
