@@ -65,7 +65,7 @@ def test_truncated_write_has_no_effect(seed: int, rounds: int, disk: Disk) -> No
 
 
 def damage_file(disk: Disk, dice: random.Random, place: str) -> Path:
-    """Fill a page's length in the middle of the file with zeros, as a defective disk can do: from anywhere, or
+    """Fill a page's length in the middle of the file with zeros, as a defective disk can do: anywhere, or
     from within the name of a command."""
     with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")

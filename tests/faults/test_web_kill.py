@@ -32,12 +32,16 @@ LONG = (*("worker",) * 12, *("web",) * 3, *("clear",) * 3, *("server",) * 2)
 
 @contextmanager
 def running_leaseq(data: Path) -> Iterator[UpProcess]:
-    """Run `leaseq up`, and read its output: a full pipe would block it."""
+    """Run `leaseq up`, and read its log: a full pipe would block it. The log of a failed test is printed."""
     up = UpProcess(data, free_port(), "--workers", "2", "--threads", "8")
-    reader = threading.Thread(target=up.process.stderr.read, daemon=True)  # type: ignore[union-attr]
+    log: list[str] = []
+    reader = threading.Thread(target=lambda: log.extend(up.process.stderr or ()), daemon=True)
     reader.start()
     try:
         yield up
+    except BaseException:
+        print("".join(log[-1_000:]))
+        raise
     finally:
         up.process.terminate()
         reader.join(30)

@@ -163,11 +163,17 @@ class Deferred(Generic[_T]):
         with self._lock:
             self._entries.append(entry)
             self._added_count += 1
-            if not self._is_running:
+            if self._is_running:
+                return
+            self._is_running = True
+            try:
                 if self._executor is None:
                     self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
                 self._executor.submit(self._write_all)
-                self._is_running = True
+                return
+            except RuntimeError:  # the process is at its end, and starts nothing any more
+                self._is_awaited.set()
+        self._write_all()
 
     def pending(self) -> list[_T]:
         """The entries that are not written yet."""

@@ -92,6 +92,19 @@ def test_entries_are_written_at_process_exit() -> None:
     assert completed.stdout == "kept\n"
 
 
+def test_entry_added_while_the_process_ends_is_written() -> None:
+    """A request may still be at work then: a worker of gunicorn ends when its main process was killed."""
+    program = (
+        "import atexit\n"
+        "from leaseq.webapp.store.activity import Deferred\n"
+        "entries = Deferred(lambda entries: print(*entries))\n"
+        "entries.add('early')\n"
+        "atexit.register(entries.add, 'late')\n"
+    )
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (completed.stdout.split(), completed.stderr) == (["early", "late"], "")
+
+
 def test_failed_batch_is_logged_and_next_batch_is_written(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
