@@ -86,6 +86,8 @@ SLOW = (
     "faults/",
     "meta/test_wheel.py",
     "web/realtime/",
+    "webhooks/",
+    "worker/",
     "web/api/",
     "bridge/",
     "browser/",
