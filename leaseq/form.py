@@ -110,6 +110,7 @@ __all__ = [
     "MAX_ERRORS",
     "PARTS",
     "Conditions",
+    "changed",
     "check_form",
     "check_result",
     "conditions_of",
@@ -165,6 +166,15 @@ def prefilled(form: Json, payload: Json) -> dict[str, Json]:
         return {}
     members = ((name, _member(payload, path)) for name, path in form.get("prefill", {}).items())
     return {name: value for name, value in members if value is not None}
+
+
+def changed(form: Json, payload: Json, result: Json) -> tuple[str, ...]:
+    """The questions that a result answers otherwise than the form prefilled them, in the form's order."""
+    return tuple(
+        name
+        for name, value in prefilled(form, payload).items()
+        if not is_same_json(_member(result, name), value)
+    )
 
 
 def _member(payload: Json, path: str) -> Json:

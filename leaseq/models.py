@@ -183,6 +183,8 @@ class Answer:
     finished_at: datetime
     late: bool  # given after the lease had expired; also true for late_answers and adopted answers
     reserved_at: datetime | None = None  # None if nothing recorded it, as for a manager's correction
+    changed: tuple[str, ...] = ()
+    """The questions that the queue's form prefills from the payload, and that were answered otherwise."""
 
     @property
     def seconds(self) -> float | None:

@@ -71,7 +71,7 @@ class Late(Base):
 
     def _late_items(self, since: str) -> Iterator[Item]:
         for id, (parts,) in self._scan(lambda step: self._commands.run("late_items", step, _STEP, since)):
-            yield codec.item(id, parts)
+            yield self._compared([codec.item(id, parts)])[0]
 
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
@@ -103,7 +103,7 @@ class Late(Base):
         there are, otherwise with those left over from the step."""
         next_step, *rows = self._commands.run("late_items", step, min(max_items, _STEP), "").rest
         entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
-        items = [codec.item(id, item) for id, item in entries[:max_items]]
+        items = self._compared([codec.item(id, item) for id, item in entries[:max_items]])
         ids = tuple(id for id, _ in entries[max_items:])
         has_more = next_step.decode() != FIRST_STEP
         if ids and step == FIRST_STEP and not has_more:
@@ -360,7 +360,7 @@ class Admin(Inspection):
             expected_form,
             lambda version: self._commands.run("correct", item, number, manager, text, version),
         )
-        return codec.item(id, reply.rest[0])
+        return self._compared([codec.item(id, reply.rest[0])])[0]
 
 
 def _matches(item: Item, error: str | None, person: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -232,7 +233,28 @@ class Base:
 
     def _run_on_item(self, script: str, id: str, *values: str | int) -> Item:
         """Run a script whose first argument is an item's id, and whose reply is the item."""
-        return codec.item(id, self._commands.run(script, validation.item_id(id), *values).rest[0])
+        item = codec.item(id, self._commands.run(script, validation.item_id(id), *values).rest[0])
+        return self._compared([item])[0]
+
+    def _compared(self, items: Sequence[Item]) -> list[Item]:
+        """The items, with `Answer.changed`: their answers compared with what the queue's form prefills."""
+        if not any(item.answers or item.late_answers for item in items):
+            return list(items)
+        queue_form = self.policy.form
+        return [_compared(item, queue_form) for item in items]
+
+
+def _compared(item: Item, queue_form: Json) -> Item:
+    if not form.prefilled(queue_form, item.payload):
+        return item
+    answers, late_answers = (
+        tuple(
+            replace(answer, changed=form.changed(queue_form, answer.payload, answer.result))
+            for answer in group
+        )
+        for group in (item.answers, item.late_answers)
+    )
+    return replace(item, answers=answers, late_answers=late_answers)
 
 
 def expected_version(expected: Policy | str | None) -> str:

@@ -106,7 +106,7 @@ class Inspection(Base):
                 codec.item(item_id.decode(), parts, is_whole=False)
                 for item_id, _, parts in with_checkpoints(entries)
             ]
-            items += map(codec.in_list_by_due, batch) if state == "due" else batch
+            items += self._compared(list(map(codec.in_list_by_due, batch)) if state == "due" else batch)
             scanned += int(count)
             cursor = codec.cursor(row_and_shelf, score, last_member)
             if cursor is None or len(items) == max_items or scanned >= look:

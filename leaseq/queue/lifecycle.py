@@ -74,7 +74,7 @@ class Erasing(Base):
         for id, (parts, sign, is_assigned, *draft) in self._scan(
             lambda step: self._commands.run("person_items", person, step, _STEP)
         ):
-            item, relation = codec.item(id, parts), SIGNS.get(sign.decode())
+            item, relation = self._compared([codec.item(id, parts)])[0], SIGNS.get(sign.decode())
             yield _person_item(item, person, relation, bool(is_assigned), draft[0] if draft else None)
 
     def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:

@@ -117,7 +117,7 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
     return utc_moment
 
 
-ANSWER_FIELDS = (*(field.name for field in fields(Answer)), "seconds")
+ANSWER_FIELDS = (*(field.name for field in fields(Answer) if field.name != "changed"), "seconds", "changed")
 # The fields that an item can be enqueued with, and the other fields of an exported item.
 ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")
 KNOWN_FIELDS = (

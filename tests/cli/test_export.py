@@ -45,6 +45,7 @@ def test_answers_are_exported_in_the_order_they_were_finished(
         "late",
         "reserved_at",
         "seconds",
+        "changed",
     ]
     assert lines[1]["payload"] == {"n": 1}
     assert lines[1]["result"] == {"ok": True, "seen": 1}

@@ -29,12 +29,14 @@ SHAPE = {
     "late": False,
     "reserved_at": "2026-11-21T10:04:17.623Z",
     "seconds": 42.5,
+    "changed": ["ok", "note"],
 }
 
 
 def answer(**changes: Any) -> Answer:
     start = AT - timedelta(seconds=42.5)
     fields: dict[str, Any] = {**SHAPE, "finished_at": AT, "reserved_at": start, **changes}
+    fields["changed"] = tuple(fields["changed"])
     del fields["seconds"]
     return Answer(**fields)
 
@@ -86,6 +88,7 @@ def test_a_table_flattens_objects_by_one_level(format: str) -> None:
             "late",
             "reserved_at",
             "seconds",
+            "changed",
         ],
         [
             "i1",
@@ -101,6 +104,7 @@ def test_a_table_flattens_objects_by_one_level(format: str) -> None:
             "false",
             "2026-11-21T10:04:17.623Z",
             "42.5",
+            '["ok","note"]',
         ],
     ]
 
@@ -121,7 +125,7 @@ def test_table_has_the_columns_of_all_its_rows() -> None:
 
 
 def test_table_without_answers_has_a_header() -> None:
-    fields = ["id", "person", "token", "attempt", "finished_at", "late", "reserved_at", "seconds"]
+    fields = ["id", "person", "token", "attempt", "finished_at", "late", "reserved_at", "seconds", "changed"]
     assert table("csv") == [fields]
 
 
@@ -149,7 +153,7 @@ def test_form_without_questions_adds_no_column(form: Any) -> None:
 def test_start_and_duration_are_empty_if_not_known() -> None:
     unknown = answer(reserved_at=None)
     assert json.loads(write_text("jsonl", unknown)) == {**SHAPE, "reserved_at": None, "seconds": None}
-    assert table("csv", unknown)[1][-2:] == ["", ""]
+    assert table("csv", unknown)[1][-3:-1] == ["", ""]
 
 
 @pytest.mark.parametrize(

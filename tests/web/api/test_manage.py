@@ -124,7 +124,7 @@ def test_item_has_documented_fields_and_lists_are_paged(
     assert (item["state"], item["due"], item["requires"], item["leases"]) == ("finished", None, [], [])
     assert list(item["answers"][0]) == [
         "id", "payload", "result", "person", "token", "attempt", "finished_at", "late",
-        "reserved_at", "seconds",
+        "reserved_at", "seconds", "changed",
     ]  # fmt: skip
     assert item["history"][0]["how"] == "finished"
     form_queue.enqueue_many([{"n": n} for n in range(7)])

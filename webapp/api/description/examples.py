@@ -31,11 +31,11 @@ _POLICY = serialize_policy(
 _LINE = (
     '{"id":"r-1","payload":{"text":"Great, but late"},"result":{"stars":4},"person":"alice","token":17,'
     '"attempt":1,"finished_at":"2026-11-21T10:03:12.480Z","late":false,'
-    '"reserved_at":"2026-11-21T10:00:00.123Z","seconds":192.357}\n'
+    '"reserved_at":"2026-11-21T10:00:00.123Z","seconds":192.357,"changed":[]}\n'
 )
 _TABLE = (
-    "id,payload.text,result.stars,person,token,attempt,finished_at,late,reserved_at,seconds\n"
-    'r-1,"Great, but late",4,alice,17,1,2026-11-21T10:03:12.480Z,false,2026-11-21T10:00:00.123Z,192.357\n'
+    "id,payload.text,result.stars,person,token,attempt,finished_at,late,reserved_at,seconds,changed\n"
+    'r-1,"Great, but late",4,alice,17,1,2026-11-21T10:03:12.480Z,false,2026-11-21T10:00:00.123Z,192.357,\n'
 )
 _NEW_ITEM = {"payload": _PAYLOAD, "id": "r-1", "priority": 50, "requires": ["fr"], "due": _DUE}
 _TOKEN = {"token": 17}

@@ -201,6 +201,9 @@ class Answer(RecordModel):
     late: bool
     reserved_at: Time | None = Field(description="When the work on it began; null: not known")
     seconds: float | None = Field(description="From reserved_at to finished_at")
+    changed: list[str] = Field(
+        description="The questions that the queue's form prefills and that were answered otherwise"
+    )
 
 
 class Grant(RecordModel):
