@@ -13,6 +13,7 @@ from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
 from leaseq.webapp.api.description.openapi import share_problems, show_roles
 from leaseq.webapp.api.negotiation import answer_without_view, init_negotiation
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
+from leaseq.webapp.docs import guides
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import metrics
@@ -96,7 +97,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     init_errors(app)
     init_unreadable(app, problem_response)
     init_filters(app)
-    for view in (auth, work, manage, people, webhooks, metrics, docs):
+    for view in (auth, work, manage, people, webhooks, metrics, docs, guides):
         app.register_blueprint(view.bp)
     app.register_api(api.bp)
     show_roles(app, api.bp)

@@ -57,9 +57,15 @@ def test_wheel_contains_all_scripts_pages_and_type_marker(wheel: Path) -> None:
         for folder in ("templates", "static")
         for path in (ROOT / "webapp" / folder).rglob("*.*")
     }
+    guides = {
+        f"leaseq/{path.relative_to(ROOT)}"
+        for pattern in ("*.md", "how-to/*.md", "images/*")
+        for path in (ROOT / "docs").glob(pattern)
+    }
     assert scripts
     assert pages
-    assert names >= scripts | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
+    assert guides
+    assert names >= scripts | pages | guides | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
 
 
 def test_wheel_contains_no_development_files(wheel: Path) -> None:
@@ -67,7 +73,11 @@ def test_wheel_contains_no_development_files(wheel: Path) -> None:
     paths = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
     assert {path.parts[0] for path in paths} == {"leaseq"}
     assert {path.parts[1] for path in paths} & {"tools", "tests", "benchmarks"} == set()
-    suffixes = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
+    assert {path.parts[2] for path in paths if path.parts[1] == "docs" and len(path.parts) > 3} == {
+        "how-to",
+        "images",
+    }
+    suffixes = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".png", ".json", ".md", ".mo"}
     other_names = {"py.typed", "common_passwords.txt"}
     assert [str(path) for path in paths if path.suffix not in suffixes and path.name not in other_names] == []
 

@@ -78,7 +78,7 @@ def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, lis
 
 @bp.app_template_filter("figures_text")
 def figures_text(figures: DayFigures) -> str:
-    """The figures in a few words: *37 done, 41 s each, 2 given back*."""
+    """The figures in a few words: *37 done · 41 s each · 2 given back*."""
     parts = []
     if figures.finished or not figures:
         parts.append(_("%(n)s done", n=format_decimal(figures.finished)))
@@ -88,7 +88,7 @@ def figures_text(figures: DayFigures) -> str:
         parts.append(_("%(n)s given back", n=format_decimal(figures.abandoned)))
     if figures.failed:
         parts.append(_("%(n)s reported", n=format_decimal(figures.failed)))
-    return ", ".join(parts)
+    return " · ".join(parts)
 
 
 @bp.app_template_test("undoable")

@@ -122,6 +122,7 @@ def _pages() -> Iterator[Command]:
     yield Command(_("My day"), url_for("work.day"))
     yield Command(_("Take a break"), url_for("work.break_page"))
     yield Command(_("Your account"), url_for("auth.account"))
+    yield Command(_("Help"), url_for("guides.index"))
     if at_least(person().role, "manager"):
         yield Command(_("Manage"), url_for("manage.overview"))
         if state().access.lets_manage_all(person()):

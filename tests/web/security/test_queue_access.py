@@ -24,6 +24,7 @@ ROUTES_WITHOUT_QUEUE = {
     "api": "people for admins; webhooks and the list of queues are tested below",
     "auth": "one's own account, and signing in",
     "docs": "the description of REST",
+    "guides": "the guides of docs/",
     "manage.overview": "lists queues, which is tested below",
     "manage.create": "makes a queue",
     "manage.create_from_file": "makes a queue",

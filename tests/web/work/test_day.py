@@ -22,7 +22,7 @@ def main_text(page: str) -> str:
 
 def test_day_without_activity_shows_zero_done(worker_browser: Browser) -> None:
     text = main_text(worker_browser.get("/day").text)
-    assert "0 done today." in text
+    assert "0 done today The last" in text
     assert "Nothing yet." in text
     assert "You hold" not in text
 
@@ -45,7 +45,7 @@ def test_activity_is_listed_by_queue_and_by_day(
     today.flush()
 
     text = main_text(worker_browser.get("/day").text)
-    assert "1 done today, 41 s each. At work for 45 s in all." in text
+    assert "1 done today · 41 s each · 45 s at work" in text
     assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in text
     assert "a-queue-that-is-gone 0 – – – 0 1" in text
     assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", text), text

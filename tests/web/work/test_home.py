@@ -68,7 +68,7 @@ def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client
 
     assert lines_of(person.get("/").text) == [
         "Mine Nothing is waiting Continue",
-        "Reviews 1 waiting You today: 1 done, 41 s each, 1 given back Begin",
+        "Reviews 1 waiting Today: 1 done · 41 s each · 1 given back Begin",
         "Scans 1 waiting, but not for you Wait",
         "Photos Paused: lunch <b> Wait",
         "Letters Nothing is waiting, 1 is with somebody else Wait",
