@@ -17,6 +17,7 @@ from leaseq.policy_fields import (
     Form,
     Integer,
     Line,
+    Measure,
     OneOf,
     Seconds,
     Text,
@@ -112,8 +113,8 @@ class Policy:
         None,
         Integer(1, 1_000, N_("people")),
         "retries",
-        N_("Given back by"),
-        N_("After this many people gave an item back, it has failed."),
+        N_("Fail after … people gave it back"),
+        N_("An item fails after this many people gave it back."),
         none=N_("no limit"),
     )
     retry_seconds: float = described(
@@ -141,7 +142,7 @@ class Policy:
         1,
         Integer(1, 100, N_("people")),
         "answers",
-        N_("Answers"),
+        N_("People per item"),
         N_("How many different people answer each item. Applies to items given out from now on."),
     )
     keep_finished_seconds: float | None = described(
@@ -174,7 +175,7 @@ class Policy:
         "keeping",
         N_("Same content"),
         N_(
-            "An item with the same payload as one added within this time is not added. 0: it is always added."
+            "An item with the same content as one added within this time is not added. 0: it is always added."
         ),
     )
     durable: Durable = described(
@@ -196,20 +197,27 @@ class Policy:
         (),
         Alerts(
             {
-                "waiting": N_("items that wait"),
-                "oldest": N_("seconds for which the oldest item has waited"),
-                "dead": N_("seconds since an item failed"),
-                "idle": N_("seconds for which items waited and nobody held one, except in a pause"),
-                "unreachable": N_("waiting items that nobody may have"),
-                "bridge": N_("seconds by which the SQL bridge is behind"),
-                "webhooks": N_("seconds by which the webhooks are behind"),
+                "waiting": Measure(N_("Items that wait"), "items that wait", is_time=False),
+                "oldest": Measure(
+                    N_("Wait of the oldest item"), "seconds for which the oldest item has waited"
+                ),
+                "dead": Measure(N_("Time since an item failed"), "seconds since an item failed"),
+                "idle": Measure(
+                    N_("Items wait and nobody works"),
+                    "seconds for which items waited and nobody held one, except in a pause",
+                ),
+                "unreachable": Measure(
+                    N_("Items that nobody may have"), "waiting items that nobody may have", is_time=False
+                ),
+                "bridge": Measure(N_("Delay of the SQL bridge"), "seconds by which the SQL bridge is behind"),
+                "webhooks": Measure(N_("Delay of the webhooks"), "seconds by which the webhooks are behind"),
             }
         ),
         "advanced",
         N_("Alert rules"),
         N_(
-            "Rules such as waiting>500 oldest>3600. An alert is raised when its measure is above the "
-            "limit, and resolved when it is below four fifths of the limit."
+            "An alert is raised when its figure is above the limit, and resolved when it is below four "
+            "fifths of the limit."
         ),
         storage="text",
     )

@@ -163,11 +163,21 @@ _LIMIT = "(?:0|[1-9][0-9]{0,8})"  # 0 to MAX_ALERT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure that an alert rule watches. ``label``: its name on the settings page; ``meaning``: with the
+    unit that rules name it in. ``is_time``: it is a number of seconds."""
+
+    label: str
+    meaning: str
+    is_time: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Alerts(Kind):
     """Rules such as ``waiting>500``: a measure, and the limit above which it raises an alert. At most one for
-    each measure, stored in the order of ``measures``, which explains each of them."""
+    each measure, stored in the order of ``measures``."""
 
-    measures: Mapping[str, str]
+    measures: Mapping[str, Measure]
 
     def check(self, value: Any, name: str) -> tuple[str, ...]:
         if not isinstance(value, list | tuple):
@@ -200,8 +210,8 @@ class Alerts(Kind):
 
     @property
     def limits(self) -> str:
-        meanings = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
-        return f"{meanings}. 0 to {MAX_ALERT_LIMIT:,} each"
+        meanings = "; ".join(f"{name}: {measure.meaning}" for name, measure in self.measures.items())
+        return f"Rules such as waiting>500 oldest>3600. {meanings}. 0 to {MAX_ALERT_LIMIT:,} each"
 
 
 T = TypeVar("T")

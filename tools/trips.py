@@ -143,11 +143,11 @@ class Traveller:
         return call
 
     def settings(self) -> Callable[[], Any]:
-        page = self.pages.get("/manage/trips/settings").text
+        page = self.pages.get("/manage/trips/settings/time").text
         fields = {**form_fields(page, "settings"), "renewals": str(secrets.randbelow(1_000) + 1)}
 
         def call() -> None:
-            response = self.pages.post("/manage/trips/settings", data=fields)
+            response = self.pages.post("/manage/trips/settings/time", data=fields)
             assert response.status_code == 303, response.text
 
         return call

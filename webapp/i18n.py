@@ -1,4 +1,4 @@
-"""The language of the pages, and numbers as people type and read them in it.
+"""The language of the pages, and numbers and durations as people type and read them in it.
 
 The language is the person's choice, else the browser's, else English. ``3,5`` is a number in every language,
 since it can be read in one way only. ``1.234`` is a number in English; in German it may be 1,234 or 1234, so
@@ -265,3 +265,50 @@ def _stored(text: str, field: str, whole: bool) -> int | float | None:
     if Decimal(repr(number)) != Decimal(text) or (whole and number != int(number)):
         return None
     return int(number) if whole else number
+
+
+UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
+_SPAN = re.compile(r"([^\sa-zA-Z]+)\s*(d|h|min|m|s)?\s*")
+_PLAIN_NUMBER = re.compile(r"\s*[^\sa-zA-Z]+\s*")
+
+
+def number_and_unit(seconds: float) -> tuple[str, str]:
+    """A duration as a whole number of the largest possible unit, such as 90 and min."""
+    unit = next((unit for unit, size in UNITS.items() if seconds and seconds % size == 0), "s")
+    return f"{seconds / UNITS[unit]:f}".rstrip("0").rstrip("."), unit
+
+
+def span_text(seconds: float) -> str:
+    """A duration in full, as ``read`` accepts it: ``1 h 30 min``."""
+    if seconds != int(seconds):
+        return f"{number_text(seconds)} s"
+    parts: list[str] = []
+    remaining = int(seconds)
+    for unit, size in UNITS.items():
+        count, remaining = divmod(remaining, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts) or "0 s"
+
+
+def split_span(text: str) -> tuple[str, str]:
+    """Split a duration into number and unit. Other texts stay whole."""
+    match = _SPAN.fullmatch(text)
+    return (match[1], {"m": "min"}.get(match[2], match[2]) or "s") if match else (text, "s")
+
+
+def join_span(text: str, unit: str) -> str:
+    """Join an input's text and its unit. A text with its own units, like 1 h 30 min, stays as it is."""
+    return f"{text.strip()} {unit}" if unit in UNITS and _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def read_span(text: str, field: str) -> int | float:
+    """Parse a duration such as ``90``, ``1 h 30 min`` or ``1.5 h`` into seconds. Raises
+    Invalid."""
+    parts = list(_SPAN.finditer(text))
+    is_whole = "".join(part.group() for part in parts) == text
+    if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
+        raise Invalid(field, "format", what="duration", value=text)
+    sizes = {**UNITS, "m": 60}
+    seconds = round(sum(read_number(part[1], field) * sizes[part[2] or "s"] for part in parts), 6)
+    return int(seconds) if seconds == int(seconds) else seconds

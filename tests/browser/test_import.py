@@ -311,7 +311,7 @@ def check_created(tab: Page, queue: leaseq.Queue) -> None:
         ("2", "Low", None),
     ]
     tab.get_by_role("link", name="Next: add your questions").click()
-    expect(tab).to_have_url(re.compile(f"/manage/{queue.name}/settings#group-work$"))
+    expect(tab).to_have_url(re.compile(f"/manage/{queue.name}/settings$"))
 
 
 def test_queue_is_created_from_a_file_after_its_preview(

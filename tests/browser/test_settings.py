@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
@@ -101,25 +101,55 @@ def test_settings_typed_before_session_end_are_saved_after_sign_in(
     assert queue.policy.instructions == "Typed for an hour"
 
 
-def test_suggested_lease_time_is_applied_and_queue_access_is_limited(
-    settings_page: Page, queue: leaseq.Queue, person: str
-) -> None:
+def test_sections_are_edited_by_keys(settings_page: Page, queue: leaseq.Queue) -> None:
     tab = settings_page
+    sections = tab.get_by_role("navigation", name="Sections")
     finish_items(queue, 20)
-    tab.reload()
     tab.get_by_label("Title").focus()
-    for _ in range(8):
+    for _ in range(7):  # up to the button
         tab.keyboard.press("Tab")
         assert tab.evaluate(FOCUS_IS_SEEN), "it is behind the bar with the buttons"
     tab.get_by_label("Title").fill("Letters")
+    sections.get_by_role("link", name="Time").press("Enter")
+    expect(sections.get_by_role("link", name="Work (not saved)")).to_be_visible()
     tab.get_by_role("button", name="Use 2 min and save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
-    assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
-    tab.goto(f"/manage/{queue.name}/settings")
+    assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Triage")
+    sections.get_by_role("link", name="Advanced").press("Enter")
+    rules = tab.get_by_role("group", name="Alert rules")
+    rules.get_by_label("What").select_option("Items that wait")
+    rules.get_by_role("button", name="Add a rule").press("Enter")
+    expect(rules.get_by_label("Items that wait")).to_be_focused()
+    tab.keyboard.type("500")
+    check_accessibility(tab)
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
+    assert queue.policy.alerts == ("waiting>500",)
+    rules.get_by_role("button", name="Remove").press("Enter")
+    expect(rules.get_by_label("Items that wait")).to_be_hidden()
+    tab.get_by_role("button", name="Discard changes").press("Enter")
+    expect(rules.get_by_label("Items that wait")).to_have_value("500")
+    sections.get_by_role("link", name="Work (not saved)").press("Enter")
+    expect(tab.get_by_label("Title")).to_have_value("Letters")
+    expect(tab.locator("#preview")).to_contain_text("Letters")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    tab.once("dialog", stay)
+    tab.get_by_role("link", name="People", exact=True).first.press("Enter")
+    eventually(lambda: asked == ["beforeunload"], "the browser asks before it leaves")
+    tab.get_by_label("Title").press("Enter")
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
+    expect(sections.locator(".unsaved:visible")).to_have_count(0)
+    assert queue.policy.title == "Letters"
+
+
+def test_queue_access_is_limited_by_keys(settings_page: Page, queue: leaseq.Queue, person: str) -> None:
+    tab = settings_page
     tab.get_by_role("navigation", name="Sections").get_by_role("link", name="Access").press("Enter")
-    expect(tab.get_by_role("heading", name="Access", exact=True)).to_be_in_viewport()
-    expect(tab.get_by_role("button", name="Take")).to_have_count(0)
-    tab.get_by_role("link", name="Change access").press("Enter")
     group = tab.get_by_role("group", name="Who may work on this queue")
     expect(group.get_by_label("People")).to_be_hidden()
     group.get_by_label("Everybody", exact=True).press("ArrowRight")

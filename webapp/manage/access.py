@@ -12,6 +12,7 @@ import leaseq
 from leaseq import STATES, Invalid
 from leaseq.webapp.context import accounts, existing_queue, state
 from leaseq.webapp.manage.blueprint import bp, queue_page
+from leaseq.webapp.manage.settings import GROUPS
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
@@ -80,6 +81,8 @@ def _page(
     return queue_page(
         "manage/access.html",
         queue,
+        groups=GROUPS,
+        is_unsaved=form_values is request.form,
         form_values=form_values,
         field_error=field_error,
         unmatched=unmatched,

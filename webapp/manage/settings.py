@@ -1,16 +1,15 @@
-"""The settings of a queue, as a form."""
+"""The settings of a queue: a page for each section, with a form of its fields."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from flask import flash, redirect, render_template, request, url_for
-from flask_babel import format_decimal, gettext
+from flask_babel import gettext
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
@@ -19,7 +18,6 @@ from leaseq import Invalid, Json, Policy, validation
 from leaseq.policy import FIELDS
 from leaseq.policy import GROUPS as TITLES
 from leaseq.policy_fields import (
-    MAX_ALERT_LIMIT,
     Alerts,
     Bands,
     Boolean,
@@ -31,11 +29,19 @@ from leaseq.policy_fields import (
     Seconds,
     Text,
 )
-from leaseq.webapp.context import existing_queue, state, wants_fragment
+from leaseq.webapp.context import existing_queue, wants_fragment
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
-from leaseq.webapp.i18n import number_text, read_number
+from leaseq.webapp.i18n import (
+    UNITS,
+    join_span,
+    number_and_unit,
+    read_number,
+    read_span,
+    span_text,
+    split_span,
+)
 from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.dashboard import suggestion_of
 from leaseq.webapp.manage.item_forms import payloads_of, preview_of, sample_of
@@ -48,10 +54,8 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.serving.bodies import lines_of, whole_number
 
-UNITS = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
-_SPAN = re.compile(r"([^\sa-zA-Z]+)\s*(d|h|min|m|s)?\s*")
-_PLAIN_NUMBER = re.compile(r"\s*[^\sa-zA-Z]+\s*")
 _DEFAULTS = Policy()
+Texts: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +74,31 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """The help text: the help sentence, the allowed values, the meaning of an empty field, and the
-        default."""
-        sentences = [str(gettext(self.field.help)), self._limits()]
-        if self.field.none:
-            sentences.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.none))))
+        """What the setting does, and its default."""
+        default = self._default()
+        sentences = [
+            gettext(self.field.help),
+            gettext("Default: %(value)s.", value=default) if default else "",
+        ]
+        return " ".join(filter(None, map(str, sentences)))
+
+    def _default(self) -> str:
         value = getattr(_DEFAULTS, self.name)
-        default = span_text(value) if self.units and value is not None else self.write(_DEFAULTS)
-        if default and self.control not in ("tick", "choice"):
-            sentences.append(str(gettext("Default: %(value)s.", value=default)))
-        return " ".join(filter(None, sentences))
+        if value is None:
+            return str(gettext(self.field.none))
+        match self.field.kind:
+            case Boolean():
+                return str(gettext("on") if value else gettext("off"))
+            case OneOf(choices):
+                return str(gettext(choices[value]))
+            case Seconds():
+                return span_text(value)
+        return self.write(_DEFAULTS)
+
+    @property
+    def empty(self) -> str:
+        """What an empty input means, if it may be empty."""
+        return str(gettext(self.field.none)) if self.field.none else ""
 
     @property
     def control(self) -> str:
@@ -91,7 +110,9 @@ class Setting:
                 return "choice"
             case Form():
                 return "code"
-            case Line() | Alerts():
+            case Alerts():
+                return "alerts"
+            case Line():
                 return "line"
             case Text():
                 return "area"
@@ -117,7 +138,7 @@ class Setting:
     @property
     def units(self) -> dict[str, str]:
         """The units on offer for a duration; empty for other fields."""
-        return {unit: str(gettext(unit)) for unit in UNITS} if isinstance(self.field.kind, Seconds) else {}
+        return unit_names() if isinstance(self.field.kind, Seconds) else {}
 
     @property
     def unit(self) -> str:
@@ -126,12 +147,33 @@ class Setting:
 
     def split(self, text: str) -> tuple[str, str]:
         """Split a text into number and unit for the page. Other texts stay whole."""
-        match = _SPAN.fullmatch(text) if self.units else None
-        return (match[1], {"m": "min"}.get(match[2], match[2]) or "s") if match else (text, "s")
+        return split_span(text) if self.units else (text, "s")
 
-    def join(self, text: str, unit: str) -> str:
-        """Join an input's text and its unit. A text with its own units, like 1 h 30 min, stays as it is."""
-        return f"{text.strip()} {unit}" if unit in self.units and _PLAIN_NUMBER.fullmatch(text) else text
+    def alerts(self, text: str) -> list[AlertInput]:
+        """The inputs of the alert rules in a text, one for each measure."""
+        measures = self.field.kind.measures if isinstance(self.field.kind, Alerts) else {}
+        limits = dict(_alert_rules(text))
+        return [
+            AlertInput(name, str(gettext(measure.label)), measure.is_time, limits.get(name, ""))
+            for name, measure in measures.items()
+        ]
+
+    def text_in(self, form: Texts) -> str | None:
+        """The setting's text in a form; None if the form does not have it. An unticked box sends nothing."""
+        match self.field.kind:
+            case Boolean():
+                return form.get(self.name, "")
+            case Seconds() if self.name in form:
+                return join_span(form[self.name], form.get(f"{self.name}.unit", ""))
+            case Alerts(measures) if any(f"{self.name}.{name}" in form for name in measures):
+                limits = {
+                    name: join_span(
+                        form.get(f"{self.name}.{name}", ""), form.get(f"{self.name}.{name}.unit", "")
+                    )
+                    for name in measures
+                }
+                return "\n".join(f"{name}>{limit.strip()}" for name, limit in limits.items() if limit.strip())
+        return form.get(self.name)
 
     def write(self, policy: Policy) -> str:
         """The policy field's value as text."""
@@ -145,8 +187,13 @@ class Setting:
                 return " ".join(number_and_unit(value))
             case Boolean():
                 return "yes" if value else ""
-            case Bands() | Alerts():
+            case Bands():
                 return " ".join(map(str, value))
+            case Alerts(measures):
+                return "\n".join(
+                    f"{name}>{' '.join(number_and_unit(int(limit))) if measures[name].is_time else limit}"
+                    for name, limit in (rule.split(">") for rule in value)
+                )
         return str(value)
 
     def read(self, text: str) -> Json:
@@ -162,40 +209,38 @@ class Setting:
             case Integer():
                 return read_number(text, self.name, whole=True)
             case Seconds():
-                return _seconds(self.name, text)
+                return read_span(text, self.name)
             case Bands():
                 return tuple(
                     read_number(part, self.name, whole=True) for part in text.replace(",", " ").split()
                 )
             case Form():
                 return validation.load_json(text, self.name)
-            case Alerts() as kind:
-                return kind.parse(text)
+            case Alerts(measures):
+                return [
+                    f"{name}>{_limit(self.name, limit, measures[name].is_time)}"
+                    for name, limit in _alert_rules(text)
+                ]
         return text
 
-    def _limits(self) -> str:
-        match self.field.kind:
-            case Integer(minimum, maximum, unit):
-                ends = {"least": format_decimal(minimum), "most": format_decimal(maximum)}
-                return str(gettext("%(least)s to %(most)s %(unit)s.", unit=gettext(unit), **ends))
-            case Seconds(minimum, maximum):
-                ends = {"least": span_text(minimum), "most": span_text(maximum)}
-                return str(gettext("%(least)s to %(most)s.", **ends))
-            case Bands(minimum, maximum):
-                ends = {"least": format_decimal(minimum), "most": format_decimal(maximum)}
-                return str(gettext("%(least)s to %(most)s, the first no larger than the second.", **ends))
-            case Text(longest):
-                return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
-            case Alerts(measures):
-                meanings = "; ".join(f"{name}: {gettext(meaning)}" for name, meaning in measures.items())
-                ends = {"least": format_decimal(0), "most": format_decimal(MAX_ALERT_LIMIT)}
-                return f"{meanings}. " + str(gettext("%(least)s to %(most)s each.", **ends))
-        return ""
+
+@dataclass(frozen=True, slots=True)
+class AlertInput:
+    """The input of one alert rule: the limit of a measure; empty without a rule."""
+
+    name: str
+    label: str
+    is_time: bool
+    text: str
+
+    @property
+    def number_and_unit(self) -> tuple[str, str]:
+        return split_span(self.text) if self.is_time else (self.text, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group of the page's fields."""
+    """The settings of one section."""
 
     id: str
     settings: tuple[Setting, ...]
@@ -204,80 +249,69 @@ class Group:
     def title(self) -> str:
         return str(gettext(TITLES[self.id]))
 
+    def texts_of(self, policy: Policy) -> dict[str, str]:
+        """The text of each field of a policy."""
+        return {setting.name: setting.write(policy) for setting in self.settings}
 
-SETTINGS = tuple(Setting(field) for field in FIELDS.values())
-GROUPS = tuple(
-    Group(id, tuple(setting for setting in SETTINGS if setting.field.group == id)) for id in TITLES
-)
+    def texts_in(self, form: Texts) -> dict[str, str]:
+        """The texts in a form."""
+        found = {setting.name: setting.text_in(form) for setting in self.settings}
+        return {name: text for name, text in found.items() if text is not None}
 
-
-def texts_of(policy: Policy) -> dict[str, str]:
-    """The text of each field of a policy."""
-    return {setting.name: setting.write(policy) for setting in SETTINGS}
-
-
-def read_all(inputs: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
-    """The values, and the errors by field."""
-    values: dict[str, Json] = {}
-    errors: dict[str, str] = {}
-    for setting in SETTINGS:
-        if setting.name not in inputs:
-            continue
-        try:
-            values[setting.name] = setting.read(inputs[setting.name])
-        except Invalid as error:
-            errors[setting.name] = reason_of(error)
-    return values, errors
+    def read(self, inputs: Texts) -> tuple[dict[str, Json], dict[str, str]]:
+        """The values, and the errors by field."""
+        values: dict[str, Json] = {}
+        errors: dict[str, str] = {}
+        for setting in self.settings:
+            if setting.name not in inputs:
+                continue
+            try:
+                values[setting.name] = setting.read(inputs[setting.name])
+            except Invalid as error:
+                errors[setting.name] = reason_of(error)
+        return values, errors
 
 
-def number_and_unit(seconds: float) -> tuple[str, str]:
-    """A duration as a whole number of the largest possible unit, such as 90 and min."""
-    unit = next((unit for unit, size in UNITS.items() if seconds and seconds % size == 0), "s")
-    return f"{seconds / UNITS[unit]:f}".rstrip("0").rstrip("."), unit
+GROUPS = {
+    id: Group(id, tuple(Setting(field) for field in FIELDS.values() if field.group == id)) for id in TITLES
+}
 
 
-def span_text(seconds: float) -> str:
-    """A duration in full, as ``read`` accepts it: ``1 h 30 min``."""
-    if seconds != int(seconds):
-        return f"{number_text(seconds)} s"
-    parts: list[str] = []
-    remaining = int(seconds)
-    for unit, size in UNITS.items():
-        count, remaining = divmod(remaining, size)
-        if count:
-            parts.append(f"{count} {unit}")
-    return " ".join(parts) or "0 s"
+def unit_names() -> dict[str, str]:
+    return {unit: str(gettext(unit)) for unit in UNITS}
 
 
-def _seconds(name: str, text: str) -> Json:
-    """Parse a duration such as ``90``, ``1 h 30 min`` or ``1.5 h`` into seconds."""
-    parts = list(_SPAN.finditer(text))
-    is_whole = "".join(part.group() for part in parts) == text
-    if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
-        raise Invalid(name, "format", what="duration", value=text)
-    sizes = {**UNITS, "m": 60}
-    seconds = round(sum(read_number(part[1], name) * sizes[part[2] or "s"] for part in parts), 6)
-    return int(seconds) if seconds == int(seconds) else seconds
+def _alert_rules(text: str) -> list[tuple[str, str]]:
+    """The measure and the limit of each rule in a text."""
+    return [(name, limit) for name, _sign, limit in (line.partition(">") for line in text.splitlines())]
 
 
-Texts = Mapping[str, str]
+def _limit(name: str, text: str, is_time: bool) -> Json:
+    return read_span(text, name) if is_time else read_number(text, name, whole=True)
 
 
-@bp.get("/manage/<q>/settings")
+_SECTION = f"<any({','.join(GROUPS)}):section>"
+
+
+@bp.get("/manage/<q>/settings", defaults={"section": "work"})
+@bp.get(f"/manage/<q>/settings/{_SECTION}")
 @needs("manager")
-def settings(q: str) -> str:
-    queue = existing_queue(q)
-    policy = queue.policy
-    texts = texts_of(policy)
+def settings(q: str, section: str) -> str:
+    queue, group = existing_queue(q), GROUPS[section]
+    texts = group.texts_of(queue.policy)
+    if section != "work":
+        return _page(queue, group, texts, texts)
     payloads = payloads_of(queue)
-    sample = {"sample": pretty(sample_of(policy.form, payloads)), "at": "0" if payloads else ""}
-    return _page(queue, {**texts, **sample}, texts)
+    sample = {"sample": pretty(sample_of(queue.policy.form, payloads)), "at": "0" if payloads else ""}
+    return _page(queue, group, {**texts, **sample}, texts)
 
 
-@bp.post("/manage/<q>/settings")
+@bp.post("/manage/<q>/settings", defaults={"section": "work"})
+@bp.post(f"/manage/<q>/settings/{_SECTION}")
 @needs("manager")
-def save_settings(q: str) -> Response | tuple[str, int]:
-    """Save the fields that this person changed; save nothing if somebody else has changed one of them since.
+def save_settings(q: str, section: str) -> Response | tuple[str, int]:
+    """Save the section's fields that this person changed; save nothing if somebody else has changed one of
+    them since.
 
     Other fields that were changed in the meantime keep their new value, and the page says so. If the policy
     has changed since the comparison, the save fails and the comparison is repeated.
@@ -285,23 +319,21 @@ def save_settings(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     while True:
         with contextlib.suppress(leaseq.PolicyChanged):
-            return _save(queue, queue.policy)
+            return _save(queue, queue.policy, GROUPS[section])
 
 
-def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
-    inputs, texts = _input_texts(), {name: lines_of(text) for name, text in texts_of(policy).items()}
+def _save(queue: leaseq.Queue, policy: leaseq.Policy, group: Group) -> Response | tuple[str, int]:
+    inputs, texts = (
+        _input_texts(group),
+        {name: lines_of(text) for name, text in group.texts_of(policy).items()},
+    )
     before = {**texts, **_texts_before()}
     changes = {name: text for name, text in inputs.items() if text != before.get(name) and name in texts}
     others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
     if any(name in changes for name in others):
         conflicts = {name: (texts[name], changes.get(name)) for name in others}
-        return _page(
-            queue,
-            {**texts, **changes, "sample": inputs["sample"], "at": inputs["at"]},
-            texts,
-            conflicts=conflicts,
-        ), 409
-    values, errors = read_all(changes)
+        return _page(queue, group, {**inputs, **texts, **changes}, texts, conflicts=conflicts), 409
+    values, errors = group.read(changes)
     if "form" in changes and not (checked_form := check_text(changes["form"])).is_valid:
         errors["form"] = _finding_text(checked_form.findings[0])
     if not errors and values:
@@ -310,12 +342,12 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         except Invalid as error:
             errors[error.field] = reason_of(error)
     if errors:
-        return _page(queue, {**texts, **inputs}, before, errors=errors), 400
+        return _page(queue, group, {**texts, **inputs}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
         warn_of_lookalike(queue, queue.policy.title)
     if others:
-        names = ", ".join(setting.label for setting in SETTINGS if setting.name in others)
+        names = ", ".join(setting.label for setting in group.settings if setting.name in others)
         flash(
             _(
                 "Somebody else changed these settings in the meantime, and their values are kept: %(names)s.",
@@ -324,15 +356,15 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         )
     if values.get("answers", policy.answers) < policy.answers and some_need_more_answers(queue):
         return redirect(url_for("manage.confirm_lower", q=queue.name), 303)
-    return redirect(url_for("manage.one_queue", q=queue.name), 303)
+    return redirect(url_for("manage.settings", q=queue.name, section=group.id), 303)
 
 
 @bp.post("/manage/<q>/settings/preview")
 @needs("manager")
 def preview_settings(q: str) -> str:
     """Preview the form as typed, with the example item or another item of the queue. Nothing is saved."""
-    queue, inputs = existing_queue(q), _input_texts()
-    payloads = payloads_of(queue)
+    queue, group = existing_queue(q), GROUPS["work"]
+    inputs, payloads = _input_texts(group), payloads_of(queue)
     item = whole_number(request.form.get("item"))
     if item is not None and item < len(payloads):  # another item of the queue was chosen
         inputs = {**inputs, "sample": pretty(payloads[item]), "at": str(item)}
@@ -343,19 +375,20 @@ def preview_settings(q: str) -> str:
             preview_url=current_path(),
             **preview_of(inputs, payloads),
         )
-    texts = texts_of(queue.policy)
-    return _page(queue, {**texts, **inputs}, {**texts, **_texts_before()})
+    texts = group.texts_of(queue.policy)
+    return _page(queue, group, {**texts, **inputs}, {**texts, **_texts_before()})
 
 
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def apply_template(q: str) -> str:
     """Fill in a template or a guessed form. Nothing is saved, and all other input stays."""
-    queue, inputs = existing_queue(q), _input_texts()
-    texts = texts_of(queue.policy)
+    queue, group = existing_queue(q), GROUPS["work"]
+    inputs, texts = _input_texts(group), group.texts_of(queue.policy)
     if request.form.get("from") == "items":
         return _page(
             queue,
+            group,
             {**texts, **inputs, **_guess_texts(queue)},
             {**texts, **_texts_before()},
             template_title=_("From the items"),
@@ -373,6 +406,7 @@ def apply_template(q: str) -> str:
         template_texts["instructions"] = template.instructions
     return _page(
         queue,
+        group,
         {**texts, **inputs, **template_texts},
         {**texts, **_texts_before()},
         template_title=template.title,
@@ -396,17 +430,13 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
     return {"form": pretty({**new_form, **old_parts}), "sample": pretty(payloads[0]), "at": "0"}
 
 
-def _input_texts() -> dict[str, str]:
-    """The page's input. An unticked box sends nothing, so that its absence counts as empty."""
+def _input_texts(group: Group) -> dict[str, str]:
+    """The page's input."""
     form = {name: lines_of(text) for name, text in request.form.items()}
-    texts = {
-        setting.name: setting.join(form.get(setting.name, ""), form.get(f"{setting.name}.unit", ""))
-        for setting in SETTINGS
-        if setting.name in form or setting.control == "tick"
-    }
+    texts = group.texts_in(form)
     if form.get("suggested"):  # its button also saves all other input
         texts["lease_seconds"] = form["suggested"]
-    return {**texts, "sample": form.get("sample", ""), "at": form.get("at", "")}
+    return {**texts, **{name: form.get(name, "") for name in ("sample", "at")}}
 
 
 def _texts_before() -> dict[str, str]:
@@ -426,6 +456,7 @@ def _finding_text(finding: Finding) -> str:
 
 def _page(
     queue: leaseq.Queue,
+    group: Group,
     form_values: Texts,
     before: Texts,
     *,
@@ -433,26 +464,32 @@ def _page(
     conflicts: Mapping[str, tuple[str, str | None]] | None = None,  # by name: their value, and this person's
     template_title: str = "",
 ) -> str:
-    field_errors: dict[str, str] = dict(errors or {})
-    payloads = payloads_of(queue)
-    settings_by_name: dict[str, Any] = {setting.name: setting for setting in SETTINGS}
-    return queue_page(
-        "manage/settings.html",
-        queue,
-        groups=GROUPS,
-        settings_by_name=settings_by_name,
-        form_templates=form_templates(),
-        template_title=template_title,
-        form_values=form_values,
-        before=before,
-        errors=field_errors,
-        conflicts=conflicts or {},
-        suggestion=suggestion_of(queue, queue.policy.lease_seconds),
-        access=state().access.get(queue.name),
-        has_items=bool(payloads),
-        some_need_more_answers=some_need_more_answers(queue),
-        payload_fields=field_names(payloads),
-        shown_kinds=SHOWN_KINDS,
-        question_kinds=QUESTION_KINDS,
-        **preview_of(form_values, payloads),
-    )
+    values: dict[str, Any] = {
+        "group": group,
+        "groups": GROUPS,
+        "labels": {setting.name: setting.label for setting in group.settings},
+        "form_values": form_values,
+        "before": before,
+        "errors": errors or {},
+        "conflicts": conflicts or {},
+        "template_title": template_title,
+        "is_unsaved": any(form_values.get(name) != text for name, text in before.items()),
+    }
+    match group.id:
+        case "work":
+            payloads = payloads_of(queue)
+            values |= {
+                "form_templates": form_templates(),
+                "has_items": bool(payloads),
+                "payload_fields": field_names(payloads),
+                "shown_kinds": SHOWN_KINDS,
+                "question_kinds": QUESTION_KINDS,
+                **preview_of(form_values, payloads),
+            }
+        case "time":
+            values["suggestion"] = suggestion_of(queue, queue.policy.lease_seconds)
+        case "answers":
+            values["some_need_more_answers"] = some_need_more_answers(queue)
+        case "advanced":
+            values["unit_names"] = unit_names()
+    return queue_page("manage/settings.html", queue, **values)

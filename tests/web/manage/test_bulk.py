@@ -14,7 +14,8 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.elements import attributes, elements, text_of
-from tests.web.manage.settings_calls import save, settings_fields
+from tests.web.manage.settings_calls import base as settings_url
+from tests.web.manage.settings_calls import change
 
 
 def fields(page: str, action: str) -> dict[str, Any]:
@@ -250,7 +251,7 @@ def test_fewer_answers_are_offered_for_items_that_wait_for_more(
 ) -> None:
     queue = three_waited_for
     monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 4)
-    saved = save(manager_browser, queue, settings_fields(manager_browser, queue), answers="2")
+    saved = change(manager_browser, queue, "answers", answers="2")
     assert saved.location == f"/manage/{queue.name}/bulk/lower"
     question = manager_browser.get(saved.location).text
     assert "6 items" in text_of(question)
@@ -278,8 +279,8 @@ def test_fewer_answers_are_offered_only_if_items_need_more(
     queue = three_waited_for
     for n in range(6 if answers == "2" else 0):
         queue.change(f"two-{n}", answers=2)
-    saved = save(manager_browser, queue, settings_fields(manager_browser, queue), answers=answers)
-    assert saved.location == f"/manage/{queue.name}"
+    saved = change(manager_browser, queue, "answers", answers=answers)
+    assert saved.location == settings_url(queue, "answers")
 
 
 @pytest.mark.parametrize("search", ["state=any", "state=inbound", "state=any&above=101"])
@@ -307,11 +308,11 @@ def test_fewer_answers_are_offered_however_the_policy_was_lowered(
     """A program lowered it, so that nobody was on the settings page."""
     queue = three_waited_for
     base, offer = f"/manage/{queue.name}", f'href="/manage/{queue.name}/bulk/lower"'
-    assert offer not in manager_browser.get(f"{base}/settings").text
+    assert offer not in manager_browser.get(settings_url(queue, "answers")).text
     queue.configure(answers=2)
-    assert offer in manager_browser.get(f"{base}/settings").text
+    assert offer in manager_browser.get(settings_url(queue, "answers")).text
     do(manager_browser, queue, manager_browser.get(f"{base}/bulk/lower").text)
-    assert offer not in manager_browser.get(f"{base}/settings").text
+    assert offer not in manager_browser.get(settings_url(queue, "answers")).text
 
 
 def test_fewer_answers_are_offered_although_newer_items_fill_the_queue(
@@ -321,7 +322,7 @@ def test_fewer_answers_are_offered_although_newer_items_fill_the_queue(
     monkeypatch.setattr("leaseq.webapp.realtime.attention._SURPLUS_SCANNED", 30)
     queue.configure(answers=2)
     queue.enqueue_many(leaseq.NewItem(n) for n in range(200))
-    assert f"{queue.name}/bulk/lower" in manager_browser.get(f"/manage/{queue.name}/settings").text
+    assert f"{queue.name}/bulk/lower" in manager_browser.get(settings_url(queue, "answers")).text
 
 
 def test_item_that_is_gone_by_now_is_said_to_exist_no_longer(app: Any, mixed_queue: leaseq.Queue) -> None:

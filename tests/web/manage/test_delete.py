@@ -16,7 +16,7 @@ def test_delete_page_lists_data_and_requires_name(
     manager_browser: Browser, mixed_queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     path = f"/manage/{mixed_queue.name}/delete"
-    assert f'href="{path}"' in manager_browser.get(f"/manage/{mixed_queue.name}/settings").text
+    assert f'href="{path}"' in manager_browser.get(f"/manage/{mixed_queue.name}/settings/advanced").text
     page = manager_browser.get(path).text
     for text in (
         "7 items, with",

@@ -8,7 +8,7 @@ import leaseq
 from leaseq.webapp.manage.dashboard import lease_time
 from tests.support.leases import finish_items
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import base, save, settings_fields
+from tests.web.manage.settings_calls import base, change
 
 
 @pytest.mark.parametrize(
@@ -23,35 +23,25 @@ def test_suggested_lease_time_is_saved_with_typed_settings(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     finish_items(queue, 20)
-    page = manager_browser.get(base(queue)).text
+    page = manager_browser.get(base(queue, "time")).text
     assert "In the last hour 20 items were finished." in page
     assert "95 % of them were held for at most 50 s." in page
     assert "1 lease ran out." in page
     assert ">Use 2 min and save</button>" in page
-    fields = settings_fields(manager_browser, queue)
-    assert save(manager_browser, queue, fields, suggested="120 s", title="Letters").status_code == 303
-    assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
-    assert "and save</button>" not in manager_browser.get(base(queue)).text, "it has taken effect"
+    assert change(manager_browser, queue, "time", suggested="120 s", holds="2").status_code == 303
+    assert (queue.policy.lease_seconds, queue.policy.holds) == (120, 2)
+    assert "and save</button>" not in manager_browser.get(base(queue, "time")).text, "it has taken effect"
 
 
 def test_lease_time_is_not_suggested_from_too_few_items(
     manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     finish_items(queue, 19)
-    assert "and save</button>" not in manager_browser.get(base(queue)).text
+    assert "and save</button>" not in manager_browser.get(base(queue, "time")).text
 
 
 def test_invalid_suggested_time_is_refused(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    response = save(manager_browser, queue, settings_fields(manager_browser, queue), suggested="soon")
+    response = change(manager_browser, queue, "time", suggested="soon")
     assert response.status_code == 400
     assert 'id="lease_seconds-error"' in response.text
-
-
-def test_settings_index_links_to_sections(manager_browser: Browser, queue: leaseq.Queue) -> None:
-    queue.configure()
-    page = manager_browser.get(base(queue)).text
-    index = page.partition('aria-label="Sections">')[2].partition("</nav>")[0]
-    for name in ("work", "time"):
-        assert f'href="#group-{name}"' in index
-        assert f'id="group-{name}"' in page

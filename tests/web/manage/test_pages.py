@@ -26,21 +26,12 @@ def test_manager_creates_configures_fills_and_watches_queue(
         "title": "Triage",
         "instructions": "Be *kind*",
         "form": json.dumps(FORM),
-        "lease_seconds": "90",
-        "renewals": "",
-        "max_attempts": "2",
-        "holds": "1",
-        "retry_seconds": "2",
-        "retry_max_seconds": "3600",
-        "bands": "50 150",
-        "share_drafts": "yes",
-        "answers": "1",
-        "max_abandons": "",
-        "dedupe_seconds": "0",
-        "keep_finished_seconds": "",
-        "durable": "server",
     }
-    assert manager_browser.post(f"{base}/settings", settings).location == base
+    assert manager_browser.post(f"{base}/settings", settings).location == f"{base}/settings"
+    times = {"lease_seconds": "90", "renewals": "", "holds": "1"}
+    assert manager_browser.post(f"{base}/settings/time", times).status_code == 303
+    retries = {"max_attempts": "2", "max_abandons": "", "retry_seconds": "2", "share_drafts": "yes"}
+    assert manager_browser.post(f"{base}/settings/retries", retries).status_code == 303
     policy = queue.policy
     assert (policy.form, policy.lease_seconds, policy.max_attempts) == (FORM, 90, 2)
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")

@@ -1,8 +1,7 @@
-// Updates the preview while the manager types, and warns before unsaved changes are lost.
+// Updates the preview of the form while the manager types.
 import { showJson } from "./form-builder.js";
 import { showConditionalFields } from "../shared/conditions.js";
 import { parseFragment } from "../shared/page.js";
-import { checkSession } from "../shared/session.js";
 
 const form = document.getElementById("settings");
 const preview = document.getElementById("preview-content");
@@ -11,11 +10,9 @@ const TYPING_PAUSE_MS = 250;
 
 let previewTimer = null;
 let requestCount = 0;
-let hasChanges = document.querySelector("[role=alert], .note") !== null;
 
 form.addEventListener("input", (event) => {
   if (event.target.closest("#preview")) return;
-  hasChanges = true;
   if (!PREVIEWED_FIELDS.has(event.target.name)) return;
   clearTimeout(previewTimer);
   previewTimer = setTimeout(() => updatePreview(), TYPING_PAUSE_MS);
@@ -83,22 +80,4 @@ preview.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
 });
 
-// Submits only if the session and the server are there: otherwise the page and all unsaved changes would be lost.
-let isSessionChecked = false;
-form.addEventListener("submit", async (event) => {
-  if (isSessionChecked) {
-    hasChanges = isSessionChecked = false;
-    return;
-  }
-  event.preventDefault();
-  const problem = await checkSession(form);
-  const messages = document.getElementById("save-problems");
-  for (const message of messages.children) message.hidden = message.dataset.problem !== problem;
-  if (problem) return messages.scrollIntoView({ block: "nearest" });
-  isSessionChecked = true;
-  form.requestSubmit(event.submitter);
-});
-
-window.addEventListener("beforeunload", (event) => {
-  if (hasChanges) event.preventDefault();
-});
+if ("restored" in form.dataset) updatePreview(); // by sections.js
