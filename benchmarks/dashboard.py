@@ -27,6 +27,8 @@ PAGES = (
     f"/manage/{QUEUE}",
     "/manage",
     "/people",
+    "/figures",
+    "/figures?and=day",
     f"/manage/{QUEUE}/items?state=inbound",
     f"/manage/{QUEUE}/answers",
 )

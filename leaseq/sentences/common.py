@@ -101,6 +101,8 @@ MAXIMA: Final = {
     "json_depth": ("JSON at most %(maximum)s levels deep",),
     "json_containers": ("JSON with at most %(maximum)s arrays and objects",),
     "json_digits": ("whole numbers of at most %(maximum)s digits",),
+    # figures of people
+    "figure_days": ("at most %(maximum)s days, as long as figures are kept",),
     # a queue
     "answers": ("at most %(maximum)s, the number of answers that '%(id)s' needs now",),
     "leases": ("no more leases at once than %(maximum)s", "finish or give one back first"),

@@ -1,6 +1,6 @@
-"""The pages about people: the list, invitations, and the audit log."""
+"""The pages about people: the list, invitations, figures, and the audit log."""
 
-from leaseq.webapp.people import bulk, detail, index, log
+from leaseq.webapp.people import bulk, detail, figures, index, log
 from leaseq.webapp.people.blueprint import bp
 
 __all__ = ["bp"]

@@ -13,7 +13,7 @@ from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.accounts.traces import HeldItem, held_by_each
 from leaseq.webapp.store.activity import DayFigures
-from leaseq.webapp.store.queue_access import Access
+from leaseq.webapp.store.queue_access import Access, sees
 
 WorkState: TypeAlias = Literal["working", "break", "idle", "disabled"]
 WORK_STATES: tuple[WorkState, ...] = ("working", "break", "idle", "disabled")
@@ -127,13 +127,9 @@ class Roster:
         is_whole = len(queues) == len(self.access)
         if viewer.role == "admin":
             return View(self.rows, queues, is_whole)
-        rows = [self._restrict(row, queues) for row in self.rows if self._is_visible(row, queues)]
+        managed = [self.access[queue] for queue in queues]
+        rows = [self._restrict(row, queues) for row in self.rows if sees(viewer, row.person, managed)]
         return View(rows, queues, is_whole)
-
-    def _is_visible(self, row: Row, queues: Sequence[str]) -> bool:
-        return row.work_state != "disabled" and any(
-            self.access[queue].lets_work(row.person) for queue in queues
-        )
 
     def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
         """The row, limited to the person's work on these queues."""

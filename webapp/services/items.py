@@ -125,12 +125,11 @@ def adopt(queue: Queue, id: str, token: int) -> Item:
 def reopen(queue: Queue, id: str, token: int, *, to: str | None, reason: str | None) -> Item:
     """Take an answer back. ``to``: who gets the item, if anybody in particular."""
     assignee = None if to is None else worker_name(queue.name, to, "to")
-    return _logged(
-        "reopened",
-        queue,
-        queue.reopen(id, token, to=assignee, reason=reason, by=_by()),
-        detail_of(reason=reason, to=assignee, token=token),
-    )
+    author = _author(queue, id, token)
+    item = queue.reopen(id, token, to=assignee, reason=reason, by=_by())
+    if author is not None:
+        state().activity.count(author, queue.name, "reopened")
+    return _logged("reopened", queue, item, detail_of(reason=reason, to=assignee, token=token))
 
 
 def correct(
@@ -142,12 +141,17 @@ def correct(
     expected_form: Json = ...,  # any form
 ) -> Item:
     """Replace an answer by the manager's."""
-    return _logged(
-        "corrected",
-        queue,
-        queue.correct(id, token, result, by=_by(), expected_form=expected_form),
-        detail_of(token=token),
-    )
+    author = _author(queue, id, token)
+    item = queue.correct(id, token, result, by=_by(), expected_form=expected_form)
+    if author is not None:
+        state().activity.count(author, queue.name, "corrected")
+    return _logged("corrected", queue, item, detail_of(token=token))
+
+
+def _author(queue: Queue, id: str, token: int) -> str | None:
+    """Whose answer it is, for their figures; None if there is none that counts, such as when a request that
+    was carried out is sent again."""
+    return next((answer.person for answer in queue.get(id).answers if answer.token == token), None)
 
 
 def answer(queue: Queue, id: str, text: str, *, message: str) -> None:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import StoredKeys
@@ -35,6 +35,8 @@ class DayFigures:
     held_ms: int = 0  # from getting an item to the end of its lease
     finishing_ms: int = 0  # the part of the active time on items that they finished
     untimed: int = 0  # finished items without a measured time, such as those finished by REST
+    reopened: int = 0  # answers that a manager took back, by the day when that was done
+    corrected: int = 0  # answers that a manager replaced, by the day when that was done
 
     @property
     def active_seconds(self) -> float:
@@ -143,6 +145,7 @@ GATHERED_SECONDS = 0.1
 
 
 _T = TypeVar("_T")
+_Group = TypeVar("_Group")
 
 
 class Deferred(Generic[_T]):
@@ -248,6 +251,40 @@ class Activity(Store):
         hashes = self._hashes([model.day_key(text, name) for name in names])
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
+    def sums(
+        self,
+        first: date,
+        last: date,
+        group_of: Callable[[date, str, str], _Group | None],
+        in_slices: Callable[[Iterable[Any]], Iterable[Any]],
+    ) -> dict[_Group, DayFigures]:
+        """The sums of everybody's figures on these days, by what ``group_of`` makes of the day, the person
+        and the queue; None: not counted. ``in_slices`` yields the people of a day."""
+        self.flush()
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        workers = self._client.ask(*(("SMEMBERS", model.workers_key(day.isoformat())) for day in days))
+        sums: dict[_Group, list[int]] = {}
+        counters: dict[bytes, tuple[str, int]] = {}  # the queue and the place in _COUNTERS, by field
+        for day, members in zip(days, workers, strict=True):
+            names = [name.decode() for name in members]
+            hashes = self._client.ask(*(("HGETALL", model.day_key(day.isoformat(), name)) for name in names))
+            for name, values in in_slices(zip(names, hashes, strict=True)):
+                of_queues: dict[str, list[int]] = {}
+                for field, value in zip(values[::2], values[1::2], strict=True):
+                    if field not in counters:
+                        queue, _, counter = field.decode().partition(" ")
+                        counters[field] = queue, _COUNTERS.index(counter)
+                    queue, place = counters[field]
+                    if queue not in of_queues:
+                        group = group_of(day, name, queue)
+                        of_queues[queue] = (
+                            [] if group is None else sums.setdefault(group, [0] * len(_COUNTERS))
+                        )
+                    if of_queues[queue]:
+                        of_queues[queue][place] += int(value)
+        totals = {group: DayFigures(*counts) for group, counts in sums.items()}
+        return {group: figures for group, figures in totals.items() if figures}
+
     def last_hour(self) -> dict[str, dict[str, int]]:
         """The number of items that each person finished in the last hour (to within two minutes), by name and
         queue."""
@@ -283,6 +320,17 @@ class Activity(Store):
         member = member_of(how, queue, token, id)
         self._deferred.add(_Outcome(person, queue, member, counts, self._clock()))
         return DayFigures(**counts)
+
+    def count(self, person: str, queue: str, what: Literal["reopened", "corrected"]) -> None:
+        """Count an answer of a person that a manager took back or replaced now."""
+        day = self._today().isoformat()
+        with self._log_errors():
+            _, is_first = self._client.ask(
+                ("HINCRBY", model.day_key(day, person), field_of(queue, what), 1),
+                ("SADD", model.workers_key(day), person),
+            )
+            if is_first:
+                self._expire(day, person)
 
     def flush(self) -> None:
         """Write what was recorded here, for other processes to read."""

@@ -236,6 +236,14 @@ class UnreachableRow:
     waiting: int
 
 
+def sees(viewer: Person, person: Person, managed: Iterable[Access]) -> bool:
+    """Whether somebody sees a person's work: admins everybody's, managers that of the people who may work on
+    their queues. ``managed``: the access to these queues."""
+    if viewer.role == "admin":
+        return True
+    return not person.disabled and any(access.lets_work(person) for access in managed)
+
+
 def may_work(person: Person, access: Access) -> bool:
     """Whether a person can get the queue's items at all."""
     return not person.disabled and access.lets_work(person)

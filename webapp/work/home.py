@@ -128,6 +128,7 @@ def _pages() -> Iterator[Command]:
         if state().access.lets_manage_all(person()):
             yield Command(_("Webhooks"), url_for("webhooks.index"))
         yield Command(_("People"), url_for("people.index"))
+        yield Command(_("Figures"), url_for("people.figures"), _("People"))
     if at_least(person().role, "admin"):
         yield Command(_("Audit log"), url_for("people.log"))
 

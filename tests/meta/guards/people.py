@@ -53,9 +53,15 @@ GUARDS: tuple[Guard, ...] = (
         "managers see only people and data of the queues that they manage",
         guard(
             "people-of-the-queues",
-            "webapp/people/roster.py",
-            'return row.work_state != "disabled" and any(\n            self.access[queue].lets_work(row.person) for queue in queues\n        )',
+            "webapp/store/queue_access.py",
+            "return not person.disabled and any(access.lets_work(person) for access in managed)",
             instead="return True",
+        ),
+        guard(
+            "figures-of-the-queues",
+            "webapp/people/figures.py",
+            'queues = {queue for queue in visible.queues if self.queue in ("", queue)}',
+            instead='queues = {queue for queue in leaseq.queues(state().client) if self.queue in ("", queue)}',
         ),
         guard(
             "people-held",

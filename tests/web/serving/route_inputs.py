@@ -603,6 +603,8 @@ INPUTS: dict[str, Maker] = {
     "POST people.disable": page({}, new_name),
     "POST people.enable": page({}, new_name),
     "POST people.erase_person": erase_person,
+    "GET people.figures": get(),
+    "GET people.figures_file": get(),
     "GET people.index": get(),
     "POST people.invite": invite,
     "GET people.log": get(),
