@@ -20,6 +20,7 @@ from leaseq.webapp.monitoring import metrics
 from leaseq.webapp.paths import App, init_paths
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
+from leaseq.webapp.realtime.staff import Staff
 from leaseq.webapp.rendering.filters import init_filters
 from leaseq.webapp.security.authorization import SessionCookie, init_authorization
 from leaseq.webapp.security.headers import nonce
@@ -36,7 +37,7 @@ from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
-from leaseq.webapp.store.queue_access import QueueAccess, UnreachableRow, unreachable_rows
+from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
@@ -63,28 +64,27 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     threads, access = Threads(client), QueueAccess(client)
     accounts = Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400)
 
-    def find_unreachable(queue: leaseq.Queue) -> list[UnreachableRow]:
-        return unreachable_rows(queue, access.get(queue.name), accounts.people)
-
+    open_calls, breaks = OpenCalls(client), Breaks(client)
+    staff = Staff(accounts.people, access, open_calls, breaks)
     app.extensions[EXTENSION] = State(
         settings,
         client,
         accounts,
         slots,
         Waits(),
-        Snapshots(threads, find_unreachable),
+        Snapshots(threads, staff),
         Poller(reader_of(client)),
         Activity(client, zone=settings.zone),
         http_metrics,
         IdempotencyStore(client),
-        OpenCalls(client),
+        open_calls,
         threads,
         Simulations(client),
         ImportJobs(client),
         ListSettingsStore(client),
         Samples(client),
         access,
-        Breaks(client),
+        breaks,
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_paths(app, answer_without_view)

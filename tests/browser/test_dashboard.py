@@ -31,6 +31,7 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(
     tab.get_by_role("button", name="Return expired leases now").press("Enter")
     expect(tab.get_by_text(re.compile(r"\d returned, \d released, \d failed\."))).to_be_visible()
     tab.get_by_role("link", name="Settings").press("Enter")
+    tab.get_by_role("link", name="Advanced").press("Enter")
     tab.get_by_role("link", name="Delete this queue").press("Enter")
     name_field = tab.get_by_label(re.compile("Type the queue's name"))
     name_field.fill("letters")

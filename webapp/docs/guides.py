@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def guides() -> Sequence[Guide]:
     return [guide for guide in everything if guide.name == _FOR_EVERYBODY]
 
 
-@cache
+@lru_cache(maxsize=1)
 def _read_guides() -> Sequence[Guide]:
     """All guides, rendered once: they don't change while the app runs."""
     names = sorted(

@@ -1,6 +1,17 @@
 """The managers' pages: queues, their items, their settings, import and export."""
 
-from leaseq.webapp.manage import access, answers, bulk, dashboard, item, items, reports, settings, trials
+from leaseq.webapp.manage import (
+    access,
+    answers,
+    bulk,
+    charts,
+    dashboard,
+    item,
+    items,
+    reports,
+    settings,
+    trials,
+)
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.importing import new_queue, pages
 

@@ -79,6 +79,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "id": lease.id if lease else None,
         "title": item_title(lease.payload, lease.id) if lease else None,
         "queue": lease.queue if lease else None,
+        "queue_title": lease.queue_title if lease else None,
         "more": len(row.held) - 1 if lease else len(row.held),
         "last_hour": row.last_hour,
         "done": today.finished,

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title, title_of
+from leaseq.webapp.realtime.staff import Staff
 from leaseq.webapp.store.queue_access import UnreachableRow, count_unreachable
 from leaseq.webapp.store.threads import Question, Threads
 
@@ -30,7 +32,6 @@ _SURPLUS_SCANNED = 1_000  # items of each state
 _REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
-FindUnreachable = Callable[[leaseq.Queue], list[UnreachableRow]]
 
 
 class Attention:
@@ -41,12 +42,13 @@ class Attention:
         self,
         queue: leaseq.Queue,
         threads: Threads,
-        find_unreachable: FindUnreachable,
+        staff: Staff,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._queue = queue
-        self._find_unreachable = find_unreachable
+        self._staff = staff
+        self._online: Collection[str] = ()
         self._unreachable_count = 0
         self._threads = threads
         self._clock = clock
@@ -71,7 +73,9 @@ class Attention:
             )
             self._late_events = deque(remaining_events, maxlen=_LATE)
 
-    def figures(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
+    def figures(self, stats: leaseq.Stats, now: datetime, online: Collection[str]) -> dict[str, Any]:
+        """The lists and their counts. ``online``: the names of those who are."""
+        self._online = online
         dead_state = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
         while self._late_events and self._late_events[0].at < now - RECENT_PERIOD:
             self._late_events.popleft()
@@ -87,7 +91,7 @@ class Attention:
         unreachable_rows: Rows = []
         if stats.inbound:
             unreachable_rows = self._cached("unreachable", self._clock(), self._list_unreachable)
-        return {
+        figures = {
             "surplus": self._has_surplus(stats),
             "unreachable": unreachable_rows,
             "unreachable_count": self._unreachable_count if unreachable_rows else 0,
@@ -95,7 +99,6 @@ class Attention:
             "question_count": self._question_count,
             "reports": report_rows[:SHOWN],
             "report_count": len(report_rows),
-            "open_count": self._question_count + len(report_rows),
             "has_more_reports": self._has_more_reports,
             "dead": self._cached("dead", dead_state, self._count_dead) if stats.dead else [],
             "unwanted": unwanted_rows[:SHOWN],
@@ -104,6 +107,7 @@ class Attention:
             "late": self._late_rows(late_events[: -SHOWN - 1 : -1]),
             "late_count": len(late_events),
         }
+        return {**figures, "problem_count": _count_problems(stats, figures)}
 
     def _cached(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
@@ -171,15 +175,16 @@ class Attention:
         ]
 
     def _list_unreachable(self) -> Rows:
-        rows = self._find_unreachable(self._queue)
+        rows = self._staff.unreachable(self._queue, self._online)
         self._unreachable_count = count_unreachable(rows)
         return [
             {
                 "key": f"{row.reason} {row.person or ' '.join(row.requires)}",
-                "why": row.reason,
+                "why": _why(row),
                 "whom": row.person or ", ".join(row.requires),
                 "person": row.person,
                 "skill": row.requires[0] if row.requires else None,
+                "search": _search(row),
                 "count": row.waiting,
             }
             for row in rows[:SHOWN]
@@ -199,6 +204,33 @@ class Attention:
             {"key": f"{item.id} {item.assignment}", **title_fields(item), "people": _count_people(item)}
             for item in items
         ]
+
+
+def _why(row: UnreachableRow) -> str:
+    """The reason why nobody can take a row, by which the page chooses its words."""
+    if row.reason == "skills" and len(row.requires) > 1:
+        return "skillset"
+    return "absent" if row.reason == "offline" and row.requires else row.reason
+
+
+def _search(row: UnreachableRow) -> str:
+    """The search for a row's items, as a query string. Of several skills, by the first."""
+    criteria = {"person": row.person, "outcome": "assigned"} if row.person else {"skill": row.requires[0]}
+    return urlencode({"state": "inbound", **criteria})
+
+
+def _count_problems(stats: leaseq.Stats, figures: Mapping[str, Any]) -> int:
+    """The number of cards that the page shows for this."""
+    kinds = (
+        stats.paused is not None,
+        stats.dead,
+        stats.overdue,
+        *(
+            figures[name]
+            for name in ("surplus", "question_count", "report_count", "unwanted_count", "late_count")
+        ),
+    )
+    return len(stats.alerts) + len(figures["unreachable"]) + sum(map(bool, kinds))
 
 
 def some_need_more_answers(queue: leaseq.Queue) -> bool:

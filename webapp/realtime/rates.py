@@ -10,6 +10,9 @@ from datetime import datetime
 import leaseq
 
 MINUTES = 60
+PACE_MINUTES = 15
+MIN_PACE_MINUTES = 5  # of known figures, for a pace
+LARGEST_CALL = 20  # items that one call adds, unless it belongs to an import
 _MAX_TIMES = 5_000  # stored handling times
 _MAX_OPEN = 20_000  # grants whose end is awaited
 _ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "undone", "removed"})
@@ -24,20 +27,36 @@ class HandlingTimes:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Items that came, without imports, and that were finished, in the last minutes."""
+
+    minutes: int
+    came: int
+    finished: int
+
+
 class RateCounter:
     """Counts events per minute. They must be added in the order in which they happened."""
 
     def __init__(self, since: datetime) -> None:
         self._since = _minute(since.timestamp())  # this one may be incomplete
-        self._counts = {what: Counter[int]() for what in ("enqueued", "finished", "expired")}  # by minute
+        kinds = ("enqueued", "came", "finished", "expired")
+        self._counts = {what: Counter[int]() for what in kinds}  # by minute
+        self._first_minute: int | None = None  # of all events
+        self._call = ("", 0)  # the journal entry of the latest items, and how many it has so far
         self._open_grants: dict[int, float] = {}  # token -> when it was given out
         self._times: deque[tuple[int, float]] = deque(maxlen=_MAX_TIMES)  # minute, seconds
 
     def add(self, event: leaseq.Event) -> None:
         at, token = event.at.timestamp(), event.token
         minute = _minute(at)
+        if self._first_minute is None:
+            self._first_minute = minute
         if event.what in self._counts:
             self._counts[event.what][minute] += 1
+        if event.what == "enqueued":
+            self._count_call(event.cursor.partition(".")[0], minute)
         if event.what == "reserved" and token is not None:
             self._open_grants[token] = at
             if len(self._open_grants) > _MAX_OPEN:
@@ -48,6 +67,28 @@ class RateCounter:
                 self._times.append((minute, at - start))
             elif event.what == "undone":
                 self._counts["finished"][minute] = max(self._counts["finished"][minute] - 1, 0)
+
+    def _count_call(self, entry: str, minute: int) -> None:
+        """Count an item that came. Those of a call that adds more than LARGEST_CALL don't count."""
+        count = self._call[1] + 1 if self._call[0] == entry else 1
+        self._call = (entry, count)
+        if count <= LARGEST_CALL:
+            self._counts["came"][minute] += 1
+        elif count == LARGEST_CALL + 1:
+            self._counts["came"][minute] -= LARGEST_CALL
+
+    def pace(self, now: datetime) -> Pace | None:
+        """The pace of the last whole minutes, PACE_MINUTES or as many as there have been events. None if too
+        few minutes are known."""
+        present = _minute(now.timestamp())
+        first = max(present - PACE_MINUTES, self._since, self._first_minute or present)
+        minutes = range(first, present)
+        if len(minutes) < MIN_PACE_MINUTES:
+            return None
+        came, finished = (
+            sum(self._counts[what][minute] for minute in minutes) for what in ("came", "finished")
+        )
+        return Pace(len(minutes), came, finished)
 
     def forget(self, now: datetime) -> None:
         first = self._first(now)
@@ -64,6 +105,10 @@ class RateCounter:
 
     def finished_per_minute(self, now: datetime) -> list[int | None]:
         return self._by_minute("finished", now)
+
+    def covers_hour(self, now: datetime) -> bool:
+        """Whether all of the last 60 minutes are known."""
+        return self._since <= self._first(now)
 
     def expired(self) -> int:
         """The number of leases that expired."""

@@ -12,8 +12,9 @@ import leaseq
 from leaseq.followers import MemoryPlace, read_on
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import item_title
-from leaseq.webapp.realtime.attention import Attention, FindUnreachable
+from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute, spark
+from leaseq.webapp.realtime.staff import Presence, Staff
 from leaseq.webapp.store.threads import Threads
 
 BACKLOG = 20_000  # maximum number of past events that are read at the start
@@ -38,7 +39,7 @@ class Snapshot:
         self,
         queue: leaseq.Queue,
         threads: Threads,
-        find_unreachable: FindUnreachable,
+        staff: Staff,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -52,7 +53,8 @@ class Snapshot:
         self._has_held_changed = False
         self._place = MemoryPlace()
         self._rates: RateCounter | None = None
-        self._attention = Attention(queue, threads, find_unreachable, clock=clock)
+        self._attention = Attention(queue, threads, staff, clock=clock)
+        self._presence = Presence(queue, staff, clock=clock)
         self.used_at = clock()
 
     def figures(self) -> dict[str, Any]:
@@ -87,9 +89,11 @@ class Snapshot:
         return {
             **self._summary(stats, rates, now),
             "handling": times,
+            "covers_hour": rates.covers_hour(now),
             "leases": holders,
             "more_leases": max(stats.reserved - len(holders), 0),
-            **self._attention.figures(stats, now),
+            **self._presence.figures(holders, now),
+            **self._attention.figures(stats, now, self._presence.names(now)),
         }
 
     def _summary(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:
@@ -143,6 +147,7 @@ class Snapshot:
 
     def _add_event(self, event: leaseq.Event) -> None:
         self._attention.add(event)
+        self._presence.add(event)
         self._has_held_changed = self._has_held_changed or event.what in _LEASE_EVENTS
 
     # Items
@@ -173,9 +178,9 @@ class Snapshot:
 class Snapshots:
     """One `Snapshot` for each queue that is, or just was, watched."""
 
-    def __init__(self, threads: Threads, find_unreachable: FindUnreachable) -> None:
+    def __init__(self, threads: Threads, staff: Staff) -> None:
         self._threads = threads
-        self._find_unreachable = find_unreachable
+        self._staff = staff
         self._lock = threading.Lock()
         self._snapshots: dict[str, Snapshot] = {}
 
@@ -186,9 +191,7 @@ class Snapshots:
                 name for name, snapshot in self._snapshots.items() if now - snapshot.used_at > _KEPT_SECONDS
             ]:
                 del self._snapshots[name]
-            return self._snapshots.setdefault(
-                queue.name, Snapshot(queue, self._threads, self._find_unreachable)
-            )
+            return self._snapshots.setdefault(queue.name, Snapshot(queue, self._threads, self._staff))
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:

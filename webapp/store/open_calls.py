@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal
 
@@ -61,6 +61,19 @@ class OpenCalls(Store):
             self._end(key, id)
             raise TooManyOpen(kind)
         return OpenCall(lambda: self._count(key, id), lambda: self._end(key, id), self._clock)
+
+    def online(self, people: Sequence[str]) -> set[str]:
+        """Those of these people who have a page open that is told of changes, or wait for an item."""
+        kinds: tuple[Kind, ...] = ("streams", "waits")
+        now = self._clock()
+        commands = [("ZCOUNT", _key(kind, person), now, "+inf") for person in people for kind in kinds]
+        counts = self._client.ask(*commands) if commands else []
+        places = range(0, len(counts), len(kinds))
+        return {
+            person
+            for person, place in zip(people, places, strict=True)
+            if any(counts[place : place + len(kinds)])
+        }
 
     def forget_person(self, person: str) -> None:
         self._client.ask(*(("UNLINK", _key(kind, person)) for kind in MAX_OPEN))

@@ -223,7 +223,9 @@ def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | N
     return None
 
 
-Reason = Literal["disabled", "access", "unknown", "skills"]
+Reason = Literal["disabled", "access", "unknown", "skills", "offline"]
+"""Why nobody can take what waits: the person it waits for is disabled, may not work on the queue or has no
+account; nobody has the skills; or none of those who could take it is online."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,28 +265,42 @@ def lacking_skills(requires: Collection[str], skill_sets: Collection[frozenset[s
 
 
 def unreachable_rows(
-    queue: leaseq.Queue, access: Access, read_people: Callable[[], Sequence[Person]]
+    queue: leaseq.Queue,
+    access: Access,
+    read_people: Callable[[], Sequence[Person]],
+    online: Collection[str] | None = None,
 ) -> list[UnreachableRow]:
     """The rows that nobody can take, the largest first. ``read_people`` is called only if items wait for
-    skills or for one person."""
+    skills or for one person. With ``online``, also those, last, that nobody of these names can take."""
     rows = [row for row in queue.waiting_rows() if row.requires or row.person is not None]
     if not rows:
         return []
     people = {person.name: person for person in read_people()}
-    sets_by_skill: dict[str, list[frozenset[str]]] = {}
-    for skills in skill_sets(people.values(), access):
-        for skill in skills:
-            sets_by_skill.setdefault(skill, []).append(skills)
+    sets_by_skill = _sets_by_skill(people.values(), access)
+    present = None
+    if online is not None:
+        present = _sets_by_skill((people[name] for name in online if name in people), access)
     found = [
         UnreachableRow(reason, row.requires, row.person, row.waiting)
         for row in rows
         if (reason := _reason(row, access, people, sets_by_skill)) is not None
+        or (online is not None and present is not None and (reason := _absence(row, online, present)))
     ]
-    return sorted(found, key=lambda row: -row.waiting)
+    return sorted(found, key=lambda row: (row.reason == "offline", -row.waiting))
+
+
+def _sets_by_skill(people: Iterable[Person], access: Access) -> dict[str, list[frozenset[str]]]:
+    """For each skill, the skills of each person who has it and may work on the queue."""
+    sets: dict[str, list[frozenset[str]]] = {}
+    for skills in skill_sets(people, access):
+        for skill in skills:
+            sets.setdefault(skill, []).append(skills)
+    return sets
 
 
 def count_unreachable(rows: Iterable[UnreachableRow]) -> int:
-    return sum(row.waiting for row in rows)
+    """How many items nobody can take, online or not."""
+    return sum(row.waiting for row in rows if row.reason != "offline")
 
 
 def _reason(
@@ -293,14 +309,26 @@ def _reason(
     people: dict[str, Person],
     sets_by_skill: dict[str, list[frozenset[str]]],
 ) -> Reason | None:
-    """The reason why nobody can take a row. ``sets_by_skill``: for each skill, the skills of those who have
-    it."""
+    """The reason why nobody can take a row."""
     if row.person is None:
-        candidates = min((sets_by_skill.get(skill, []) for skill in row.requires), key=len)
-        return None if any(skills.issuperset(row.requires) for skills in candidates) else "skills"
+        return None if _has_all(row.requires, sets_by_skill) else "skills"
     person = people.get(row.person)
     if person is None:
         return "unknown"
     if person.disabled:
         return "disabled"
     return None if access.lets_work(person) else "access"
+
+
+def _absence(
+    row: leaseq.WaitingRow, online: Collection[str], sets_by_skill: dict[str, list[frozenset[str]]]
+) -> Reason | None:
+    """Whether nobody online can take a row. ``sets_by_skill``: of those who are."""
+    is_there = row.person in online if row.person is not None else _has_all(row.requires, sets_by_skill)
+    return None if is_there else "offline"
+
+
+def _has_all(requires: Sequence[str], sets_by_skill: dict[str, list[frozenset[str]]]) -> bool:
+    """Whether somebody has all of the skills."""
+    candidates = min((sets_by_skill.get(skill, []) for skill in requires), key=len)
+    return any(skills.issuperset(requires) for skills in candidates)

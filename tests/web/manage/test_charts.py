@@ -13,8 +13,8 @@ import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.manage.dashboard import buckets_of, forecast_of
-from leaseq.webapp.realtime.rates import RateCounter
+from leaseq.webapp.manage.charts import buckets_of, forecast_of
+from leaseq.webapp.realtime.rates import Pace, RateCounter
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import QueueAccess
@@ -189,24 +189,25 @@ def test_days_begin_at_midnight_in_site_zone(
 
 
 @pytest.mark.parametrize(
-    ("waiting", "added", "done", "message"),
+    ("waiting", "pace", "message"),
     [
-        (130, [0] * 60, [1] * 60, "Empty in about 2 h 10 min at this pace, over the last 60 min."),
-        (95, [1] * 20, [2] * 20, "Empty in about 1 h 35 min at this pace, over the last 20 min."),
-        (1, [0] * 60, [9] * 60, "Empty in about 1 min at this pace, over the last 60 min."),
-        (5, [3] * 60, [1] * 60, "Growing by 2 a minute, over the last 60 min."),
-        (5, [1] * 60, [1] * 60, "Not getting shorter, over the last 60 min."),
-        (5_000_000, [0] * 60, [1] * 60, "Not getting shorter, over the last 60 min."),
-        (5, [0] * 60, [0] * 60, ""),
-        (0, [0] * 60, [1] * 60, ""),
-        (5, [None] * 51 + [1] * 9, [None] * 51 + [2] * 9, ""),
+        (130, Pace(15, 0, 15), "Empty in about 2 h 10 min at this pace"),
+        (95, Pace(10, 10, 20), "Empty in about 1 h 35 min at this pace"),
+        (1, Pace(15, 0, 135), "Empty in about 1 min at this pace"),
+        (5, Pace(15, 90, 15), "Growing by 5 a minute"),
+        (5, Pace(15, 1, 0), "Growing by 0.1 a minute"),
+        (5, Pace(15, 15, 15), "Not getting shorter"),
+        (5_000_000, Pace(15, 0, 15), "Not getting shorter"),
+        (300, Pace(15, 0, 0), "No forecast: nothing finished in the last 15 min"),
+        (5, None, "No forecast yet"),
+        (0, Pace(15, 0, 15), ""),
     ],
 )
 def test_forecast_describes_time_until_empty_or_growth(
-    app: Flask, waiting: int, added: list[int | None], done: list[int | None], message: str
+    app: Flask, waiting: int, pace: Pace | None, message: str
 ) -> None:
     with app.test_request_context():
-        assert forecast_of(waiting, added, done) == message
+        assert forecast_of(waiting, pace) == message
 
 
 @pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])

@@ -7,7 +7,7 @@ import re
 import leaseq
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
-from tests.web.elements import attributes, elements, table_rows
+from tests.web.elements import attribute, attributes, elements, table_rows, texts
 
 FORM = {
     "ask": {
@@ -67,6 +67,10 @@ def test_attention_section_precedes_items_in_work(manager_browser: Browser, queu
     assert re.search(
         r'<progress data-progress="lease" data-until="2[^"]+Z" max="90[.0]*" value="[78]\d"', page
     ), "the time left of its lease"
+    (form,) = elements(page, "form[data-release]")
+    fields = {name: attribute(form, f"[name={name}]", "value") for name in ("move", "id", "search")}
+    question = manager_browser.post(attribute(page, "form[data-release]", "action"), fields)
+    assert texts(question.text, "main h1") == ["Release: 1 item?"], "without the script"
 
 
 def test_chart_lines_have_class_of_their_state(manager_browser: Browser, queue: leaseq.Queue) -> None:

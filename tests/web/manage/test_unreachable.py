@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 from flask import Flask
@@ -15,7 +16,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Sampler, Samples
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
-from tests.web.elements import attribute, attributes, elements
+from tests.web.elements import attribute, attributes, elements, texts
 from tests.web.manage.import_calls import chosen_fields, look
 
 
@@ -59,9 +60,10 @@ def test_items_for_somebody_who_cannot_work_and_for_missing_skills_are_counted(
         ("disabled", disabled.name, 1),
         ("unknown", "nobody of that name", 1),
         ("skills", skill, 3),
+        ("offline", worker.name, 1),
     }
     page = manager_browser.get(f"/manage/{queue.name}").text
-    assert elements(page, f"[value='{disabled.name}']")
+    assert f"person={quote_plus(disabled.name)}&amp;outcome=assigned" in page
     assert f"skill={skill}" in page
     accounts.change(worker.name, by="test", skills=[skill, "another"])
     assert manager("GET", f"/queues/{queue.name}/stats").json["unreachable"] == 3
@@ -75,18 +77,48 @@ def test_queue_without_people_or_skills_has_nothing_unreachable(
     assert figures(manager_browser, queue)["unreachable"] == []
 
 
-def test_dashboard_frees_what_waits_for_one_person(
-    manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts
+def test_card_leads_to_the_question_that_frees_what_waits_for_one_person(
+    manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
-    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "ab")
+    queue.configure()
+    queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
     for id in "ab":
         queue.assign(id, "long gone")
-    response = manager_browser.post(f"/manage/{queue.name}/unassign", {"person": "long gone"})
-    assert response.location == f"/manage/{queue.name}"
-    assert {take(queue, "ann").id, take(queue, "bob").id} == {"a", "b"}
-    entries = [one for one in accounts.log.page(limit=20).entries if one.about == queue.name]
-    assert [(one.what, one.detail) for one in entries] == [("item.unassigned", "2: long gone")]
-    assert manager_browser.post(f"/manage/{queue.name}/unassign", {"person": ""}).status_code == 400
+    path = f"/manage/{queue.name}"
+    (form,) = elements(
+        manager_browser.get(path).text, f".problem form[action='{path}/bulk']:has([value=unassign])"
+    )
+    fields = {name: attribute(form, f"[name={name}]", "value") for name in ("move", "which", "search")}
+    question = manager_browser.post(f"{path}/bulk", fields).text
+    assert texts(question, "main h1") == ["Let anybody have them: 2 items?"]
+    manager_browser.post(f"{path}/bulk/do", fields)
+    assert {take(queue, "ann").id, take(queue, "bob").id, take(queue, "cyd").id} == set("abc")
+
+
+def test_what_nobody_online_can_take_is_told_apart(
+    manager_browser: Browser,
+    make_caller: Callable[[str], Caller],
+    queue: leaseq.Queue,
+    accounts: Accounts,
+    app: Flask,
+) -> None:
+    away, here = make_caller("worker").name, make_caller("worker").name
+    skills = {name: f"{name[-12:]}-{queue.name[-12:]}".lower() for name in (away, here)}
+    for name, skill in skills.items():
+        accounts.change(name, by="test", skills=[skill])
+    queue.enqueue_many(leaseq.NewItem({}, requires=(skill,)) for skill in skills.values())
+    for name in (away, here):
+        queue.enqueue({}, id=name)
+        queue.assign(name, name)
+    call = app.extensions["leaseq"].open_calls.begin("waits", here)
+    shown = figures(manager_browser, queue)
+    assert {(row["why"], row["whom"], row["count"]) for row in shown["unreachable"]} == {
+        ("absent", skills[away], 1),
+        ("offline", away, 1),
+    }
+    assert (shown["unreachable_count"], shown["problem_count"]) == (0, 2)
+    assert [row["person"] for row in shown["online"]] == [here]
+    call.end()
 
 
 def test_sampler_raises_and_resolves_the_alert(

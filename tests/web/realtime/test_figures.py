@@ -15,7 +15,10 @@ import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.snapshot import Snapshot
-from leaseq.webapp.store.queue_access import UnreachableRow
+from leaseq.webapp.realtime.staff import Presence, Staff
+from leaseq.webapp.store.activity import Breaks
+from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock, Server
 from tests.support.large_entries import ANSWERS, FOREIGN_EVENTS, ITEMS, add_foreign_entry, write_large_entries
@@ -23,12 +26,15 @@ from tests.support.leases import expire_leases, take
 from tests.web.conftest import Browser
 
 
-def none_unreachable(_: leaseq.Queue) -> list[UnreachableRow]:
-    return []
+@pytest.fixture
+def staff(server: Server) -> Staff:
+    """No people, in particular none from other tests."""
+    client = server.client
+    return Staff(list, QueueAccess(client), OpenCalls(client), Breaks(client))
 
 
 def test_snapshot_contains_counts_leases_dead_items_and_due_items(
-    queue: leaseq.Queue, threads: Threads
+    queue: leaseq.Queue, threads: Threads, staff: Staff
 ) -> None:
     queue.configure(max_attempts=1, lease_seconds=600)
     queue.enqueue_many(leaseq.NewItem({}, id=f"n{n}") for n in range(5))
@@ -38,7 +44,7 @@ def test_snapshot_contains_counts_leases_dead_items_and_due_items(
     queue.fail(take(queue, "dan"), "torn")
     lease = take(queue, "eva")
     queue.finish(take(queue, "fay"), {})
-    figures = Snapshot(queue, threads, none_unreachable).figures()
+    figures = Snapshot(queue, threads, staff).figures()
     assert figures["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
     assert [(row["id"], row["person"], row["renewals"]) for row in figures["leases"]] == [
         (lease.id, "eva", 0)
@@ -49,21 +55,43 @@ def test_snapshot_contains_counts_leases_dead_items_and_due_items(
     assert figures["handling"]
 
 
+def test_people_are_online_for_five_minutes_after_an_act(queue: leaseq.Queue, staff: Staff) -> None:
+    queue.enqueue_many(leaseq.NewItem({"text": f"words of {id}"}, id=id) for id in "abc")
+    lease = take(queue, "ann")
+    queue.finish(take(queue, "bob"), {})
+    presence = Presence(queue, staff)
+    events = queue.journal()
+    for event in events:
+        presence.add(event)
+    held = [{"person": "ann", "id": lease.id, "title": "words of a"}]
+    now = events[-1].at
+    figures = presence.figures(held, now)
+    assert [(row["person"], row["title"], row["free"]) for row in figures["online"]] == [
+        ("ann", "words of a", False),
+        ("bob", None, True),
+    ]
+    assert (figures["online_count"], figures["people_count"]) == (2, 2)
+    assert presence.figures(held, now + timedelta(minutes=4.9))["online_count"] == 2
+    assert presence.figures(held, now + timedelta(minutes=5.1))["online_count"] == 0
+
+
 def test_snapshot_counts_leases_beyond_shown_limit(
-    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, threads: Threads
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, threads: Threads, staff: Staff
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.realtime.snapshot.HELD_SHOWN", 2)
     queue.enqueue_many([1, 2, 3, 4, 5])
     for person in ("ann", "bob", "cyd", "dan", "eva"):
         take(queue, person)
-    figures = Snapshot(queue, threads, none_unreachable).figures()
+    figures = Snapshot(queue, threads, staff).figures()
     assert ([row["person"] for row in figures["leases"]], figures["more_leases"]) == (["ann", "bob"], 3)
 
 
-def test_snapshot_contains_raised_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
+def test_snapshot_contains_raised_alerts(
+    queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
+) -> None:
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
     assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == []
     queue.clear()
     clock.tick(10)
@@ -72,8 +100,10 @@ def test_snapshot_contains_raised_alerts(queue: leaseq.Queue, clock: Clock, thre
     assert snapshot.figures()["alerts"] == snapshot.summary()["alerts"] == expected
 
 
-def test_snapshot_is_refreshed_after_events(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+def test_snapshot_is_refreshed_after_events(
+    queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
+) -> None:
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first_figures = snapshot.figures()
     assert (first_figures["unwanted_count"], first_figures["late_count"], first_figures["leases"]) == (
@@ -100,7 +130,9 @@ def test_snapshot_is_refreshed_after_events(queue: leaseq.Queue, clock: Clock, t
     assert [(row["id"], row["person"]) for row in snapshot.figures()["late"]] == [("one", "dan")]
 
 
-def test_late_answer_is_listed_for_an_hour_or_until_adopted(queue: leaseq.Queue, threads: Threads) -> None:
+def test_late_answer_is_listed_for_an_hour_or_until_adopted(
+    queue: leaseq.Queue, threads: Threads, staff: Staff
+) -> None:
     queue.configure(holds=9)
     queue.enqueue_many(leaseq.NewItem({"text": f"words of {id}"}, id=id) for id in ("one", "two"))
     leases = {}
@@ -112,24 +144,24 @@ def test_late_answer_is_listed_for_an_hour_or_until_adopted(queue: leaseq.Queue,
     for lease in leases.values():
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
-    attention = Attention(queue, threads, none_unreachable)
+    attention = Attention(queue, threads, staff)
     events = queue.journal(limit=1_000)
     for event in events:
         attention.add(event)
     now = events[-1].at
-    assert attention.figures(queue.stats(), now)["late_count"] == 2
+    assert attention.figures(queue.stats(), now, ())["late_count"] == 2
     queue.adopt("one", leases["ann"].token)
     attention.add(queue.latest_events(1)[0])
-    late_rows = attention.figures(queue.stats(), now)["late"]
+    late_rows = attention.figures(queue.stats(), now, ())["late"]
     assert [(row["person"], row["title"]) for row in late_rows] == [("bob", "words of one")]
-    assert attention.figures(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
-    assert attention.figures(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
+    assert attention.figures(queue.stats(), now + timedelta(minutes=59), ())["late_count"] == 1
+    assert attention.figures(queue.stats(), now + timedelta(minutes=61), ())["late_count"] == 0
 
 
 def test_items_that_need_more_answers_than_the_policy_says_are_noticed(
-    queue: leaseq.Queue, clock: Clock, threads: Threads
+    queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
 ) -> None:
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
 
     def is_noticed() -> bool:
         clock.tick(10)
@@ -153,7 +185,7 @@ def test_items_that_need_more_answers_than_the_policy_says_are_noticed(
 
 
 def test_items_that_need_more_answers_are_not_searched_for_again_in_vain(
-    server: Any, queue: leaseq.Queue, clock: Clock, threads: Threads
+    server: Any, queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
 ) -> None:
     """A search reads up to 1,000 items of each state, in each process for each queue that is watched."""
     searches: list[leaseq.Filter] = []
@@ -166,7 +198,7 @@ def test_items_that_need_more_answers_are_not_searched_for_again_in_vain(
     queue.configure(answers=3)
     queue.enqueue_many(leaseq.NewItem(n) for n in range(5))
     counted_queue = Counted(server.client, queue.name)
-    snapshot = Snapshot(counted_queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(counted_queue, threads, staff, clock=lambda: clock.now / 1e6)
     counts = []
     for _ in range(3):
         clock.tick(60)
@@ -181,11 +213,11 @@ def test_items_that_need_more_answers_are_not_searched_for_again_in_vain(
 
 
 def test_reports_are_listed_until_item_is_reserved_again(
-    queue: leaseq.Queue, clock: Clock, threads: Threads
+    queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
 ) -> None:
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
     assert (snapshot.figures()["reports"], snapshot.figures()["report_count"]) == ([], 0)
 
     def read_reports() -> list[tuple[str, str, str, str, bool]]:
@@ -216,7 +248,7 @@ def test_reports_are_listed_until_item_is_reserved_again(
 
 @pytest.mark.parametrize("max_attempts", [9, 1], ids=["open", "dead"])
 def test_snapshot_flags_more_reports_than_counted(
-    queue: leaseq.Queue, threads: Threads, monkeypatch: pytest.MonkeyPatch, max_attempts: int
+    queue: leaseq.Queue, threads: Threads, staff: Staff, monkeypatch: pytest.MonkeyPatch, max_attempts: int
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.realtime.attention._MAX_REPORTS", 2)
     queue.configure(max_attempts=max_attempts, retry_seconds=3_600)
@@ -224,7 +256,7 @@ def test_snapshot_flags_more_reports_than_counted(
     def fail_one() -> tuple[int, bool]:
         queue.enqueue({})
         queue.fail(take(queue, "ann"), "no photo")
-        figures = Snapshot(queue, threads, none_unreachable).figures()
+        figures = Snapshot(queue, threads, staff).figures()
         return figures["report_count"], figures["has_more_reports"]
 
     assert fail_one() == (1, False)
@@ -233,10 +265,10 @@ def test_snapshot_flags_more_reports_than_counted(
 
 
 def test_questions_are_listed_until_answered_or_item_is_removed(
-    queue: leaseq.Queue, threads: Threads
+    queue: leaseq.Queue, threads: Threads, staff: Staff
 ) -> None:
     clock = Clock()
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
 
     def read_questions() -> tuple[list[tuple[str, str, str]], int]:
         clock.tick(10)
@@ -261,13 +293,11 @@ def test_questions_are_listed_until_answered_or_item_is_removed(
 
 
 def test_count_of_unwanted_items_matches_linked_list(
-    sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue, threads: Threads
+    sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue, threads: Threads, staff: Staff
 ) -> None:
     for person in ("ann", "bob", "cyd"):
         form_queue.abandon(take(form_queue, person))
-    assert [row["id"] for row in Snapshot(form_queue, threads, none_unreachable).figures()["unwanted"]] == [
-        "one"
-    ]
+    assert [row["id"] for row in Snapshot(form_queue, threads, staff).figures()["unwanted"]] == ["one"]
     manager_browser = sign_in_as("manager")
     link = re.search(
         r'href="([^"]+)"><[^>]+data-number="unwanted_count"',
@@ -278,12 +308,14 @@ def test_count_of_unwanted_items_matches_linked_list(
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
     form_queue.assign("one", "dan")
     assert take(form_queue, "dan").id == "one"
-    assert Snapshot(form_queue, threads, none_unreachable).figures()["unwanted_count"] == 0, "somebody has it"
+    assert Snapshot(form_queue, threads, staff).figures()["unwanted_count"] == 0, "somebody has it"
 
 
-def test_snapshot_is_rebuilt_after_missing_too_many_events(queue: leaseq.Queue, threads: Threads) -> None:
+def test_snapshot_is_rebuilt_after_missing_too_many_events(
+    queue: leaseq.Queue, threads: Threads, staff: Staff
+) -> None:
     clock = Clock()
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: clock.now / 1e6)
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     snapshot.figures()
     queue.enqueue_many({} for _ in range(6_000))
@@ -304,17 +336,17 @@ def test_overview_json_matches_figures_of_queue(
 
 
 def test_snapshot_counts_events_of_large_entries_once(
-    server: Server, queue: leaseq.Queue, threads: Threads
+    server: Server, queue: leaseq.Queue, threads: Threads, staff: Staff
 ) -> None:
     clock = Clock.from_now(-600)
     timed_queue = leaseq.Queue(server.client, queue.name, clock=clock)
     timed_queue.configure()
     times = itertools.count(step=10.0)
-    snapshot = Snapshot(queue, threads, none_unreachable, clock=lambda: next(times))
+    snapshot = Snapshot(queue, threads, staff, clock=lambda: next(times))
     snapshot.figures()
     write_large_entries(timed_queue, clock)
     add_foreign_entry(server, timed_queue, clock, "finished")
-    for one in (snapshot, Snapshot(queue, threads, none_unreachable)):
+    for one in (snapshot, Snapshot(queue, threads, staff)):
         figures = one.figures()
         assert figures["counts"]["dead"] == ITEMS * ANSWERS
         assert (one.rates().expired(), figures["finished"]["sum"]) == (ITEMS, FOREIGN_EVENTS)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
-from leaseq.webapp.realtime.rates import RateCounter, per_minute, spark
+from leaseq.webapp.realtime.rates import LARGEST_CALL, Pace, RateCounter, per_minute, spark
 from leaseq.webapp.realtime.snapshot import _flow, _rounded
 from tests.support.leases import take
 
@@ -61,6 +61,37 @@ def test_give_back_that_was_taken_back_takes_no_finished_item_away(queue: leaseq
     for event in queue.journal():
         counter.add(event)
     assert sum(count or 0 for count in counter.finished_per_minute(now)) == 1
+
+
+def test_pace_is_of_the_last_15_minutes_without_imports() -> None:
+    counter = RateCounter(NOW - timedelta(hours=1))
+
+    def arrive(minutes: float, count: int = 1) -> None:
+        at = NOW - timedelta(minutes=minutes)
+        for number in range(count):
+            cursor = f"{round(at.timestamp() * 1e6)}.{number}"
+            counter.add(leaseq.Event(cursor, at, "enqueued", str(number), None, None, None))
+
+    arrive(30, 3)
+    counter.add(make_event("finished", 20, 1))
+    arrive(9, LARGEST_CALL + 1)
+    arrive(8, LARGEST_CALL)
+    arrive(7)
+    counter.add(make_event("finished", 6, 2))
+    arrive(0.1)  # the current minute is not over
+    assert counter.pace(NOW) == Pace(15, LARGEST_CALL + 1, 1)
+    assert sum(count or 0 for count in counter.enqueued_per_minute(NOW)) == 3 + 2 * LARGEST_CALL + 3
+
+
+@pytest.mark.parametrize(
+    ("since", "first", "minutes"),
+    [(60, 60, 15), (8, 8, 8), (60, 7, 7), (60, 4, None), (4, 4, None), (60, 0, None)],
+)
+def test_pace_is_unknown_without_five_minutes_of_events(since: int, first: int, minutes: int | None) -> None:
+    counter = RateCounter(NOW - timedelta(minutes=since))
+    counter.add(make_event("finished", first, 1))
+    pace = counter.pace(NOW)
+    assert (pace and pace.minutes) == minutes
 
 
 def test_minutes_before_start_are_unknown_not_zero() -> None:

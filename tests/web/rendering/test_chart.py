@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaseq.webapp.manage.dashboard import line_of, scale_of
+from leaseq.webapp.manage.charts import line_of, scale_of
 
 
 @pytest.mark.parametrize(

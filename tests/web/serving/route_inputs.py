@@ -591,7 +591,6 @@ INPUTS: dict[str, Maker] = {
     "POST manage.stop_simulation": page({}, new_queue),
     "GET manage.try_out": get(),
     "POST manage.unassign": page({}, new_id(World.assigned)),
-    "POST manage.unassign_person": page({"person": "worker-1"}),
     "GET monitoring.metrics": get(),
     "POST people.allow_provider_link": page({}, new_name, statuses=(*OK, 404)),
     "POST people.change": page({"role": "worker", "skills": "fr de"}, new_name),

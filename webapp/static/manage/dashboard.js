@@ -92,14 +92,14 @@ function render(container, data) {
   update("time", setTime);
   update("path", (element, path) => element.setAttribute("d", path ?? ""));
   update("reason", (element) => setText(element, data.error || (texts["reason" + capitalize(data.how)] ?? data.how)));
-  update("outcome", (element) => setText(element, texts["outcome" + capitalize(data.how)] ?? ""));
   update("translate", (element, value) => {
     setText(element, texts[element.dataset.translate + capitalize(value ?? "")] ?? "");
   });
   update("format", (element, value) => setText(element, element.dataset.template.replace(/%\(\w+\)s/, () => value)));
   update("value", (element, value) => (element.value = value));
   update("unreachable", (element) => {
-    const text = texts["unreachable" + capitalize(data.why ?? "")] ?? "";
+    const number = pluralRules.select(data.count ?? 0) === "one" ? "One" : "Many";
+    const text = texts["unreachable" + capitalize(data.why ?? "") + number] ?? "";
     setText(element, text.replace("%(whom)s", () => data.whom));
   });
   update("alert", (element) => setText(element, formatAlert(data)));
@@ -109,11 +109,12 @@ function render(container, data) {
 }
 
 function hasValue(value) {
-  return Array.isArray(value) ? value.length > 0 : ![null, undefined, 0, false].includes(value);
+  return Array.isArray(value) ? value.length > 0 : ![null, undefined, 0, false].includes(value); // "" is a pause's
 }
 
 function isInUse(element) {
-  return element.contains(document.activeElement) || element.querySelector("details[open], td :checked") !== null;
+  const isPinned = element.matches("[data-pinned]") || element.querySelector("[data-pinned], details[open], td :checked") !== null;
+  return isPinned || element.contains(document.activeElement);
 }
 
 function setHidden(element, hidden) {
@@ -125,9 +126,11 @@ function setLink(element, row) {
   if (element.dataset.href === "dead") {
     const search = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
     url = `${texts.dead}&${search}`;
+  } else if (element.dataset.href === "search") {
+    url = `${texts.search}?${row.search}`;
   } else {
-    const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name, SKILL: row.skill };
-    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME|SKILL/g, (part) => pathSegment(parts[part]));
+    const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name };
+    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME/g, (part) => pathSegment(parts[part]));
   }
   const attribute = element.tagName === "FORM" ? "action" : "href";
   if (element.getAttribute(attribute) !== url) element.setAttribute(attribute, url);
@@ -186,13 +189,6 @@ function announceProblems(before, after) {
   announce([...newAlerts.map(formatAlert), ...(hasGrown ? [counts] : [])].join(" "));
 }
 
-function hasProblems(data) {
-  const { counts } = data;
-  return [
-    data.alerts, data.unreachable_count, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count, data.surplus,
-  ].some(hasValue);
-}
-
 function showFigures(data) {
   clockOffset = Date.parse(data.now) - Date.now();
   updatedAt = new Date();
@@ -204,7 +200,6 @@ function showFigures(data) {
   } else {
     render(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) renderRows(list, data[list.dataset.rows]);
-    if (data.alerts) setHidden(root.querySelector("[data-no-problems]"), hasProblems(data));
     announceProblems(figures, data);
   }
   figures = data;

@@ -31,6 +31,7 @@ class HeldItem:
     """An item that somebody holds."""
 
     queue: str
+    queue_title: str  # its name if it has none
     id: str
     payload: leaseq.Json
     since: datetime
@@ -63,14 +64,17 @@ def _held_items(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, Held
     """Person, token and item of each lease, possibly repeated: an item with several assignments is listed
     once for each, with all its leases."""
     page = queue.page("reserved", limit=_READ_TOGETHER)
+    if not page.items:
+        return []
+    title = queue.policy.title or queue.name
     if page.after is None:
         return [
-            (lease.person, lease.token, HeldItem(queue.name, item.id, item.payload, lease.reserved_at))
+            (lease.person, lease.token, HeldItem(queue.name, title, item.id, item.payload, lease.reserved_at))
             for item in page.items
             for lease in item.leases
         ]
     return [
-        (name, lease.token, HeldItem(queue.name, lease.id, lease.payload, lease.reserved_at))
+        (name, lease.token, HeldItem(queue.name, title, lease.id, lease.payload, lease.reserved_at))
         for name in names
         for lease in queue.mine(name)
     ]
