@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.accessibility import check_accessibility
+from tests.browser.accessibility import check_accessibility, check_width
 from tests.browser.conftest import PASSWORD
 from tests.browser.sessions import sign_in
 from tests.browser.work_page import begin, sign_out
@@ -50,15 +50,32 @@ def open_settings(tab: Page, manager: str, queue: leaseq.Queue) -> Page:
 
 
 def question_row(tab: Page, number: int) -> Locator:
-    return tab.locator("#questions > .row").nth(number)
+    return tab.locator("#questions > .builder-row").nth(number)
+
+
+def control(row: Locator, name: str) -> Locator:
+    return row.locator(f"[data-field={name}]")
+
+
+def titles(tab: Page) -> list[str]:
+    return tab.locator("#questions > .builder-row summary [data-name]").all_inner_texts()
 
 
 def add_question(tab: Page, title: str, kind: str) -> Locator:
-    tab.get_by_role("button", name="Add a question").press("Enter")
+    tab.locator("[data-add=question]").press("Enter")
     tab.keyboard.type(title)  # the title of the new row is focused
-    row = tab.locator("#questions > .row").last
-    row.get_by_label("Kind of answer").select_option(kind)
+    row = tab.locator("#questions > .builder-row").last
+    control(row, "kind").select_option(kind)
     return row
+
+
+def type_options(row: Locator, *options: str) -> None:
+    """Type options from the first on; Enter adds the next one."""
+    row.locator("[data-entry=text]").first.focus()
+    for number, option in enumerate(options):
+        if number:
+            row.page.keyboard.press("Enter")
+        row.page.keyboard.type(option)
 
 
 def save(tab: Page) -> None:
@@ -68,23 +85,28 @@ def save(tab: Page) -> None:
 
 def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     open_settings(tab, manager, queue)
-    tab.get_by_role("button", name="Add a field").press("Enter")
+    tab.locator("[data-add=column]").press("Enter")
+    column = tab.locator("#columns > .builder-row")
+    picker = column.locator(".column-picker select")
+    expect(picker).to_have_value("text")  # the first column of the newest items
+    picker.select_option("Another column …")
     tab.keyboard.type("colour")
     expect(tab.get_by_text("None of the searched items has: colour.")).to_be_visible()
-    tab.keyboard.press("Control+a")
-    tab.keyboard.type("text")
+    picker.select_option("text")
     about = add_question(tab, "What is it about?", "choice")
-    about.get_by_label("Options, one per line").fill("delivery\nrefund")
-    about.get_by_label("Must be answered").press("Space")
+    type_options(about, "delivery", "refund")
+    about.locator("[data-entry=key]").nth(1).press("r")
+    control(about, "required").press("Space")
     why = add_question(tab, "Which reason?", "text")
-    why.get_by_label("Must be answered").press("Space")
-    why.locator("summary").press("Enter")
-    why.get_by_label("Key in the answer").fill("why")
-    why.get_by_label("Ask only after").select_option("What is it about?")
+    control(why, "required").press("Space")
+    control(why, "name").fill("why")
+    why.locator("[data-condition=question]").select_option("What is it about?")
     why.get_by_label("refund").press("Space")
     order = add_question(tab, "What matters?", "ranking")
-    order.get_by_label("Options, one per line").fill("speed\nprice\ncare")
-    preview = tab.get_by_role("region", name="Preview")
+    type_options(order, "speed", "care", "price")
+    order.locator("[data-entry=text]").nth(2).press("Alt+ArrowUp")
+    expect(order.locator("[data-entry=text]").nth(1)).to_be_focused()
+    preview = tab.locator("#preview")
     expect(preview.get_by_label("Place 3")).to_be_visible()
     expect(preview.get_by_label("Which reason?")).to_be_hidden()
     preview.get_by_role("radio", name="refund").check()
@@ -92,69 +114,152 @@ def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue)
     check_accessibility(tab)
     tab.set_viewport_size({"width": 320, "height": 800})
     check_accessibility(tab)
+    check_width(tab)
     save(tab)
     expected = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
     expected["ask"]["properties"]["what_matters"] = expected["ask"]["properties"].pop("order")
     expected["ask"]["required"] = ["what_is_it_about", "why"]
     expected["when"] = {"why": {"what_is_it_about": ["refund"]}}
-    assert queue.policy.form == expected
+    assert queue.policy.form == {**expected, "keys": {"r": {"what_is_it_about": "refund"}}}
 
 
-def test_question_rows_and_json_edit_same_form(tab: Page, manager: str, queue: leaseq.Queue) -> None:
-    questions = FORM["ask"]["properties"]
-    late = {"title": "Is it late?", "type": "boolean"}
-    properties = {
-        "about": questions["about"],
-        "late": late,
-        "why": questions["why"],
-        "order": questions["order"],
-    }
-    ask = {**FORM["ask"], "properties": properties, "additionalProperties": False}
-    when = {"why": {"about": ["refund"], "late": [True]}}
-    form = {
-        **FORM,
-        "ask": ask,
-        "when": when,
-        "keys": {"d": {"about": "delivery"}},
-        "prefill": {"about": "guess.about"},
-    }
-    queue.configure(form=form)
+ABOUT, WHY, ORDER = "What is it about?", "Which reason?", "What matters?"
+
+
+def move_questions(tab: Page) -> None:
+    """Move the last question before the second one: by keys, by the grip's keys, by dragging."""
+    question_row(tab, 2).locator("summary").press("Alt+ArrowUp")
+    assert titles(tab) == [ABOUT, ORDER, WHY]
+    expect(question_row(tab, 1).locator("summary")).to_be_focused()
+    question_row(tab, 1).locator("> .grip").press("ArrowDown")
+    assert titles(tab) == [ABOUT, WHY, ORDER]
+    grip, target = question_row(tab, 2).locator("> .grip"), question_row(tab, 1)
+    grip.hover()
+    tab.mouse.down()
+    target.hover(position={"x": 10, "y": 2})
+    tab.mouse.up()
+    assert titles(tab) == [ABOUT, ORDER, WHY]
+
+
+def choose_template(tab: Page, answer: str) -> None:
+    tab.get_by_text("Start from a template").press("Enter")
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Yes or no").press("Enter")
+    expect(tab.get_by_role("button", name="Keep my form")).to_be_focused()
+    with tab.expect_navigation():
+        tab.get_by_role("button", name=answer).press("Enter")
+
+
+def test_questions_are_moved_duplicated_removed_and_replaced_only_if_confirmed(
+    tab: Page, manager: str, queue: leaseq.Queue
+) -> None:
+    queue.configure(form={**FORM, "keys": {"r": {"about": "refund"}}})
     open_settings(tab, manager, queue)
-    first_row = question_row(tab, 0)
-    first_row.locator("summary").press("Enter")
-    expect(first_row.get_by_label("Filled in from")).to_have_value("guess.about")
-    first_row.get_by_label("Key in the answer").fill("topic")
-    why = question_row(tab, 2)
+    move_questions(tab)
+    question_row(tab, 0).locator("summary").press("Enter")
+    question_row(tab, 0).locator("[data-duplicate]").press("Enter")
+    expect(control(question_row(tab, 1), "title")).to_be_focused()
+    assert titles(tab) == [ABOUT, ABOUT, ORDER, WHY]
+    expect(question_row(tab, 1).locator("[data-entry=key]").nth(1)).to_have_value("")
+    question_row(tab, 0).locator("[data-remove]").press("Enter")
+    assert titles(tab) == [ABOUT, ORDER, WHY]
+    expect(tab.locator("[data-undo]")).to_be_focused()
+    tab.keyboard.press("Enter")
+    assert titles(tab) == [ABOUT, ABOUT, ORDER, WHY]
+    expect(question_row(tab, 0).locator("[data-entry=key]").nth(1)).to_have_value("r")
+    question_row(tab, 3).locator("summary").press("Enter")
+    question_row(tab, 3).locator("[data-remove]").press("Enter")
+    control(question_row(tab, 1), "title").fill("Second")
+    choose_template(tab, "Keep my form")
+    assert titles(tab) == [ABOUT, "Second", ORDER]
+    save(tab)
+    form = queue.policy.form
+    names = ["about", "what_is_it_about", "order"]  # a name stays once its title was left
+    assert list(form["ask"]["properties"]) == names
+    assert (form["keys"], form["ask"]["required"]) == ({"r": {"about": "refund"}}, names[:2])
+    open_settings(tab, manager, queue)
+    choose_template(tab, "Replace")
+    assert titles(tab) == ["Is this message fine?"]
+
+
+WHY_SCHEMA = FORM["ask"]["properties"]["why"]
+PROPERTIES: dict[str, Any] = {
+    "about": {
+        "title": "About",
+        "description": "Help",
+        "oneOf": [{"const": "refund", "title": "Refund", "$comment": "x"}, {"const": 2, "title": "Two"}],
+    },
+    "late": {"title": "Is it late?", "type": "boolean"},
+    "why": WHY_SCHEMA,
+    "score": {"type": "integer", "minimum": 1, "maximum": 3, "$comment": "y"},
+    "by_hand": {"anyOf": [{"type": "string"}, {"type": "null"}], "minLength": 2},
+    "who": {"type": "object", "properties": {"right": {"type": "boolean"}}},
+    "tags": {"type": "array", "items": {"enum": [1, "1", None]}, "maxItems": 2},
+}
+HAND_WRITTEN: dict[str, Any] = {
+    "show": ["text", {"field": "guess", "kind": "table"}],
+    "ask": {**FORM["ask"], "properties": PROPERTIES, "required": ["why"], "additionalProperties": False},
+    "when": {"why": {"about": ["refund"], "late": [True]}},
+    "keys": {"d": {"about": "refund"}, "w": {"who.right": True}, "y": {"late": True}},
+    "prefill": {"about": "guess.about", "who.right": "guess.right"},
+}
+
+
+def written(tab: Page) -> Any:
+    return json.loads(tab.locator("#form").input_value())
+
+
+def test_rows_keep_what_they_do_not_show(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    queue.configure(form=HAND_WRITTEN)
+    open_settings(tab, manager, queue)
+    edited = json.loads(json.dumps(HAND_WRITTEN))
+    about, why = question_row(tab, 0), question_row(tab, 2)
+    about.locator("summary").press("Enter")
+    expect(about.locator(".column-picker select")).to_have_value("guess.about")
+    control(about, "name").fill("topic")
+    edited = json.loads(json.dumps(edited).replace('"about":', '"topic":'))
+    assert written(tab) == edited
+    about.locator("[data-entry=text]").nth(1).fill("Deux")
+    edited["ask"]["properties"]["topic"]["oneOf"][1]["title"] = "Deux"
+    assert written(tab) == edited
+    about.locator("[data-entry=value]").nth(0).fill("money")  # its condition and its key follow
+    edited["ask"]["properties"]["topic"]["oneOf"][0]["const"] = "money"
+    edited["when"]["why"]["topic"] = ["money"]
+    edited["keys"]["d"] = {"topic": "money"}
+    assert written(tab) == edited
     why.locator("summary").press("Enter")
     expect(why.locator(".condition")).to_have_count(2)
     second_condition = why.locator(".condition").nth(1)
-    expect(second_condition.get_by_label("and after")).to_have_value("late")
     expect(second_condition.get_by_label("Yes")).to_be_checked()
-    second_condition.get_by_label("and after").select_option("(always ask)")
+    second_condition.locator("select").select_option("(always)")
     expect(why.locator(".condition")).to_have_count(1)
     why.get_by_role("button", name="Add a condition").press("Enter")
-    expect(second_condition.get_by_label("and after")).to_be_focused()
-    second_condition.get_by_label("and after").select_option("Is it late?")
+    expect(second_condition.locator("select")).to_be_focused()
+    second_condition.locator("select").select_option("Is it late?")
     second_condition.get_by_label("No").press("Space")
+    edited["when"]["why"]["late"] = [False]
+    assert written(tab) == edited
+    tab.set_viewport_size({"width": 1280, "height": 2400})  # no row is behind the bar with the buttons
     check_accessibility(tab)
-    question_row(tab, 3).get_by_role("button", name="Move up").press("Enter")
-    expect(question_row(tab, 2).get_by_label("Question", exact=True)).to_have_value("What matters?")
     tab.get_by_role("tab", name="Questions").press("ArrowRight")
-    edited_form = json.loads(tab.get_by_label("Form", exact=True).input_value())
-    assert list(edited_form["ask"]["properties"]) == ["topic", "late", "order", "why"]
-    assert edited_form["ask"]["additionalProperties"] is False
-    assert (edited_form["keys"], edited_form["prefill"]) == (
-        {"d": {"topic": "delivery"}},
-        {"topic": "guess.about"},
-    )
-    assert edited_form["when"] == {"why": {"topic": ["refund"], "late": [False]}}
-    edited_form["ask"]["properties"]["why"]["title"] = "Because?"
-    tab.get_by_label("Form", exact=True).fill(json.dumps(edited_form))
+    edited["ask"]["properties"]["why"]["title"] = "Because?"
+    tab.locator("#form").fill(json.dumps(edited))
     tab.get_by_role("tab", name="JSON").press("ArrowLeft")
-    expect(question_row(tab, 3).get_by_label("Question", exact=True)).to_have_value("Because?")
-    question_row(tab, 2).get_by_role("button", name="Remove").press("Enter")
+    expect(control(question_row(tab, 2), "title")).to_have_value("Because?")
     save(tab)
-    assert list(queue.policy.form["ask"]["properties"]) == ["topic", "late", "why"]
+    assert queue.policy.form == edited
+
+
+def test_scale_gets_keys(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    queue.configure(form=HAND_WRITTEN)
+    open_settings(tab, manager, queue)
+    score = question_row(tab, 3)
+    score.locator("summary").press("Enter")
+    control(score, "keys").fill("a c")
+    control(score, "maximum").fill("4")
+    form = written(tab)
+    assert form["keys"] == {**HAND_WRITTEN["keys"], "a": {"score": 1}, "c": {"score": 3}}
+    assert form["ask"]["properties"]["score"] == {**PROPERTIES["score"], "maximum": 4}
 
 
 def test_invalid_json_cannot_be_edited_as_questions(tab: Page, manager: str, queue: leaseq.Queue) -> None:

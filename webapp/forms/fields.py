@@ -29,9 +29,9 @@ SHOWN_KINDS = {
 """Labels by the kind in ``show``: the kinds of `leaseq.form.KINDS`."""
 
 QUESTION_KINDS = {
-    "choice": _("One of several options"),
-    "choices": _("Any of several options"),
-    "ranking": _("Options in an order"),
+    "choice": _("One choice"),
+    "choices": _("Several choices"),
+    "ranking": _("Ranking"),
     "boolean": _("Yes or no"),
     "text": _("Short text"),
     "long-text": _("Long text"),
@@ -43,7 +43,7 @@ QUESTION_KINDS = {
     "date-time": _("Date and time"),
     "other": _("Other, by JSON"),
 }
-"""Labels by the kinds in static/manage/form-model.js."""
+"""Labels by the kinds in static/manage/builder/kinds.js."""
 
 Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
 

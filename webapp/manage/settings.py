@@ -32,7 +32,13 @@ from leaseq.policy_fields import (
 from leaseq.webapp.context import existing_queue, wants_fragment
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
-from leaseq.webapp.forms.templates import field_names, form_template, form_templates, guess_form
+from leaseq.webapp.forms.templates import (
+    FormTemplate,
+    field_names,
+    form_template,
+    form_templates,
+    guess_form,
+)
 from leaseq.webapp.i18n import (
     UNITS,
     join_span,
@@ -382,44 +388,37 @@ def preview_settings(q: str) -> str:
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def apply_template(q: str) -> str:
-    """Fill in a template or a guessed form. Nothing is saved, and all other input stays."""
+    """Fill in a template or a guessed form, once the person has said that it may replace the form that is
+    there. Nothing is saved, and all other input stays."""
     queue, group = existing_queue(q), GROUPS["work"]
     inputs, texts = _input_texts(group), group.texts_of(queue.policy)
-    if request.form.get("from") == "items":
-        return _page(
-            queue,
-            group,
-            {**texts, **inputs, **_guess_texts(queue)},
-            {**texts, **_texts_before()},
-            template_title=_("From the items"),
-        )
-    template = form_template(request.form.get("from", ""))
-    if template is None:
-        raise Invalid(
-            "from",
-            "one_of",
-            choices=["items", *(template.name for template in form_templates())],
-            value=request.form.get("from", ""),
-        )
-    template_texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
-    if not inputs.get("instructions", "").strip():
-        template_texts["instructions"] = template.instructions
-    return _page(
-        queue,
-        group,
-        {**texts, **inputs, **template_texts},
-        {**texts, **_texts_before()},
-        template_title=template.title,
-    )
+    values, before = {**texts, **inputs}, {**texts, **_texts_before()}
+    name = request.form.get("replace") or request.form.get("from", "")
+    template = form_template(name)
+    if template is None and name != "items":
+        choices = ["items", *(template.name for template in form_templates())]
+        raise Invalid("from", "one_of", choices=choices, value=name)
+    title = template.title if template else _("From the items")
+    if values["form"].strip() and "replace" not in request.form:
+        return _page(queue, group, values, before, asked_template=(name, title))
+    template_texts = _template_texts(template, values) if template else _guess_texts(queue, values["form"])
+    return _page(queue, group, {**values, **template_texts}, before, template_title=title)
 
 
-def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
-    """The form guessed from the payloads, with the existing form's questions."""
+def _template_texts(template: FormTemplate, values: Texts) -> dict[str, str]:
+    """The template's form and example; its instructions only if there are none."""
+    texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
+    has_instructions = values["instructions"].strip()
+    return texts if has_instructions else {**texts, "instructions": template.instructions}
+
+
+def _guess_texts(queue: leaseq.Queue, typed_form: str) -> dict[str, str]:
+    """The form guessed from the payloads, with the questions of the form that is there."""
     payloads = payloads_of(queue)
     new_form = guess_form(payloads)
     if new_form is None:
         raise Invalid("from", "page", what="no_fields")
-    old_form = queue.policy.form
+    old_form = check_text(typed_form).form
     old_parts = (
         {name: part for name, part in old_form.items() if name != "show"}
         if isinstance(old_form, dict)
@@ -463,6 +462,7 @@ def _page(
     errors: Texts | None = None,
     conflicts: Mapping[str, tuple[str, str | None]] | None = None,  # by name: their value, and this person's
     template_title: str = "",
+    asked_template: tuple[str, str] | None = None,  # its name and title: the page asks whether to use it
 ) -> str:
     values: dict[str, Any] = {
         "group": group,
@@ -473,6 +473,7 @@ def _page(
         "errors": errors or {},
         "conflicts": conflicts or {},
         "template_title": template_title,
+        "asked_template": asked_template,
         "is_unsaved": any(form_values.get(name) != text for name, text in before.items()),
     }
     match group.id:

@@ -71,6 +71,23 @@ def test_form_template_keeps_typed_instructions(manager_browser: Browser, form_q
     assert manager_browser.post(f"{base(form_queue)}/start", {**fields, "from": "no such"}).status_code == 400
 
 
+def test_form_template_replaces_a_form_only_if_confirmed(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    form_queue.enqueue({"text": "Hello", "colour": "red"})
+    typed = json.dumps({"ask": {"type": "object", "properties": {"mine": {"type": "boolean"}}}})
+    fields = {**settings_fields(manager_browser, form_queue), "form": typed}
+    for name in ("tag", "items"):
+        page = manager_browser.post(f"{base(form_queue)}/start", {**fields, "from": name}).text
+        assert form_fields(page, "settings")["form"] == typed
+        assert f'name="replace" value="{name}"' in page
+        page = manager_browser.post(f"{base(form_queue)}/start", {**fields, "replace": name}).text
+        form = json.loads(form_fields(page, "settings")["form"])
+        assert form["show"]
+        assert list(form["ask"]["properties"]) == (["mine"] if name == "items" else ["tags"])
+    assert form_queue.policy.form != form
+
+
 def test_each_choice_in_form_templates_has_title(app: Any) -> None:
     with app.test_request_context():
         choices = [choice for one in form_templates() for choice in _choices(one.form)]

@@ -1,5 +1,5 @@
 // Updates the preview of the form while the manager types.
-import { showJson } from "./form-builder.js";
+import { showJson } from "./builder/builder.js";
 import { showConditionalFields } from "../shared/conditions.js";
 import { parseFragment } from "../shared/page.js";
 

@@ -1,0 +1,188 @@
+// The kinds of questions, in the order in which a schema is recognised. Each has
+// `parts`: the parts of its row, by their names in form_builder.html (data-part), which may depend on their values;
+// `fits`: whether a schema is of this kind;
+// `read`: the values of its parts; `write`: the members of the schema that they make;
+// `owned`: the members that the parts stand for: all others of a schema are kept;
+// `answers`: the values to which keys can be bound, and on which other questions can depend (unless `decides` is false).
+import { formatNumber, readNumbers } from "../../shared/numbers.js";
+
+const SHORT_LENGTH = 120; // characters of a single-line text
+const MAX_STEPS = 11; // values of a range that is shown as buttons
+
+const OPTIONS = {
+  parts: ["options"],
+  answers: ({ options }) => options.filter(({ origin }) => origin).map(({ origin }) => origin.value),
+};
+
+const RANGE = {
+  parts: ["range"],
+  owned: ["type", "minimum", "maximum"],
+  read: ({ minimum, maximum }) => ({ minimum: formatLimit(minimum), maximum: formatLimit(maximum) }),
+  answers: () => [],
+};
+
+export const QUESTION_KINDS = {
+  choice: {
+    ...OPTIONS,
+    owned: ["type", "enum", "oneOf"],
+    fits: (schema) => listOptions(schema) !== null,
+    read: (schema) => ({ options: readOptions(schema) }),
+    write: ({ options }) => {
+      const members = writeOptions(options);
+      return members.enum?.every((value) => typeof value === "string") ? { type: "string", ...members } : members;
+    },
+  },
+  boolean: {
+    parts: ["keys"],
+    owned: ["type"],
+    fits: (schema) => schema.type === "boolean",
+    read: () => ({}),
+    write: () => ({ type: "boolean" }),
+    answers: () => [true, false],
+  },
+  integer: {
+    ...RANGE,
+    parts: (values) => (listSteps(writeRange(values)).length ? ["range", "keys"] : ["range"]),
+    fits: (schema) => schema.type === "integer",
+    write: (values) => ({ type: "integer", ...writeRange(values) }),
+    answers: (values) => listSteps(writeRange(values)),
+  },
+  number: {
+    ...RANGE,
+    fits: (schema) => schema.type === "number",
+    write: (values) => ({ type: "number", ...writeRange(values) }),
+  },
+  ranking: {
+    ...OPTIONS,
+    decides: false,
+    owned: ["type", "uniqueItems", "minItems", "maxItems", "items"],
+    fits: (schema) => {
+      const count = schema.type === "array" && listOptions(schema.items)?.length;
+      return count > 0 && schema.uniqueItems === true && schema.minItems === count && schema.maxItems === count;
+    },
+    read: (schema) => ({ options: readOptions(schema.items) }),
+    write: ({ options }) => {
+      const items = writeOptions(options);
+      const { length } = items.enum ?? items.oneOf;
+      return { type: "array", uniqueItems: true, minItems: length, maxItems: length, items };
+    },
+  },
+  choices: {
+    ...OPTIONS,
+    owned: ["type", "uniqueItems", "items"],
+    fits: (schema) => schema.type === "array" && listOptions(schema.items) !== null,
+    read: (schema) => ({ options: readOptions(schema.items) }),
+    write: ({ options }) => ({ type: "array", uniqueItems: true, items: writeOptions(options) }),
+  },
+  lines: typedKind(
+    (schema) => schema.type === "array" && schema.items?.type === "string",
+    { type: "array", items: { type: "string" } },
+  ),
+  date: typedKind((schema) => isText(schema, "date"), { type: "string", format: "date" }),
+  time: typedKind((schema) => isText(schema, "time"), { type: "string", format: "time" }),
+  "date-time": typedKind((schema) => isText(schema, "date-time"), { type: "string", format: "date-time" }),
+  text: typedKind(
+    (schema) => isText(schema) && Boolean(schema.maxLength <= SHORT_LENGTH || schema.format),
+    { type: "string", maxLength: SHORT_LENGTH },
+  ),
+  "long-text": typedKind((schema) => isText(schema), { type: "string" }),
+  other: { parts: ["other"], owned: [], fits: () => true, read: () => ({}), write: () => ({}), answers: () => [] },
+};
+
+// A kind without parts of its own. A schema that is of this kind already keeps its members.
+function typedKind(fits, schema) {
+  const write = (values) => (fits(values.schema) ? {} : schema);
+  return { parts: [], owned: [], fits, read: () => ({}), write, answers: () => [] };
+}
+
+const isText = (schema, format) =>
+  schema.type === "string" && !schema.$ref && (format === undefined || schema.format === format);
+
+export const kindOf = (schema) => Object.keys(QUESTION_KINDS).find((kind) => QUESTION_KINDS[kind].fits(schema));
+
+export function partsOf(kind, values) {
+  const { parts } = QUESTION_KINDS[kind];
+  return typeof parts === "function" ? parts(values) : parts;
+}
+
+// The schema of a question: its kind, and the members that the builder does not show.
+export function writeSchema({ schema, kind, title, help, ...values }) {
+  const isSameKind = kind === kindOf(schema);
+  const kept = Object.entries(isSameKind ? schema : {}).filter(([name]) => !QUESTION_KINDS[kind].owned.includes(name));
+  const { title: _title, description: _description, ...others } = Object.fromEntries(kept);
+  return {
+    ...(title ? { title } : {}),
+    ...(help ? { description: help } : {}),
+    ...others,
+    ...QUESTION_KINDS[kind].write({ ...values, schema: isSameKind ? schema : {} }),
+  };
+}
+
+// Options. `origin` is the option of the schema: its value, its label, and further members.
+
+function listOptions(schema) {
+  if (Array.isArray(schema?.enum)) return schema.enum.map((value) => ({ value, label: "", others: {} }));
+  const isTitled = schema?.oneOf?.length && schema.oneOf.every((option) => option && "const" in option);
+  if (!isTitled) return null;
+  return schema.oneOf.map(({ const: value, title, ...others }) => ({ value, label: title ?? "", others }));
+}
+
+const readOptions = (schema) =>
+  listOptions(schema).map((origin) => ({
+    text: origin.label ? toText(origin.label) : toText(origin.value),
+    value: origin.label ? toText(origin.value) : "",
+    key: "",
+    origin,
+  }));
+
+const isFilled = ({ text, value }) => Boolean(text.trim() || value.trim());
+
+// Sets the origin of each option to what is written, so that the value of an unchanged text keeps its type.
+function writeOptions(options) {
+  const filled = options.filter(isFilled);
+  const isNumeric = filled.every(({ origin, text, value }) => isNumberText(value || text) && typeof (origin?.value ?? 0) === "number");
+  for (const option of filled) {
+    const { text, value, origin } = option;
+    const label = origin?.label && toText(origin.label) === text ? origin.label : text.trim();
+    const valueText = value.trim() || label;
+    const isKept = origin && toText(origin.value) === (value || text);
+    const isNumber = isNumeric && filled.some((other) => typeof other.origin?.value === "number");
+    const written = isKept ? origin.value : isNumber ? Number(valueText) : valueText;
+    option.origin = { value: written, label: value.trim() ? label : "", others: origin?.others ?? {} };
+    if (option.origin.label === toText(written)) option.origin.label = "";
+  }
+  const origins = filled.map(({ origin }) => origin);
+  if (origins.every(({ label, others }) => !label && !Object.keys(others).length)) {
+    return { enum: origins.map(({ value }) => value) };
+  }
+  return { oneOf: origins.map(({ value, label, others }) => ({ const: value, title: label || toText(value), ...others })) };
+}
+
+const isNumberText = (text) => text.trim() !== "" && Number.isFinite(Number(text));
+
+// A text that an input would change, or that looks like a quoted one, is shown as JSON, as are other values.
+export function toText(value) {
+  if (typeof value !== "string") return JSON.stringify(value);
+  const isPlain = value !== "" && value === value.trim() && !/^"|[\p{Cc}\u2028\u2029]/u.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+// Ranges. A limit that can't be read stays as it was typed, so that the form is refused and says why.
+
+const formatLimit = (limit) => (typeof limit === "number" ? formatNumber(limit) : limit ?? "");
+
+function readLimit(text) {
+  const numbers = readNumbers(text);
+  return numbers.length === 1 ? numbers[0] : text;
+}
+
+const writeRange = ({ minimum, maximum }) => ({
+  ...(minimum === "" ? {} : { minimum: readLimit(minimum) }),
+  ...(maximum === "" ? {} : { maximum: readLimit(maximum) }),
+});
+
+function listSteps({ minimum, maximum }) {
+  const count = maximum - minimum + 1;
+  const isScale = Number.isInteger(minimum) && Number.isInteger(maximum) && count > 1 && count <= MAX_STEPS;
+  return isScale ? Array.from({ length: count }, (_, step) => minimum + step) : [];
+}
