@@ -27,7 +27,7 @@ NAMES: Final = {
     "name": N_("Name"),
     "order": N_("Order"),
     "password": N_("Password"),
-    "payload": N_("Payload"),
+    "payload": N_("Content"),
     "person": N_("Person"),
     "priority": N_("Priority"),
     "queue": N_("Queue"),
@@ -41,6 +41,7 @@ NAMES: Final = {
     "text": N_("Text"),
     "to": N_("Up to"),
     "token_name": N_("What is it for?"),
+    "until": N_("Until"),
     "work": N_("Who may work"),
 }
 """Names of fields, except those of the policy, which has its own labels."""

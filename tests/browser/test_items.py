@@ -154,7 +154,7 @@ def test_item_page_links_neighbours_and_accepts_late_answer(
     check_both_schemes(tab)
     tab.get_by_text("As JSON").click()
     check_accessibility(tab)
-    accept_summary = tab.locator("summary", has_text="Accept this answer …")
+    accept_summary = tab.locator("summary", has_text="Accept the late answer from ann")
     accept_summary.press("Enter")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Escape")
@@ -164,6 +164,76 @@ def test_item_page_links_neighbours_and_accepts_late_answer(
     tab.get_by_role("button", name="Yes, accept it").press("Enter")
     expect(tab.get_by_text(f"{manager} accepted a late answer")).to_be_visible()
     assert [answer.person for answer in queue.get("m1").answers] == ["ann"]
+
+
+def expect_item_page(tab: Page, title: str) -> None:
+    expect(tab.get_by_role("heading", level=1)).to_have_text(title)
+    expect(tab.get_by_role("button", name="Keys")).to_be_visible()  # its script has begun
+
+
+@pytest.fixture
+def undone_answers(queue: leaseq.Queue) -> leaseq.Queue:
+    """Three finished items; ann undid her first answer to the second."""
+    ask = {"type": "object", "properties": {"about": {"enum": ["delivery", "refund"]}}, "required": ["about"]}
+    queue.configure(title="Triage", form={"show": ["text"], "ask": ask})
+    for n in (1, 2, 3):
+        queue.enqueue({"text": f"message {n}"}, id=f"m{n}")
+        lease = not_none(queue.reserve("ann"))
+        queue.finish(lease, {"about": "delivery"})
+        if n == 2:
+            queue.finish(queue.undo_finish(lease), {"about": "refund"})
+    return queue
+
+
+def test_answers_are_reviewed_by_keys_alone(tab: Page, manager: str, undone_answers: leaseq.Queue) -> None:
+    sign_in(tab, manager)
+    tab.goto(f"/manage/{undone_answers.name}/items?state=finished&order=oldest")
+    tab.get_by_role("link", name="message 1").press("Enter")
+    expect_item_page(tab, "message 1")
+    for key, title in (("j", "message 2"), ("k", "message 1"), ("j", "message 2")):
+        tab.keyboard.press(key)
+        expect_item_page(tab, title)
+    expect(tab.locator(".timeline")).to_contain_text("ann undid that, and has it again")
+    tab.keyboard.press("c")
+    expect(tab.get_by_role("radio", name="refund")).to_be_checked()
+    for key in ("Tab", "ArrowUp", "Control+Enter"):
+        tab.keyboard.press(key)
+    expect(tab.get_by_text(f"{manager} corrected the answer")).to_be_visible()
+    assert undone_answers.get("m2").answers[0].result == {"about": "delivery"}
+    expect_item_page(tab, "message 2")
+    tab.keyboard.press("j")
+    expect_item_page(tab, "message 3")
+    tab.keyboard.press("r")
+    tab.keyboard.type("Rather refund?")  # r, j and others only type here
+    check_both_schemes(tab)
+    tab.keyboard.press("Escape")
+    expect(tab.get_by_label("What should be done differently?")).to_be_hidden()
+    tab.keyboard.press("r")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text(f"{manager} reopened it")).to_be_visible()
+    item = undone_answers.get("m3")
+    assert (item.state, item.history[-1].reason) == ("inbound", "Rather refund?")
+    expect_item_page(tab, "message 3")
+    tab.keyboard.press("k")  # the corrected answer is the newest of the list
+    expect_item_page(tab, "message 1")
+
+
+def test_keys_of_item_page_are_listed_and_turned_off(
+    tab: Page, manager: str, undone_answers: leaseq.Queue
+) -> None:
+    sign_in(tab, manager)
+    tab.goto(f"/manage/{undone_answers.name}/items/m2")
+    expect_item_page(tab, "message 2")
+    tab.keyboard.press("?")
+    panel = tab.get_by_role("dialog", name="Keys")
+    rows = panel.locator(".generated").all_text_contents()
+    assert rows == ["KPrevious", "JNext", "CCorrect", "RReopen"]
+    check_accessibility(tab)
+    tab.get_by_role("checkbox", name="Use single keys").press("Space")
+    tab.keyboard.press("Escape")
+    expect(tab.locator("a[rel=next] kbd")).to_be_hidden()
+    tab.keyboard.press("j")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("message 2")
 
 
 def test_answers_are_exported_with_chosen_filters(tab: Page, manager: str, queue: leaseq.Queue) -> None:
@@ -210,22 +280,22 @@ def test_waiting_item_is_changed_and_refused_input_is_kept(
     queue.enqueue({"text": "a < b"}, id="r-1", priority=200)
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue.name}/items/r-1")
-    summary = tab.locator("summary", has_text="Change …")
+    summary = tab.locator(".acts summary", has_text="Change")
     summary.focus()
     tab.keyboard.press("Enter")
     tab.get_by_label("Priority").fill("10")
     tab.get_by_label("Due date").fill("2027-05-01T12:00")
-    payload = tab.get_by_label("Payload, as JSON")
+    payload = tab.get_by_label("Content, as JSON")
     payload.fill('{"text": ')
     tab.get_by_role("button", name="Save changes").click()
-    expect(tab.get_by_role("alert")).to_contain_text("Not changed: Payload")
+    expect(tab.get_by_role("alert")).to_contain_text("Not changed: Content")
     expect(tab.get_by_label("Priority")).to_have_value("10")
     expect(payload).to_have_value('{"text": ')
     expect(payload).to_have_attribute("aria-invalid", "true")
     check_both_schemes(tab)
     payload.fill('{"text": "new"}')
     tab.get_by_role("button", name="Save changes").click()
-    expect(tab.get_by_text("Changed: priority, due date, payload.")).to_be_visible()
+    expect(tab.get_by_text("Changed: priority, due date, content.")).to_be_visible()
     item = queue.get("r-1")
     assert (item.priority, item.payload) == (10, {"text": "new"})
     assert item.due == datetime(2027, 5, 1, 12, tzinfo=UTC)
@@ -255,7 +325,7 @@ def test_item_is_assigned_released_revived_and_removed(
     tab.get_by_role("button", name="Hand out again").press("Enter")
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
     expect(tab.get_by_text(f"{manager} handed it out again")).to_be_visible()
-    tab.locator("main summary", has_text="Remove").press("Enter")
+    tab.locator("main .menu > summary").press("Enter")
     tab.get_by_role("button", name="Remove permanently").press("Enter")
     expect(tab.get_by_text("The item l2 is removed.")).to_be_visible()
     assert letters.stats().inbound == 2

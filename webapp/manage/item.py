@@ -1,181 +1,38 @@
-"""The page of an item: its history, its answers, its thread."""
+"""The page of an item: its answers, what a manager can do with it, its content, thread and history."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import pairwise
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
-from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Answer, Event, Grant, Invalid, Json
+from leaseq import Answer, Invalid, Json
 from leaseq.webapp.context import existing_queue, state
-from leaseq.webapp.forms.fields import titles_of
+from leaseq.webapp.forms.choices import json_text
+from leaseq.webapp.forms.fields import Field, fields_of, titles_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item_forms import ChangeForm, names_of
 from leaseq.webapp.manage.item_forms import changed_form as form_of
 from leaseq.webapp.manage.item_forms import read_change as read_form
+from leaseq.webapp.manage.item_history import nth_try, timeline_of
 from leaseq.webapp.manage.items import SCAN_LIMIT
 from leaseq.webapp.manage.reports import adoption_effect
 from leaseq.webapp.refusals import in_words, reason_of
-from leaseq.webapp.rendering.filters import span
+from leaseq.webapp.rendering.filters import unused_answers
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.search.criteria import Search, list_names, search_of
+from leaseq.webapp.search.criteria import ANY, Search, list_names, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
+from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.site_time import read_moment
 from leaseq.webapp.store.threads import new_message_id
 from leaseq.webapp.work.endings import read_token
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineEvent:
-    """An event of an item's timeline."""
-
-    at: datetime
-    what: str
-    comment: str | None = None  # written by the person
-    seconds: float | None = None  # seconds since the grant
-    notes: tuple[str, ...] = ()
-    token: int | None = None  # of the lease that the event ended
-    state: str = ""  # the resulting state, which sets the colour
-    icon: str = "pencil"  # in static/shared/icons.svg
-    gap: float | None = None  # seconds since the previous event
-
-
-_STATES_AND_ICONS: dict[str, tuple[str, str]] = {
-    "expired": ("inbound", "clock"),
-    "abandoned": ("inbound", "return"),
-    "failed": ("scheduled", "alert"),
-    "released": ("inbound", "return"),
-    "finished": ("finished", "check"),
-    "undone": ("reserved", "return"),
-    "reopened": ("inbound", "return"),
-    "corrected": ("finished", "pencil"),
-    "late": ("overdue", "clock"),
-    "revived": ("inbound", "return"),
-    "adopted": ("finished", "check"),
-    "restored": ("inbound", "return"),
-    "died": ("dead", "alert"),
-    "due": ("inbound", "clock"),
-    "assigned": ("inbound", "person"),
-    "unassigned": ("inbound", "person"),
-}
-"""The resulting state and the icon, by how a lease ended or by a journal event's kind."""
-
-
-def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEvent]:
-    """The timeline, oldest first."""
-    releases = {event.token: event.person for event in history.events if event.what == "released"}
-    events = [TimelineEvent(item.enqueued_at, _("Added to the queue"), state="inbound", icon="plus")]
-    for grant in item.history:
-        events += _lease(grant, releases.get(grant.token))
-    events += _from_journal(history)
-    replaced_tokens = {grant.token for grant in item.history if grant.how in ("reopened", "corrected")}
-    events += [
-        TimelineEvent(
-            late.finished_at,
-            _("%(person)s finished it", person=late.person)
-            if late.token in replaced_tokens
-            else _("A late answer from %(person)s is kept", person=late.person),
-            token=late.token,
-            state="finished",
-            icon="check",
-        )
-        for late in item.late_answers
-        if not any(event.what == "late" and event.token == late.token for event in history.events)
-    ]
-    events.sort(key=lambda event: event.at)
-    gaps = [None, *((later.at - earlier.at).total_seconds() for earlier, later in pairwise(events))]
-    return [replace(event, gap=gap) for event, gap in zip(events, gaps, strict=True)]
-
-
-def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
-    notes = [_("attempt %(n)s", n=grant.attempt), _("token %(n)s", n=grant.token)]
-    if grant.renewals:
-        notes.append(ngettext("renewed once", "renewed %(num)s times", grant.renewals))
-    yield TimelineEvent(
-        grant.reserved_at,
-        _("%(person)s got it", person=grant.person),
-        notes=tuple(notes),
-        state="reserved",
-        icon="person",
-    )
-    if grant.ended_at:
-        seconds = (grant.ended_at - grant.reserved_at).total_seconds()
-        state, icon = _STATES_AND_ICONS[grant.how]
-        text = _ending_text(grant, released_by)
-        yield TimelineEvent(grant.ended_at, text, grant.reason, seconds, (), grant.token, state, icon)
-
-
-def _ending_text(grant: Grant, released_by: str | None) -> str:
-    person = grant.person
-    by = released_by or _("a program")
-    words: dict[str, str] = {
-        "expired": _("The time of %(person)s ran out", person=person),
-        "abandoned": _("%(person)s gave it back", person=person),
-        "failed": _("%(person)s reported a problem", person=person),
-        "released": _("%(by)s released it from %(person)s", by=by, person=person),
-        "finished": _("%(person)s finished it", person=person),
-        "undone": {
-            "abandoned": _("%(person)s gave it back, and undid that", person=person),
-            "failed": _("%(person)s reported a problem, and undid that", person=person),
-        }.get(grant.undone or "", _("%(person)s finished it, and undid that", person=person)),
-        "reopened": _("The answer from %(person)s was set aside", person=person),
-        "corrected": _("The answer from %(person)s was corrected", person=person),
-    }
-    return words[grant.how]
-
-
-def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
-    """The events that are only in the journal."""
-    for event in history.events:
-        text = _event_text(event)
-        if text:
-            state, icon = _STATES_AND_ICONS.get(event.what, ("", "pencil"))
-            yield TimelineEvent(event.at, text, state=state, icon=icon)
-
-
-def _event_text(event: Event) -> str | None:
-    by = event.person or _("a program")
-    words: dict[str, str] = {
-        "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
-        "unassigned": _("%(by)s let anybody have it, not only %(whom)s", by=by, whom=event.detail),
-        "changed": _("%(by)s changed it: %(what)s", by=by, what=_changes_text(event)),
-        "closed": _("It needs no further answer: what was left of it is closed"),
-        "late": _("A late answer from %(person)s was kept", person=by),
-        "revived": _("%(by)s handed it out again", by=by),
-        "reopened": _("%(by)s reopened it", by=by),
-        "corrected": _("%(by)s corrected the answer", by=by),
-        "adopted": _("%(by)s accepted a late answer", by=by),
-        "restored": _("It was restored after the server had lost it"),
-        "died": _("It failed permanently"),
-        "due": _("Its time came, and it is waiting"),
-    }
-    return words.get(event.what)
-
-
-def _changes_text(event: Event) -> str:
-    """The fields of a `changed` event, with their new values."""
-    values: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
-    none = _("none")
-    words: dict[str, str] = {
-        "priority": _("priority %(n)s", n=values.get("priority")),
-        "due": _("due date %(when)s", when=values.get("due") or none),
-        "requires": _("skills %(skills)s", skills=", ".join(values.get("requires") or ()) or none),
-        "payload": _("payload"),
-        "delay": _("available after %(span)s", span=span(values.get("delay") or 0))
-        if values.get("delay")
-        else _("available at once"),
-        "answers": _("answers needed: %(n)s", n=values.get("answers")),
-    }
-    return ", ".join(words[name] for name in words if name in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,16 +41,21 @@ class Row:
 
     name: str
     title: str  # from the form, else the name
-    values: tuple[Json, ...]  # by answer
+    values: tuple[Json, ...]  # by answer, with the labels of choices
     present: tuple[bool, ...]  # whether each answer has the field
     differs: bool
 
 
-def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list[Row]:
+def side_by_side(
+    answers: tuple[Answer, ...], fields: Sequence[Field], titles: Mapping[str, str]
+) -> list[Row]:
     """The fields of the answers, with differences marked."""
     results = [
         answer.result if isinstance(answer.result, dict) else {"": answer.result} for answer in answers
     ]
+    labels = {
+        field.name: {json_text(choice.value): choice.label for choice in field.choices} for field in fields
+    }
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):
         presence = tuple(name in result for result in results)
@@ -201,8 +63,21 @@ def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list
         is_same = all(presence) and all(
             type(value) is type(values[0]) and value == values[0] for value in values
         )
-        rows.append(Row(name, titles.get(name, name), values, presence, differs=not is_same))
+        shown_values = tuple(_with_labels(value, name, labels) for value in values)
+        rows.append(Row(name, titles.get(name, name), shown_values, presence, differs=not is_same))
     return rows
+
+
+def _with_labels(value: Json, name: str, labels: Mapping[str, Mapping[str, str]]) -> Json:
+    """The value of a field, with the form's labels in place of chosen values."""
+    if isinstance(value, dict):
+        return {key: _with_labels(inner, f"{name}.{key}", labels) for key, inner in value.items()}
+    by_value = labels.get(name)
+    if not by_value:
+        return value
+    if isinstance(value, list):
+        return [by_value.get(json_text(element), element) for element in value]
+    return by_value.get(json_text(value), value)
 
 
 @bp.get("/manage/<q>/items/<item:id>")
@@ -220,7 +95,7 @@ def show_item(
     change: ChangeForm | None = None,
 ) -> str:
     work_item, policy = queue.get(id), queue.policy
-    search = search_of(request.args, queue.policy.form) if "state" in request.args else None
+    search = _search(queue, work_item)
     is_waiting = work_item.state in ("inbound", "scheduled") or (
         work_item.state == "reserved" and work_item.answers_needed > 1
     )
@@ -239,24 +114,30 @@ def show_item(
         people=[account.name for account in queues.people_of(queue.name) if not account.disabled]
         if is_waiting or work_item.answers
         else (),
-        replaced_tokens={
-            grant.token for grant in work_item.history if grant.how in ("reopened", "corrected")
-        },
+        unused_tokens=[answer.token for answer in unused_answers(work_item)],
         is_waiting=is_waiting,
         change_form_values=change or (form_of(work_item) if can_change else None),
+        priorities=_priorities(policy.bands),
         answers=answers,
-        rows=side_by_side(answers, titles),
+        rows=side_by_side(answers, fields_of(policy.form), titles),
         titles=titles,
         adoption_effect=adoption_effect(work_item),
         timeline=timeline_of(work_item, history),
+        latest_try=nth_try(work_item.attempts),
         is_history_complete=history.whole,
-        list_name=search and list_names()[search.state],
-        back=url_for("manage.items", q=queue.name, **search.args()) if search else None,
+        list_name=list_names()[search.state],
+        back=url_for("manage.items", q=queue.name, **search.args()),
         search_args=search_args(),
-        neighbours=_neighbours(queue, search),
+        neighbours=_neighbours(queue, search, work_item),
         error=error,
         thread_error=thread_error,
     )
+
+
+def _search(queue: leaseq.Queue, item: leaseq.Item) -> Search:
+    """The search that the page was opened from, else the list of the item's state."""
+    arguments = request.args if "state" in request.args else {"state": item.state}
+    return search_of(arguments, queue.policy.form)
 
 
 def search_args() -> dict[str, Any]:
@@ -266,16 +147,29 @@ def search_args() -> dict[str, Any]:
     return {**search_of(request.args).args(), "at": request.args.get("at")}
 
 
-def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
+def _neighbours(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> dict[str, str | None]:
     """The URLs of the previous and next items in the search."""
-    at = request.args.get("at")
-    if search is None or not at:
+    at = request.args.get("at") or (search.cursor_of(item) if search.state in (ANY, item.state) else None)
+    if not at:
         return {}
     links: dict[str, str | None] = {}
     for direction, backwards in (("previous", True), ("next", False)):
         page = search.page(queue, limit=1, look=SCAN_LIMIT, after=at, reverse=backwards)
         links[direction] = address(queue, search, page.items[0]) if page.items else None
     return links
+
+
+_DEFAULT_PRIORITY = 100  # of an item that is added without one
+
+
+def _priorities(bands: tuple[int, int]) -> list[tuple[str, int]]:
+    """A priority of each group of waiting items, with where it puts an item."""
+    high, normal = bands
+    return [
+        (_("Ahead of the others"), high),
+        (_("In turn"), _DEFAULT_PRIORITY if high < _DEFAULT_PRIORITY <= normal else normal),
+        (_("After the others"), normal + 1),
+    ]
 
 
 def address(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
@@ -329,6 +223,30 @@ def change(q: str, id: str) -> Response | str | tuple[str, int]:
     elif not changes:
         flash(_("Nothing was changed."))
     return redirect_to_item(q, id)
+
+
+@bp.post("/manage/<q>/items/<item:id>/put-off")
+@needs("manager")
+def put_off(q: str, id: str) -> Response | tuple[str, int]:
+    """Give the item to nobody for a while, or until a time. If refused, the page shows the input again."""
+    queue = existing_queue(q)
+    try:
+        items.change(queue, id, delay=_delay())
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not put off: %(why)s.", why=in_words(error))), 400
+    flash(_("It is put off."))
+    return redirect_to_item(q, id)
+
+
+def _delay() -> float:
+    """The submitted delay in seconds. Raises Invalid for a time that can't be read or is past."""
+    if "seconds" in request.form:
+        return whole_number(request.form["seconds"]) or 0
+    text = request.form.get("until", "").strip()
+    seconds = (read_moment(text, "until") - datetime.now(UTC)).total_seconds()
+    if seconds <= 0:
+        raise Invalid("until", "format", what="future_time", value=text)
+    return seconds
 
 
 def _hand_out_again(queue: leaseq.Queue, id: str) -> None:

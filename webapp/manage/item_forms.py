@@ -134,7 +134,7 @@ def names_of(changes: leaseq.ItemChanges) -> str:
         "priority": _("priority"),
         "due": _("due date"),
         "requires": _("skills"),
-        "payload": _("payload"),
+        "payload": _("content"),
         "delay": _("time"),
         "answers": _("answers"),
     }

@@ -37,7 +37,7 @@ def test_an_item_is_assigned_on_its_page(
     assert "nobody of that name" in attributes(response.text, "[name=person]", "value")
     assert manager_browser.post(f"{base}/assign", {"person": worker_browser.name}).location == base
     page = manager_browser.get(base).text
-    assert f"For {worker_browser.name} only." in page
+    assert texts(page, ".details dd")[0] == worker_browser.name
     assert f"Only {worker_browser.name} gets it now" in page
     list_page = manager_browser.get(f"/manage/{form_queue.name}/items?state=inbound").text
     assert f"for {worker_browser.name} only" in list_page

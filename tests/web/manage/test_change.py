@@ -26,7 +26,7 @@ def path(queue: leaseq.Queue) -> str:
 
 def form(page: str) -> dict[str, str]:
     """The fields of the form and their values, as a browser would send them."""
-    text = not_none(re.search(r"<form [^>]*/change[^>]*>.*?</form>", page, re.DOTALL))[0]
+    text = not_none(re.search(r"<form [^>]*/change[^>]*enctype[^>]*>.*?</form>", page, re.DOTALL))[0]
     fields = dict(re.findall(r'<input [^>]*?name="(\w+)"[^>]*?value="([^"]*)"', text))
     fields |= dict(re.findall(r'<textarea [^>]*?name="(\w+)"[^>]*>\n(.*?)</textarea>', text, re.DOTALL))
     fields.pop("available_now", None)
@@ -70,7 +70,7 @@ def test_form_shows_values_and_saves_changes(
     send(manager_browser, path, due="", payload='["new"]', requires="")
     item = queue.get("r-1")
     assert (item.due, item.payload, item.requires, item.priority) == (None, ["new"], (), 10)
-    assert "changed it: due date none, skills none, payload" in text_of(manager_browser.get(path).text)
+    assert "changed it: due date none, skills none, content" in text_of(manager_browser.get(path).text)
 
 
 def test_untouched_fields_do_not_overwrite_concurrent_change(
@@ -128,7 +128,7 @@ def test_invalid_change_is_refused_and_form_keeps_input(
     fields: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
     response = send(manager_browser, path, **fields)
     assert response.status_code == 400
-    label = {"due": "Due date", "requires": "Skills"}.get(field, field.capitalize())
+    label = {"due": "Due date", "requires": "Skills", "payload": "Content"}.get(field, field.capitalize())
     assert f"Not changed: {label}" in text_of(response.text)
     assert message in text_of(response.text)
     assert {name: form(response.text)[name] for name in fields} == fields
@@ -179,7 +179,7 @@ def test_dead_item_is_changed_and_revived_in_one_step(
     send(manager_browser, path, payload='"righter"', then="revive")
     assert (queue.get("r-1").state, queue.get("r-1").payload) == ("inbound", "righter")
     page = text_of(manager_browser.get(path).text)
-    assert "Changed: payload." in page
+    assert "Changed: content." in page
     assert "It is waiting again" in page
     actions = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
     assert sorted(actions) == ["item.changed", "item.changed", "item.revived"]
@@ -205,7 +205,7 @@ def test_change_is_saved_even_if_revive_is_refused(
     assert send(manager_browser, path, payload='"right"', then="revive").status_code == 303
     assert queue.get("r-1").payload == "right"
     page = text_of(manager_browser.get(path).text)
-    assert "Changed: payload." in page
+    assert "Changed: content." in page
     assert "Not changed" not in page
     assert "Not handed out: " in page
     actions = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]

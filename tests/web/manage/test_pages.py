@@ -138,7 +138,7 @@ def test_item_page_shows_history_and_manager_actions(
     form_queue.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
         form_queue.finish(lease, {"about": "refund", "urgent": True})
-    assert "Accept this answer" in manager_browser.get(f"{base}/items/one").text
+    assert "Accept the late answer from ann" in manager_browser.get(f"{base}/items/one").text
     assert manager_browser.post(f"{base}/items/one/adopt", {"token": str(lease.token)}).status_code == 303
     assert form_queue.get("one").answers[0].person == "ann"
     assert manager_browser.post(f"{base}/items/one/remove").location == base

@@ -146,7 +146,7 @@ def test_item_is_opened_to_anybody_on_its_page(
     base = f"/manage/{queue.name}/items/a"
     assert "/unassign" not in manager_browser.get(base).text
     queue.assign("a", worker.name)
-    assert elements(manager_browser.get(base).text, f"button[formaction='{base}/unassign']")
+    assert elements(manager_browser.get(base).text, f"form[action='{base}/unassign']")
     assert manager_browser.post(f"{base}/unassign", {}).location == base
     assert queue.get("a").assigned_to == ()
     assert f"not only {worker.name}" in manager_browser.get(base).text

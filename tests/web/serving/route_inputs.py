@@ -573,6 +573,7 @@ INPUTS: dict[str, Maker] = {
     "POST manage.preview_new_queue": upload(WIDE_ROW[:1_000_000], "piece", name="rows.csv"),
     "POST manage.preview_file": upload(WIDE_ROW[:1_000_000], "piece", name="rows.csv"),
     "POST manage.preview_settings": page({**POLICY, "sample": json.dumps({"f1": TEXT})}),
+    "POST manage.put_off": page({"seconds": "3600"}, new_id(World.item)),
     "GET manage.rejected_rows": of(new_id(World.run_job)),
     "POST manage.release": page({}, new_id(lambda world: world.lease().id)),
     "POST manage.remove": page({}, new_id(World.item)),

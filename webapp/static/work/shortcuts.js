@@ -1,5 +1,6 @@
 // A key for each choice and for each action of the page; Ctrl+Enter submits the current action.
 import { isTextInput, keysOf } from "../shared/keys.js";
+import { addKeyRow, clearKeyRows, listPageKeys } from "../shared/keys-panel.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
 
 let form;
@@ -64,30 +65,16 @@ function findPageAction(key, panel) {
   return elements.find((element) => !element.closest("[hidden], [inert]") && (!panel || element.getAttribute("popovertarget") === panel.id));
 }
 
-// The list of all keys, built from the current page.
+// The list of all keys: those of the form, then those of the page.
 
 const keysPanel = document.getElementById("keys");
 
 keysPanel.addEventListener("beforetoggle", (event) => {
   if (event.newState !== "open") return;
-  const list = keysPanel.querySelector("dl");
-  for (const row of list.querySelectorAll(".generated")) row.remove();
+  clearKeyRows(keysPanel);
   for (const input of form.querySelectorAll("input[data-key]")) {
     const label = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
-    list.append(createRow(input.dataset.key, `${label} · ${input.closest("label").querySelector("span").textContent}`));
+    addKeyRow(keysPanel, input.dataset.key, `${label} · ${input.closest("label").querySelector("span").textContent}`);
   }
-  for (const element of document.querySelectorAll("[data-page-key]:not([hidden])")) {
-    const name = [...element.childNodes].find((node) => node.textContent.trim());
-    list.append(createRow(element.dataset.pageKey, name.textContent.trim()));
-  }
+  listPageKeys(keysPanel);
 });
-
-function createRow(key, description) {
-  const row = document.createElement("div");
-  row.className = "generated";
-  row.append(document.createElement("dt"), document.createElement("dd"));
-  row.querySelector("dt").append(document.createElement("kbd"));
-  row.querySelector("kbd").textContent = key.toUpperCase();
-  row.querySelector("dd").textContent = description;
-  return row;
-}
