@@ -49,7 +49,7 @@ from leaseq.transfer.rows import (
     time_of,
     utc_time,
 )
-from leaseq.transfer.tables import CellChoice, TableSummary
+from leaseq.transfer.tables import CellChoice, TableSummary, is_id
 from leaseq.transfer.workbooks import SheetRows, first_rows
 from leaseq.transfer.writing import (
     BEGINNING,
@@ -103,6 +103,7 @@ __all__ = [
     "gzipped",
     "import_items",
     "in_zone",
+    "is_id",
     "item_shape",
     "period_of",
     "read",

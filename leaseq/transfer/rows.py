@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from json import JSONEncoder
 from pathlib import PurePath
@@ -173,6 +173,7 @@ class ColumnMapping:
     requires: str | None = None  # skills, separated by spaces or commas
     zone: tzinfo = UTC  # of dates, and of times without an offset
     dates: Dates | None = None  # how due dates such as 3/4/2026 are read; None: they are refused
+    words: Mapping[str, int] = field(default_factory=dict)  # for the priority, in lower case: High is 30
 
     def __post_init__(self) -> None:
         if isinstance(self.payload, str):
@@ -195,7 +196,7 @@ class ColumnMapping:
         if self.id is not None:
             parts["id"] = identity(row, self.id)
         if self.priority is not None and has_content(row.get(self.priority)):
-            parts["priority"] = _priority(row[self.priority], self.priority)
+            parts["priority"] = _priority(row[self.priority], self.priority, self.words)
         if self.due is not None and has_content(row.get(self.due)):
             parts["due"] = _due(row[self.due], self.due, self.zone, self.dates)
         if self.requires is not None and has_content(row.get(self.requires)):
@@ -209,9 +210,11 @@ def has_content(value: Json) -> bool:
     return value is not None and not (isinstance(value, str) and not value.strip())
 
 
-def _priority(value: Json, name: str) -> int:
+def _priority(value: Json, name: str, words: Mapping[str, int]) -> int:
     number = value
     if isinstance(value, str):
+        if (meant := words.get(value.strip().casefold())) is not None:
+            return meant
         try:
             number = validation.load_json(value.strip(), name)
         except Invalid:

@@ -322,12 +322,12 @@ def test_queue_is_created_from_a_file_after_its_preview(
     tab.goto("/manage")
     tab.get_by_role("link", name="Create from file").click()
     tab.get_by_label("File", exact=True).set_input_files(words_file)
-    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    expect(tab.get_by_text("it has words such as “High”")).to_be_visible()
     expect(tab.get_by_text("not taken for due dates")).to_be_visible()
     expect(tab.get_by_text("Nothing is made yet.")).to_be_visible()
     tab.get_by_label("Id", exact=True).select_option("")
     tab.get_by_label("Id", exact=True).select_option("id")
-    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    expect(tab.get_by_text("it has words such as “High”")).to_be_visible()
     check_accessibility(tab)
     check_width(tab)
     assert not created.exists()
@@ -338,6 +338,33 @@ def test_queue_is_created_from_a_file_after_its_preview(
     check_created(tab, created)
 
 
+def test_queue_is_created_by_keys_from_a_file_without_a_header(
+    tab: Page, manager: str, words_file: Path, server: Any
+) -> None:
+    created = leaseq.Queue(server.client, words_file.stem)
+    words_file.write_text("Where is it?,High,007\nOdd,Low,008\nHello,High,009\n")
+    sign_in(tab, manager)
+    tab.goto("/new-queue")
+    tab.get_by_label("File", exact=True).set_input_files(words_file)
+    expect(tab.locator("#file-preview .note")).to_contain_text("“High”")
+    tab.locator("#header-line").press("N")  # None: the first row is data
+    expect(tab.locator("#role-priority option")).to_have_count(4)
+    tab.locator("#role-priority").select_option("column_2")
+    low = tab.get_by_label("Low")
+    expect(low).to_have_value("200")
+    low.fill("120")
+    low.press("Tab")
+    expect(tab.locator("#import-button")).to_be_visible()
+    check_accessibility(tab)
+    tab.locator("#import-button").press("Enter")
+    expect(tab.locator("#state:not([aria-busy])")).to_contain_text("3 added")
+    assert sorted(item.priority for item in created.items("inbound")) == [30, 30, 120]
+    assert {item.payload["column_3"] for item in created.items("inbound")} == {"007", "008", "009"}
+    tab.get_by_role("link", name="Next: add your questions").press("Enter")
+    expect(tab.locator("#columns .builder-row")).to_have_count(2)  # without the priority
+    expect(tab.locator("#preview")).to_contain_text("Where is it?")
+
+
 def test_queue_is_created_from_a_file_without_javascript(
     plain_tab: Page, manager: str, words_file: Path, server: Any
 ) -> None:
@@ -346,7 +373,7 @@ def test_queue_is_created_from_a_file_without_javascript(
     tab.goto("/new-queue")
     tab.get_by_label("File", exact=True).set_input_files(words_file)
     tab.get_by_role("button", name="Show the preview").click()
-    expect(tab.get_by_text("not taken for the priority: “High”")).to_be_visible()
+    expect(tab.get_by_text("it has words such as “High”")).to_be_visible()
     assert not created.exists()
     tab.get_by_label("File", exact=True).set_input_files(words_file)
     tab.get_by_role("button", name="Create queue and import 2 rows").click()

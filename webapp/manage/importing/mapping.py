@@ -55,6 +55,8 @@ class ImportMapping:
     dates: transfer.Dates | None = None  # the order of day and month in due dates
     text: tuple[str, ...] = ()  # columns whose cells are text
     value: tuple[str, ...] = ()  # columns whose cells are values
+    raw: bool = False  # whether the cells of all other columns are text
+    words: tuple[tuple[str, int], ...] = ()  # for the priority, in lower case, each with its number
 
     @classmethod
     def from_form(cls, form: MultiDict[str, str], file: str) -> ImportMapping:
@@ -73,6 +75,12 @@ class ImportMapping:
             dates=_choice(form, "dates", transfer.DATES),
             text=tuple(name for kind, name in cells if kind == "text"),
             value=tuple(name for kind, name in cells if kind == "value"),
+            raw=form.get("raw_cells") == "yes",
+            words=words_of(
+                (name.removeprefix(WORD_PREFIX), text)
+                for name, text in form.items()
+                if name.startswith(WORD_PREFIX)
+            ),
         )
         mapping.rows(io.BytesIO())  # raises Invalid now if the settings don't fit together
         return mapping
@@ -82,7 +90,8 @@ class ImportMapping:
         lists = {
             name: None if data[name] is None else tuple(data[name]) for name in ("columns", "text", "value")
         }
-        return cls(**{**data, **lists})
+        words = tuple((str(word), int(number)) for word, number in data.get("words", ()))
+        return cls(**{**data, **lists, "words": words})
 
     def to_record(self) -> dict[str, Any]:
         return asdict(self)
@@ -100,7 +109,7 @@ class ImportMapping:
             quotes=quotes,
             encoding=self.encoding,
             header_line=self.header_line,
-            cells=transfer.CellChoice(self.text, self.value),
+            cells=transfer.CellChoice(self.text, self.value, self.raw),
         )
 
     @property
@@ -130,16 +139,26 @@ class ImportMapping:
     def _columns(self) -> ColumnMapping | None:
         fields = (self.columns, self.id, self.priority, self.due, self.requires)
         is_used = any(field is not None for field in fields)
-        return ColumnMapping(*fields, site_zone(), self.dates) if is_used else None
+        words = dict(self.words)
+        return ColumnMapping(*fields, site_zone(), self.dates, words) if is_used else None
 
     def without_choices(self) -> ImportMapping:
         """The way in which the file is read, without any choice of columns."""
         nothing: dict[str, Any] = dict.fromkeys(("columns", *ROLES, "dates"))
-        return replace(self, envelope=False, text=(), value=(), **nothing)
+        return replace(self, envelope=False, text=(), value=(), raw=False, words=(), **nothing)
 
 
 def _choice(form: MultiDict[str, str], name: str, choices: Sequence[_Choice]) -> _Choice | None:
     return validation.one_of(form[name], choices, name) if form.get(name) else None
+
+
+WORD_PREFIX = "word."  # of the inputs with the number of a word for the priority
+
+
+def words_of(texts: Iterable[tuple[str, str]]) -> tuple[tuple[str, int], ...]:
+    """The words for the priority whose text is a whole number."""
+    numbers = ((word.casefold(), whole_number(text.strip())) for word, text in texts)
+    return tuple((word, number) for word, number in numbers if number is not None)
 
 
 def noted_skills(
@@ -168,7 +187,7 @@ def _advice(remedy: Remedy) -> str:
     texts: dict[Remedy, str] = {
         "encoding": _("Choose the encoding."),
         "quotes": _("Choose “Text” for double quotes."),
-        "header": _("Choose the line of the header, or “There is none”."),
+        "header": _("Choose the line of the header, or “None: the first row is data”."),
         "cells": _("Choose “Text” for the cells of this column."),
         "delimiter": _("Choose the column separator."),
     }

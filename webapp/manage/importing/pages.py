@@ -213,7 +213,7 @@ def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
         "manage/import_progress.html" if wants_fragment() else "manage/import_job.html",
         queue,
         job=job,
-        lacks_questions=isinstance(form, dict) and "ask" not in form,
+        lacks_questions=not (isinstance(form, dict) and "ask" in form),
         bad_rows=bad_rows[:BAD_ROWS_SHOWN],
         has_more=len(bad_rows) > BAD_ROWS_SHOWN,
         remarks=remarks(job.summary),

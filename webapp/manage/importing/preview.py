@@ -1,37 +1,42 @@
-"""A preview of the first rows of a file, and a guess which columns become which part of an item."""
+"""A preview of the first rows of a file, and what is wrong with them."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
-from leaseq import Invalid, Json, transfer
-from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
-from leaseq.webapp.forms.choices import find_named
+from leaseq import Json, transfer
+from leaseq.transfer import BadRow, CheckResult, NewItem, TableSummary
+from leaseq.webapp.manage.importing.guesses import (
+    cells_of,
+    guess_mapping,
+    id_candidate,
+    number_of,
+    priority_words,
+    repeated_id,
+    value_in_header,
+)
 from leaseq.webapp.manage.importing.mapping import (
     LAST_HEADER_LINE,
-    ROLES,
+    WORD_PREFIX,
     ImportMapping,
     bad_row_message,
     noted_skills,
     skills_remark,
+    words_of,
 )
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.site_time import site_zone
 
 ROWS_SHOWN = 5
 ROWS_READ = 200
 PIECE_BYTES = 262_144  # of a text that is previewed; the import page sends as many
 FINDINGS_SHOWN = 5
-ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
-_NUMBER = re.compile(r"(?!(19|20)\d\d$)[+-]?\d+([.,]\d+)*")  # but no year
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,10 @@ class FilePreview:
     notes: tuple[str, ...]  # what was taken for what, and why not
     asks_dates: bool  # whether the order of day and month must be chosen
     skills_remark: tuple[str, ...]  # that nobody has skills which rows need
+    word_numbers: tuple[
+        tuple[str, str], ...
+    ]  # the words of the column for the priority, and their numbers as typed
+    id_candidate: str | None  # a column that could be the id, while there is none
     title_line: int | None = None  # of the header, if it was found below a title; None: chosen, or line 1
     rows_shown: int = ROWS_SHOWN  # at most
 
@@ -107,13 +116,16 @@ def preview_of(
     plain_mapping = mapping.without_choices()
     rows = _payloads(plain_mapping, piece, is_whole)
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
-    guessed_mapping, reasons = _guess_mapping(
+    guessed_mapping, reasons = guess_mapping(
         plain_mapping, columns, rows, frozenset[str]().union(*skill_sets)
     )
     if layout != mapping.layout or not mapping.used_columns() <= set(columns):
-        mapping = guessed_mapping
-    if mapping.text or mapping.value:
-        rows = _payloads(replace(plain_mapping, text=mapping.text, value=mapping.value), piece, is_whole)
+        mapping = replace(guessed_mapping, raw=mapping.raw)
+    word_numbers = _word_numbers(mapping, rows, form)
+    mapping = replace(mapping, words=words_of(word_numbers))
+    if mapping.text or mapping.value or mapping.raw:
+        chosen_cells = replace(plain_mapping, text=mapping.text, value=mapping.value, raw=mapping.raw)
+        rows = _payloads(chosen_cells, piece, is_whole)
     notes += [reason for role, reason in reasons.items() if getattr(mapping, role) is None]
     mapped_rows, requires = mapping.rows(piece.stream()), set[frozenset[str]]()
     read_rows = noted_skills(mapped_rows, requires)
@@ -123,18 +135,10 @@ def preview_of(
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     all_rows = noted_skills(mapping.rows(piece.stream()), requires)
     result = transfer.check(all_rows) if is_whole and len(splits) < 2 else None
-    dates = [row[mapping.due] for row in rows if isinstance(row, dict) and mapping.due in row]
-    asks_dates = any(isinstance(date, str) and transfer.date_orders(date) for date in dates)
-    if asks_dates and mapping.dates is None:
-        notes.append(_("Choose how due dates such as 3/4/2026 are read."))
-    if mapping.table and mapping.header_line is None and (value := next(filter(_is_number, columns), None)):
-        notes.append(
-            _(
-                "The first line is taken for the names of the columns, and one of them is “%(value)s”."
-                " If the file has no header, choose “There is none”.",
-                value=value,
-            )
-        )
+    asks_dates = any(
+        isinstance(date, str) and transfer.date_orders(date) for date in cells_of(mapping.due or "", rows)
+    )
+    notes += _notes(mapping, columns, rows, asks_dates=asks_dates)
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         replace(mapping, encoding=encoding),
@@ -148,13 +152,40 @@ def preview_of(
         tuple(notes),
         asks_dates,
         tuple(skills_remark(requires, skill_sets)),
+        word_numbers,
+        None if mapping.id or mapping.envelope else id_candidate(columns, rows),
         title_line,
     )
 
 
-def _is_number(name: str) -> bool:
-    """Whether the name of a column is a number, but no year: few headers have one."""
-    return bool(_NUMBER.fullmatch(name.strip()))
+def _word_numbers(
+    mapping: ImportMapping, rows: Sequence[Json], form: MultiDict[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """The words of the column for the priority, each with the number that was typed for it, else a guess."""
+    words = priority_words(cells_of(mapping.priority, rows)) if mapping.priority else ()
+    numbers = {word: number_of(word) for word in words}
+    return tuple(
+        (word, form.get(WORD_PREFIX + word, "" if number is None else str(number)))
+        for word, number in numbers.items()
+    )
+
+
+def _notes(
+    mapping: ImportMapping, columns: Sequence[str], rows: Sequence[Json], *, asks_dates: bool
+) -> Iterator[str]:
+    """What should be looked at before the import."""
+    if mapping.id and (id := repeated_id(cells_of(mapping.id, rows), rows)):
+        yield _(
+            "Two rows with different content have the id “%(id)s”: only the first becomes an item.", id=id
+        )
+    if asks_dates and mapping.dates is None:
+        yield _("Choose how due dates such as 3/4/2026 are read.")
+    if mapping.table and mapping.header_line is None and (value := value_in_header(columns, rows)):
+        yield _(
+            "The first line is taken for the names of the columns, and one of them is “%(value)s”."
+            " If the file has no header, choose “None: the first row is data”.",
+            value=value,
+        )
 
 
 def _line_below_title(mapping: ImportMapping, piece: _Piece) -> int | None:
@@ -200,92 +231,3 @@ def _payloads(mapping: ImportMapping, piece: _Piece, is_whole: bool) -> list[Jso
 
 def _whole_lines(piece: bytes, format: str) -> bytes:
     return piece if format == "json" else piece[: piece.rfind(b"\n") + 1]
-
-
-def _guess_mapping(
-    mapping: ImportMapping, columns: tuple[str, ...], rows: list[Json], skills: Collection[str]
-) -> tuple[ImportMapping, dict[str, str]]:
-    """A mapping that takes a column for a part of the item if it has its name and its values fit; and why
-    others with such a name were not taken, by part."""
-    whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)
-    if whole_items and not mapping.table and set(columns) <= ENVELOPE:
-        return replace(mapping, envelope=True), {}
-    reasons: dict[str, str] = {}
-    for role in ROLES:
-        if (name := find_named(role, columns, str)) is None:
-            continue
-        cells = [row.get(name) for row in rows if isinstance(row, dict)]
-        reason, dates = _misfit(role, cells, rows, skills)
-        if reason:
-            reasons[role] = reason
-        else:
-            parts: dict[str, Any] = {role: name} | ({"dates": dates} if dates else {})
-            mapping = replace(mapping, **parts)
-    return mapping, reasons
-
-
-def _misfit(
-    role: str, cells: list[Json], rows: list[Json], skills: Collection[str]
-) -> tuple[str, transfer.Dates | None]:
-    """The reason why a column is not taken for a part of the item, or ""; and the order of its dates, if
-    any."""
-    filled = [cell for cell in cells if cell is not None and str(cell).strip()]
-    if role == "id":
-        return _misfit_of_ids(cells, rows), None
-    if role == "requires":
-        names = [part for cell in filled if isinstance(cell, str) for part in cell.replace(",", " ").split()]
-        unknown = next((name for name in names if name not in skills), None)
-        text = _(
-            "The column requires is not taken for skills: nobody has “%(skill)s”."
-            " Choose it to take it anyway.",
-            skill=unknown,
-        )
-        return "" if unknown is None else text, None
-    if role == "priority":
-        cell = _misfit_cell(ColumnMapping(priority=role), filled)
-        text = _(
-            "The column priority is not taken for the priority: “%(cell)s” is not a whole number."
-            " Choose it to take it anyway: such rows are skipped.",
-            cell=cell,
-        )
-        return "" if cell is None else text, None
-    orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in filled]
-    possible = [
-        order for order in transfer.DATES if all(order in readable for readable in orders if readable)
-    ]
-    for order in (*possible, None):
-        cell = _misfit_cell(ColumnMapping(due=role, dates=order, zone=site_zone()), filled)
-        if cell is None:
-            return "", order if len(possible) == 1 and any(orders) else None
-    return _(
-        "The column due is not taken for due dates: “%(cell)s” is not a date that fits the others."
-        " Choose it to take it anyway: such rows are skipped.",
-        cell=cell,
-    ), None
-
-
-def _misfit_of_ids(cells: list[Json], rows: list[Json]) -> str:
-    content: dict[str, Json] = {}
-    for cell, row in zip(cells, rows, strict=False):
-        id = "" if cell is None else str(cell)
-        if not id.strip():
-            return str(_("The column id is not taken for the id: a row has none."))
-        if content.setdefault(id, row) != row:
-            return str(
-                _(
-                    "The column id is not taken for the id: two rows with different content have “%(id)s”."
-                    " If you choose it, only the first of them becomes an item.",
-                    id=id,
-                )
-            )
-    return ""
-
-
-def _misfit_cell(mapping: ColumnMapping, cells: list[Json]) -> str | None:
-    """The first cell that can't be the part of an item to which the column is mapped."""
-    for cell in cells:
-        try:
-            mapping.item(dict.fromkeys(mapping.roles(), cell))
-        except Invalid:
-            return str(cell)[:60]
-    return None
