@@ -7,9 +7,12 @@ it was sent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
@@ -26,6 +29,7 @@ from leaseq.webapp.serving.problem import Problem
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
+_IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"(\.\.?/[^"]+)";', re.M)
 _NOWHERE = "%00"
 _YEAR_SECONDS = 365 * 86_400
 
@@ -65,6 +69,22 @@ class App(OpenAPI):
         return func
 
 
+@lru_cache(maxsize=256)
+def imports_of(folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules that these scripts of a folder import, directly or through others: a page names them all,
+    so that a browser asks for them at once, and not for each level after the one before it."""
+    found: dict[str, None] = {}
+    to_read = [name for name in names if name.endswith(".js")]
+    while to_read:
+        name = to_read.pop()
+        paths = _IMPORT.findall((folder / name).read_text())
+        imported = (normpath(join(dirname(name), path)) for path in paths)
+        new_names = [other for other in imported if other not in found]
+        found |= dict.fromkeys(new_names)
+        to_read += new_names
+    return tuple(name for name in found if name not in names)
+
+
 def digest_of(folder: Path) -> str:
     """A digest of the names and the contents of all files in a folder."""
     digest = sha256()
@@ -89,7 +109,12 @@ def init_paths(app: Flask, without_view: Callable[[], Response | None]) -> None:
 
     app.before_request(check)
     app.url_map.converters.update(default=Segment, item=ItemId)
-    app.jinja_env.globals.update(current_path=current_path, current_url=current_url)
+    static_folder = Path(str(app.static_folder))
+    app.jinja_env.globals.update(
+        current_path=current_path,
+        current_url=current_url,
+        imports_of=lambda names: imports_of(static_folder, tuple(names)),
+    )
 
 
 def routing_path(environ: WSGIEnvironment) -> str:

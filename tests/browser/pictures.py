@@ -12,7 +12,6 @@ import leaseq
 from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PASSWORD
-from tests.browser.sessions import sign_in
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, UpProcess
 
@@ -51,6 +50,14 @@ def take_all(browser: Browser, address: str, server: str) -> None:
     manager_tab.goto(f"/manage/{QUEUE}")
     expect(manager_tab.get_by_text("Live", exact=True)).to_be_visible()
     take(manager_tab, "dashboard")
+
+
+def sign_in(tab: Page, person: str) -> None:
+    tab.goto("/login")
+    tab.get_by_label("Name").fill(person)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    expect(tab.locator("#person-menu")).to_be_visible()
 
 
 def take(tab: Page, name: str) -> None:

@@ -174,7 +174,7 @@ def test_later_not_for_me_and_report_work_by_their_keys(
     tab.keyboard.press("b")
     tab.keyboard.type("blank page")
     tab.keyboard.press("Control+Enter")
-    expect(tab.locator("#undo")).to_contain_text("the problem is noted")
+    expect(tab.locator("#undo")).to_contain_text("Reported.")
     assert letters.get("l3").last_error == "blank page"
     assert letters.stats().finished == 0
 

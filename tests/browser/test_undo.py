@@ -85,7 +85,7 @@ def test_undo_of_removed_item_is_refused_and_current_item_stays(
 ACTIONS = {  # by the action's key: the label of its text box, and the message after it
     "l": (None, "You gave it back. You see it again when nothing else waits for you."),
     "n": ("Reason (optional)", "You gave it back, and won't see it again."),
-    "b": ("What is wrong with it?", "Thank you, the problem is noted. The item will be retried later."),
+    "b": ("What is wrong with it?", "Reported. Your manager sees it, and others get it later."),
     "g": ("What should others know about it?", "You gave it back. You see it again"),
 }
 

@@ -98,7 +98,7 @@ def test_work_page_works_without_javascript(plain_tab: Page, person: str, triage
     plain_tab.get_by_text("Report a problem").click()
     plain_tab.get_by_label("What is wrong with it?").fill("cut off")
     plain_tab.get_by_role("button", name="Report").click()
-    expect(plain_tab.get_by_text("the problem is noted")).to_be_visible()
+    expect(plain_tab.get_by_text("Reported.")).to_be_visible()
     expect(plain_tab.get_by_text("message 3")).to_be_visible()
     plain_tab.get_by_text("Not for me").click()
     plain_tab.get_by_label("Reason (optional)").fill("I know her")

@@ -105,7 +105,8 @@ def find_named(name: str, candidates: Iterable[T], *names_of: Callable[[T], str]
     return similar[0] if len(similar) == 1 else None
 
 
-ROWS = ("123456789", "qweryip", "sdfj", "zxcvm")
+DIGITS = "123456789"
+ROWS = (DIGITS, "qweryip", "sdfj", "zxcvm")
 """Keys for the first field with choices, the second and so on. They exclude the letters that the page itself
 uses: A B G H K L N T U on the work page, O to open a picture."""
 
@@ -115,17 +116,26 @@ class Shortcuts:
 
     def __init__(self, bindings: Json) -> None:
         self._bindings: Mapping[str, Json] = bindings if isinstance(bindings, dict) else {}
-        self._rows = iter(ROWS)
+        self._rows = list(ROWS)
 
-    def assign(self, field: str, values: Sequence[Json]) -> list[str | None]:
-        """The key of each choice of a field."""
+    def assign(self, field: str, values: Sequence[Json], *, with_row: bool) -> list[str | None]:
+        """The key of each choice of a field. ``with_row``: by default it gets the next row of keys."""
         if self._bindings:
             return [self._key(field, value) for value in values]
-        row = next(self._rows, "")
-        if row == ROWS[0] and all(type(value) is int and 0 <= value <= 9 for value in values):
-            return [str(value) for value in values]  # the key 3 selects 3
+        if not with_row:
+            return [None] * len(values)
+        if is_scale(values):
+            return self._digits(values)
+        row = self._rows.pop(0) if self._rows else ""
         keys: list[str | None] = list(row[: len(values)])
         return keys + [None] * (len(values) - len(keys))
+
+    def _digits(self, values: Sequence[Json]) -> list[str | None]:
+        """The key 3 selects 3, if no other field has these keys. In a focused scale, digits always do."""
+        if self._rows[:1] != [DIGITS] or 10 in values:
+            return [None] * len(values)
+        self._rows.pop(0)
+        return [str(value) for value in values]
 
     def _key(self, field: str, value: Json) -> str | None:
         for key, choice in self._bindings.items():
@@ -133,6 +143,11 @@ class Shortcuts:
             if is_same_value(choice, value) or is_same_value(chosen, value):
                 return key
         return None
+
+
+def is_scale(values: Sequence[Json]) -> bool:
+    """Whether all values are whole numbers from 0 to 10."""
+    return all(type(value) is int and 0 <= value <= 10 for value in values)
 
 
 def is_same_value(value: Json, other: Json) -> bool:

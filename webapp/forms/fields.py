@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as _
 
 from leaseq import Json
 from leaseq.form import Conditions, conditions_of
-from leaseq.webapp.forms.choices import MANY, Choice, Shortcuts, json_text, labels_and_texts
+from leaseq.webapp.forms.choices import MANY, Choice, Shortcuts, is_scale, json_text, labels_and_texts
 from leaseq.webapp.forms.schema import Limits, Schema, limits_of, members, resolve
 
 SHOWN_KINDS = {
@@ -123,6 +123,11 @@ class Field:
     def has_suggestions(self) -> bool:
         """Whether its choice is typed, with suggestions."""
         return self.kind == "choice" and len(self.choices) > MANY
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether its choices are numbers that one digit selects, or 1 and 0."""
+        return self.kind == "choice" and is_scale([choice.value for choice in self.choices])
 
     @property
     def is_searched(self) -> bool:
@@ -254,7 +259,7 @@ class _Reader:
                 ".".join(path),
                 choices,
                 is_typed=kind == "choice" and len(choices) > MANY,
-                with_keys=kind != "ranking",
+                with_row=kind != "ranking",
             ),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
             limits=limits_of(schema),
@@ -266,7 +271,7 @@ class _Reader:
         )
 
     def _choices(
-        self, name: str, members: Sequence[tuple[Json, str]], *, is_typed: bool, with_keys: bool
+        self, name: str, members: Sequence[tuple[Json, str]], *, is_typed: bool, with_row: bool
     ) -> tuple[Choice, ...]:
         if not members:
             return ()
@@ -274,8 +279,8 @@ class _Reader:
         labels, texts = labels_and_texts(members, is_typed=is_typed)
         keys = (
             [None] * len(members)
-            if many or not with_keys
-            else self._keys.assign(name, [value for value, _ in members])
+            if many
+            else self._keys.assign(name, [value for value, _ in members], with_row=with_row)
         )
         return tuple(
             Choice(value, text, label, key, title)

@@ -391,7 +391,7 @@ def _next_page(
         flash(_("Nothing else waits for you: here it is again."))
     elif is_final:
         forget_act()
-        flash(_("Thank you, the problem is noted. Your manager will look at the item."))
+        flash(_("Reported. Your manager sees it."))
     else:
         remember_act(queue.name, id, token, act)
     if next_lease is not None and wants_fragment():

@@ -31,6 +31,8 @@ class QueueSummary:
     stats: leaseq.Stats
     why: leaseq.WhyNothing | None  # None: nothing waits, and the queue is not paused
     held: int  # by this person
+    available: int  # of the waiting items: those that this person may have
+    may_be_answered: bool  # and some of these may be items that they answered already
     today: DayFigures  # this person's
 
     @property
@@ -40,11 +42,30 @@ class QueueSummary:
 
 
 def summary_of(queue: leaseq.Queue, today: DayFigures) -> QueueSummary:
-    caller, stats = person(), queue.stats()
+    caller, stats, policy = person(), queue.stats(), queue.policy
     explanation = (
         queue.why_nothing(caller.name, caller.skills) if stats.inbound or stats.paused is not None else None
     )
-    return QueueSummary(queue.name, title_of(queue), stats, explanation, len(queue.mine(caller.name)), today)
+    return QueueSummary(
+        queue.name,
+        policy.title or queue.name,
+        stats,
+        explanation,
+        held=len(queue.mine(caller.name)),
+        available=_available(queue) if stats.inbound else 0,
+        may_be_answered=policy.answers > 1,
+        today=today,
+    )
+
+
+def _available(queue: leaseq.Queue) -> int:
+    """How many waiting items the person's skills and assignments let them have."""
+    caller = person()
+    return sum(
+        row.waiting
+        for row in queue.waiting_rows()
+        if row.person in (None, caller.name) and set(row.requires) <= set(caller.skills)
+    )
 
 
 def title_of(queue: leaseq.Queue) -> str:

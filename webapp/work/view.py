@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from flask import current_app, render_template, url_for
 from flask_babel import gettext as _
+from flask_babel import ngettext
 from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
@@ -122,6 +123,7 @@ class Input:
 
     texts: Inputs = field(default_factory=dict)
     gone: Inputs = field(default_factory=dict)  # for questions and options that the form no longer has
+    suggested: frozenset[str] = frozenset()  # the questions that show what the form prefills
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +139,19 @@ class FormView:
 
     def initial_input(self, lease: Lease, form: Json) -> Input:
         """The texts that the inputs of a lease show at first: its draft, else what the form prefills."""
-        inputs = inputs_of(self.fields, lease.draft, prefilled(form, lease.payload))
-        return Input(inputs, gone_in_draft(self.fields, lease.draft) if lease.draft is not None else {})
+        suggestions = prefilled(form, lease.payload)
+        inputs = inputs_of(self.fields, lease.draft, suggestions)
+        gone = gone_in_draft(self.fields, lease.draft) if lease.draft is not None else {}
+        return Input(inputs, gone, self._suggested(inputs, suggestions))
+
+    def _suggested(self, inputs: Inputs, suggestions: Mapping[str, Json]) -> frozenset[str]:
+        """The questions whose inputs show what is suggested; those that the draft changed don't."""
+        if not suggestions:
+            return frozenset()
+        suggested_inputs = inputs_of(self.fields, None, suggestions)
+        return frozenset(
+            name for name in suggestions if inputs.get(name) and inputs[name] == suggested_inputs.get(name)
+        )
 
     def submitted_input(self, form: MultiDict[str, str]) -> Input:
         return Input(read_inputs(self.fields, form), gone_in_form(self.fields, form))
@@ -186,7 +199,7 @@ class FormView:
     def _fields_html(self, input: Input, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
         html: Markup = macros.gone_section(self.version, gone_answers(self.fields, input.gone))
-        html += macros.all_fields(self.fields, input.texts, errors, self.finishing_field)
+        html += macros.all_fields(self.fields, input.texts, errors, self.finishing_field, input.suggested)
         return html
 
 
@@ -291,10 +304,22 @@ def render_item(view: ItemView) -> str:
         messages=_messages(view),
         message_id=new_message_id(),
         errors=errors,
+        errors_heading=_errors_heading(form_view.by_name, errors),
         by_name=form_view.by_name,
         keys=form_view.keys,
         finishing_field=form_view.finishing_field,
+        instructions_version=version(view.policy.instructions),
     )
+
+
+def _errors_heading(by_name: Mapping[str, Field], errors: Mapping[str, str]) -> str:
+    """How many answers are missing, or wrong."""
+    texts = [text for name, text in errors.items() if name in by_name]
+    if texts and len(texts) == len(errors) and set(texts) == {str(_("Please answer this."))}:
+        return str(ngettext("%(num)s answer is missing:", "%(num)s answers are missing:", len(texts)))
+    if texts:
+        return str(ngettext("%(num)s answer needs a change:", "%(num)s answers need a change:", len(texts)))
+    return str(_("Not saved yet:"))
 
 
 def item_url(queue: str, id: str) -> str:

@@ -200,6 +200,21 @@ def test_choices_get_default_key_rows_or_keys_bound_by_form() -> None:
     assert [choice.key for choice in fields["tags"].choices] == ["s", "d", "f"]
     (marks_field,) = fields_of(form_of({"type": "integer", "minimum": 0, "maximum": 3}))
     assert [choice.key for choice in marks_field.choices] == ["0", "1", "2", "3"]
+    # The focused scale owns the digits: a second one needs no keys of its own, and takes none from others.
+    scales = {"a": {"enum": [1, 2, 3]}, "b": {"enum": [1, 2]}, "c": {"enum": [0, 10]}, "d": {"enum": ["x"]}}
+    ranking = {
+        "items": {"enum": ["y", "z"]},
+        "minItems": 2,
+        "maxItems": 2,
+        "uniqueItems": True,
+        "type": "array",
+    }
+    form = {"ask": {"type": "object", "properties": {**scales, "e": ranking, "f": {"enum": ["v"]}}}}
+    assert ["".join(choice.key or "-" for choice in field.choices) for field in fields_of(form)] == [
+        "123", "--", "--", "q", "--", "s",
+    ]  # fmt: skip
+    keys_of_ranking = fields_of({**form, "keys": {"m": "z"}})[4]
+    assert [choice.key for choice in keys_of_ranking.choices] == [None, "m"]
     bound_fields = fields_of({**FORM, "keys": {"d": "delivery", "y": {"urgent": True}}})
     assert [choice.key for field in bound_fields[:2] for choice in field.choices] == [
         "d",

@@ -71,6 +71,7 @@ def test_other_queues_with_work_are_listed(
     refunds, closed, french, empty, begun = map(other, ("refunds", "closed", "french", "empty", "yours"))
     refunds.configure(title="Refunds <b>")
     refunds.enqueue_many({} for _ in range(12))
+    refunds.enqueue_many(leaseq.NewItem({}, requires=("fr",)) for _ in range(5))  # not for this person
     app.extensions["leaseq"].access.set(closed.name, Access(work=Group(people=("somebody else",))))
     closed.enqueue({})
     french.enqueue({}, requires=["fr"])
@@ -82,7 +83,6 @@ def test_other_queues_with_work_are_listed(
         (path(refunds), "12 waiting in Refunds <b>"),
         (path(begun), f"You hold 1 in {begun.name}"),
     ]
-    assert "Counts include items you can" in worker_browser.get(path(queue, "why-nothing")).text
     queue.enqueue({})
     assert other_queues(worker_browser.get(path(queue)).text) == []
 

@@ -53,8 +53,8 @@ ACTIONS = {
         {"again": "no", "reason": "I know her"},
         "You gave it back, and won't see it again.",
     ),
-    "failed": ("fail", {"error": "torn"}, "The item will be retried later."),
-    "failed for good": ("fail", {"error": "torn"}, "Your manager will look at the item."),
+    "failed": ("fail", {"error": "torn"}, "others get it later."),
+    "failed for good": ("fail", {"error": "torn"}, "Reported. Your manager sees it."),
 }
 
 
@@ -280,5 +280,5 @@ def test_undo_of_final_report_is_offered_only_if_it_can_work(
     send(form_queue, worker_browser, lease, "fail", error="torn")
     assert form_queue.get(lease.id).state == "dead"
     page = worker_browser.get(path(form_queue)).text
-    assert "the problem is noted" in page
+    assert "Reported." in page
     assert bool(elements(page, undo_form(form_queue, lease))) == is_offered

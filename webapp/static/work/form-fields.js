@@ -23,6 +23,7 @@ export function fill(form, pairs) {
   }
   for (const [name, text] of unused.filter(([name]) => isGone(name))) showGone(form, name, text);
   showConditionalFields();
+  form.dispatchEvent(new Event("filled"));
 }
 
 // The pairs with "gone." before the names of those that no input of the form can hold, since the questions changed.

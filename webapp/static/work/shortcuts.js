@@ -3,16 +3,23 @@ import { isTextInput, keysOf } from "../shared/keys.js";
 import { addKeyRow, clearKeyRows, listPageKeys } from "../shared/keys-panel.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
 
+const TENS_MS = 1000; // within which 1 and 0 mean 10
+
 let form;
 let root;
+let isKeyRefused = false; // a key was pressed while the item before was being saved
+let lastDigit = { key: "", at: 0 };
 
 export function begin(view) {
   ({ form, root } = view);
+  if (isKeyRefused) showRefusedKey();
   for (const button of document.querySelectorAll("#lease-status [popovertarget=keys]")) button.hidden = false;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if (root.classList.contains("busy") && isInput(event)) return refuseKey(event);
+  if (isKeyRefused) hideRefusedKey();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     submitAction(event.target);
@@ -28,9 +35,9 @@ function pressSingleKey(event) {
   const helpButton = event.key === "?" ? document.querySelector("#lease-status [popovertarget=keys]") : null;
   const find = (key) => findPageAction(key, panel) ?? (panel ? null : findChoice(key));
   const target = helpButton ?? keysOf(event).map(find).find(Boolean);
-  if (!target || root.classList.contains("busy")) return;
+  if (!target) return;
   event.preventDefault();
-  if (target.matches("input, summary")) target.focus(); // a button does not take the focus from the scrolling item
+  if (target.matches("input, summary, .rank-option")) target.focus(); // other buttons don't take the focus from the scrolling item
   target.click();
   const openPanel = document.querySelector("[popover]:popover-open");
   if (openPanel && openPanel !== panel) openPanel.focus(); // a closed panel returns the focus itself
@@ -54,9 +61,56 @@ function leaveAction(target) {
   } else root.querySelector("#item").focus();
 }
 
+// The focused question owns the digits; then come the form's keys, then the first scale or ranking without an answer.
 function findChoice(key) {
-  const inputs = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert], [hidden]"));
-  return inputs.find((input) => input.dataset.key === key) ?? inputs.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
+  const isUsable = (element) => !element.closest("[inert], [hidden]");
+  const choices = [...form.querySelectorAll("[data-key]")].filter(isUsable);
+  const hasKey = (choice) => choice.dataset.key === key || choice.dataset.key.toLowerCase() === key.toLowerCase();
+  const bound = choices.find((choice) => choice.dataset.key === key) ?? choices.find(hasKey);
+  if (!/^[0-9]$/.test(key)) return bound;
+  const focused = document.activeElement.closest("#answer [data-name]");
+  const unanswered = [...form.querySelectorAll("fieldset[data-name]")].find(
+    (question) => isUsable(question) && isScaleOrRanking(question) && !question.querySelector(":checked, [aria-pressed=true]"),
+  );
+  return (focused && findByDigit(focused, key)) ?? bound ?? (unanswered && findByDigit(unanswered, key));
+}
+
+// In a scale a digit means the value, and 1 with 0 the 10; elsewhere the position.
+function findByDigit(question, digit) {
+  const choices = [...question.querySelectorAll("input[type=radio], input[type=checkbox], .rank-option")];
+  if (!isScale(question)) return choices[Number(digit) - 1];
+  const isTen = digit === "0" && lastDigit.key === "1" && performance.now() - lastDigit.at < TENS_MS;
+  lastDigit = { key: digit, at: performance.now() };
+  const ofValue = (value) => choices.find((choice) => choice.value === value);
+  return (isTen && ofValue("10")) || ofValue(digit);
+}
+
+const isScale = (question) => {
+  const values = [...question.querySelectorAll("input[type=radio]")].map(({ value }) => value);
+  return values.length > 1 && values.every((value) => /^(\d|10)$/.test(value));
+};
+
+const isScaleOrRanking = (question) => isScale(question) || question.querySelector(".rank-option") !== null;
+
+// Keys pressed while an answer is saved belong to no item that the person has seen.
+const isInput = (event) =>
+  !event.target.closest("button, a, summary, input, textarea, select") && // of the notices and the page's header
+  ((event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) || event.key === "Enter");
+
+function refuseKey(event) {
+  event.preventDefault();
+  isKeyRefused = true;
+  showRefusedKey();
+}
+
+function showRefusedKey() {
+  const note = root.querySelector("#key-refused");
+  note.textContent = note.dataset.text;
+}
+
+function hideRefusedKey() {
+  isKeyRefused = false;
+  root.querySelector("#key-refused").textContent = "";
 }
 
 // While a panel is open, only the key that opened it works, and closes it.
@@ -72,9 +126,9 @@ const keysPanel = document.getElementById("keys");
 keysPanel.addEventListener("beforetoggle", (event) => {
   if (event.newState !== "open") return;
   clearKeyRows(keysPanel);
-  for (const input of form.querySelectorAll("input[data-key]")) {
-    const label = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
-    addKeyRow(keysPanel, input.dataset.key, `${label} · ${input.closest("label").querySelector("span").textContent}`);
+  for (const choice of form.querySelectorAll("[data-key]")) {
+    const label = choice.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
+    addKeyRow(keysPanel, choice.dataset.key, `${label} · ${choice.closest(".choice").querySelector("span").textContent}`);
   }
   listPageKeys(keysPanel);
 });

@@ -8,6 +8,7 @@ import { cancelResend, deleteCopy, findUnsent } from "./local-copies.js";
 
 const TIMEOUT_MS = 20_000; // for a response
 const RESENT_URLS = /\/(finish|abandon|fail)$/; // of posts that are still wanted after the page was closed
+const SAVING_MS = 150; // a shorter wait would only flicker
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 10_000, 15_000];
 
 let isBusy = false;
@@ -19,14 +20,14 @@ export function begin(view) {
       event.preventDefault();
       const body = new URLSearchParams(new FormData(pageForm, event.submitter));
       body.set("active_ms", view.measureActiveMs());
-      submit(view, event.submitter?.getAttribute("formaction") ?? pageForm.action, body, pageForm === form);
+      submit(view, event.submitter?.getAttribute("formaction") ?? pageForm.action, body, pageForm === form, event.submitter);
     }, { signal });
   }
   resendUnsent(view);
 }
 
 // `isAnswer`: the post is the answer form's, which the person sees until the server has it.
-async function submit(view, url, body, isAnswer) {
+async function submit(view, url, body, isAnswer, button) {
   if (isBusy || view.isOpenElsewhere) return;
   isBusy = true;
   view.root.classList.add("busy");
@@ -35,14 +36,36 @@ async function submit(view, url, body, isAnswer) {
   showError(view, "");
   if (isAnswer && RESENT_URLS.test(url)) view.storeForSending(url, body);
   else view.saveDraftNow();
+  const endSaving = showSaving(view, button);
   try {
     await postWithRetries(view, url, body, isAnswer);
   } finally {
     isBusy = false;
+    endSaving();
     view.root.classList.remove("busy");
     view.form.inert = false;
     if (focused.isConnected && document.activeElement === document.body) focused.focus();
   }
+}
+
+// Says in the button that it takes a while; returns what ends that.
+function showSaving(view, button) {
+  const content = [...(button?.childNodes ?? [])];
+  const timer = setTimeout(() => {
+    const { saving } = view.root.dataset;
+    document.getElementById("announcements").textContent = saving;
+    if (!button) return;
+    button.style.minWidth = `${button.offsetWidth}px`;
+    button.classList.add("saving");
+    button.replaceChildren(saving);
+  }, SAVING_MS);
+  return () => {
+    clearTimeout(timer);
+    if (!button?.classList.contains("saving")) return;
+    button.classList.remove("saving");
+    button.style.minWidth = "";
+    button.replaceChildren(...content);
+  };
 }
 
 // Posts until the server responds, or the person wants to change something first; then shows the response.
