@@ -17,6 +17,7 @@ import gevent
 from leaseq import checkpoints
 
 SLICE_SECONDS = 0.01
+_LEAST_SECONDS = 1e-6  # with 0, gevent would see new requests and data only after 50 slices
 _Result = TypeVar("_Result")
 
 in_slices = checkpoints.with_checkpoints
@@ -36,7 +37,7 @@ def end_slice_when_over() -> None:
     if time.monotonic() - _slice_began.get() < SLICE_SECONDS:
         return
     if isinstance(gevent.getcurrent(), gevent.Greenlet):
-        gevent.sleep(0)
+        gevent.sleep(_LEAST_SECONDS)
     _slice_began.set(time.monotonic())
 
 
