@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -109,6 +110,8 @@ __all__ = [
     "MAX_ERROR",
     "MAX_ERRORS",
     "PARTS",
+    "SHOW_MEMBERS",
+    "SHOW_OPTIONS",
     "Conditions",
     "changed",
     "check_form",
@@ -129,7 +132,14 @@ _MAX_LIMIT = 200  # characters of what a question allows, in an error
 # Above this number of checks, not all errors of a result are listed: each error takes up to 5 kB.
 _MAX_LISTED_CHECKS = 5_000
 _MAX_COPIED_BYTES = 16_000_000  # a result's bytes times its checks: each check may make a copy
-KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+KINDS = (
+    "text", "markdown", "html", "chat", "image", "images", "audio", "video", "pdf", "link", "table", "diff",
+    "code", "money", "date", "json",
+)  # fmt: skip
+SHOW_OPTIONS = {"with": "diff", "language": "code", "currency": "money"}
+"""Options of an entry of ``show``, each a text, and the kind that has it."""
+SHOW_MEMBERS = ("field", "kind", "label", "beside", *SHOW_OPTIONS)
+_CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
 
@@ -298,8 +308,9 @@ def _check_show(show: Json) -> None:
         raise Invalid("form", "format", what="form_show", choices=KINDS)
     for entry in show:
         if isinstance(entry, dict):
-            _check_names(entry, ("field", "kind", "label", "beside"), "show")
+            _check_names(entry, SHOW_MEMBERS, "show")
             _check_names([entry.get("kind", "text")], KINDS, "show: kind")
+            _check_options(entry)
         fits = isinstance(entry, str) or (
             isinstance(entry, dict)
             and isinstance(entry.get("field"), str)
@@ -308,6 +319,19 @@ def _check_show(show: Json) -> None:
         )
         if not fits:
             raise Invalid("form", "format", what="form_show", choices=KINDS)
+
+
+def _check_options(entry: Mapping[str, Json]) -> None:
+    for name, kind in SHOW_OPTIONS.items():
+        if name not in entry:
+            continue
+        value = entry[name]
+        if entry.get("kind", "text") != kind:
+            raise Invalid("form", "form_option", what="kind", name=name, kind=kind)
+        if not isinstance(value, str) or not value:
+            raise Invalid("form", "form_option", what="text", name=name)
+        if name == "currency" and not _CURRENCY.fullmatch(value):
+            raise Invalid("form", "form_option", what="currency", value=value)
 
 
 def _check_ask(ask: Json) -> None:

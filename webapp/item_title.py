@@ -38,8 +38,17 @@ def _texts(payload: Json) -> Iterator[str]:
         payload.values() if isinstance(payload, dict) else payload if isinstance(payload, list) else [payload]
     )
     for value, _ in zip(values, range(_MAX_VALUES), strict=False):
-        if isinstance(value, str) and value.strip():
-            yield _words(value)
+        text = _first_message(value) if isinstance(value, dict | list) else value
+        if isinstance(text, str) and text.strip():
+            yield _words(text)
+
+
+def _first_message(value: Json) -> Json:
+    """The text of a message, or of a conversation's first one."""
+    message = value[0] if isinstance(value, list) and value else value
+    if not isinstance(message, dict) or not {"role", "from", "author"} & message.keys():
+        return None
+    return message.get("content", message.get("text", message.get("body")))
 
 
 def _words(text: str) -> str:

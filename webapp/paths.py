@@ -53,6 +53,8 @@ class App(OpenAPI):
     def send_static_file(self, filename: str, digest: str = "") -> FlaskResponse:
         """A file, also for a page of another version, which is then not kept."""
         response = super().send_static_file(filename)
+        if filename.endswith(".css"):  # also for the sandboxed frame of a mail, which has no origin
+            response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         if digest == self._digest:
             response.cache_control.no_cache = None
             response.cache_control.public = response.cache_control.immutable = True

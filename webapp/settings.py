@@ -114,9 +114,8 @@ class Settings(BaseSettings):
     )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Origins, such as https://cdn.example.org, from which pages show images, audio and "
-        "video; "
-        "separated by spaces. Media from other origins are shown as links.",
+        description="Origins, such as https://cdn.example.org, from which pages show images, audio, "
+        "video and PDF; separated by spaces. Media from other origins are shown as links.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),

@@ -171,6 +171,11 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         "somewhere": Rule("an answer that fits the form; this one is too long to say where it does not", ""),
     },
     "form_member": Rule("%(part)s: only %(choices)s", "'%(name)s'", "did you mean %(near)s?"),
+    "form_option": {
+        "kind": Rule("show: '%(name)s' only with the kind %(kind)s", "it with another kind"),
+        "text": Rule("show: '%(name)s': a text", "another value, or none"),
+        "currency": Rule("show: 'currency': a code of three letters, such as EUR"),
+    },
     "form_schema": {
         "type": Rule("ask: a type", "'%(name)s'", ("did you mean %(near)s?", "the types are %(choices)s")),
         "pattern": Rule(

@@ -25,6 +25,12 @@ FORM = {
         {"field": "sound", "kind": "audio", "label": "Sound"},
         {"field": "rows", "kind": "table"},
         {"field": "data", "kind": "json"},
+        {"field": "photos", "kind": "images", "label": "Photos"},
+        {"field": "chat", "kind": "chat", "label": "Chat"},
+        {"field": "mail", "kind": "html", "label": "Mail"},
+        {"field": "sound", "kind": "diff", "with": "mail", "label": "Changes"},
+        {"field": "mail", "kind": "code", "label": "Source", "language": "HTML"},
+        {"field": "price", "kind": "money", "currency": "EUR"},
     ],
     "ask": {
         "type": "object",
@@ -80,10 +86,19 @@ def item_page(chromium: Browser, address_with_media: str, person: str, queue: le
     queue.configure(title="Kinds", form=FORM)
     rows = [{"a": 1, "b": "two"}, {"a": 3}]
     data = {"deep": {"er": [1, 2]}}
-    queue.enqueue({"image": picture(), "sound": f"{MEDIA}/a.wav", "rows": rows, "data": data}, id="one")
+    content = {
+        "photos": [picture(), f"{MEDIA}/gone.png", {"url": picture(), "caption": "The door"}],
+        "chat": [{"role": "user", "content": f"line {n}"} for n in range(40)],
+        "mail": "<p>Dear Ann</p>" * 40 + "<img src=x alt=Logo><a href='https://example.org/'>bank</a>",
+        "price": 12.5,
+    }
+    queue.enqueue(
+        {"image": picture(), "sound": f"{MEDIA}/a.wav", "rows": rows, "data": data} | content, id="one"
+    )
     context = chromium.new_context(base_url=address_with_media)
     context.set_default_timeout(TIMEOUT_MS)
     context.route(f"{MEDIA}/**", fulfill_range)
+    context.route(f"{MEDIA}/*.png", lambda route: route.fulfill(status=404))
     tab = context.new_page()
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
@@ -110,6 +125,34 @@ def test_picture_opens_enlarged_and_zooms_by_key(item_page: Page) -> None:
     check_accessibility(tab)
     tab.keyboard.press("Escape")
     expect(tab.get_by_role("dialog", name="Page")).to_have_count(0)
+
+
+def test_pictures_of_a_strip_follow_each_other_by_key_and_a_missing_one_says_so(item_page: Page) -> None:
+    tab = item_page
+    failures = tab.locator(".strip [data-load-failure]")
+    expect(failures.nth(1)).to_be_visible()
+    expect(failures.nth(0)).to_be_hidden()
+    links = tab.locator(".strip a[data-lightbox]")
+    expect(links).to_have_count(2)
+    links.first.focus()
+    tab.keyboard.press("Enter")
+    heading = tab.get_by_role("dialog").get_by_role("heading")
+    expect(heading).to_have_text("Photos, 1 of 3")
+    tab.keyboard.press("ArrowRight")
+    expect(heading).to_have_text("The door")
+    check_accessibility(tab)
+    tab.keyboard.press("ArrowRight")
+    expect(heading).to_have_text("Photos, 1 of 3")
+    tab.keyboard.press("ArrowLeft")
+    tab.keyboard.press("Escape")
+    expect(links.last).to_be_focused()
+    tab.set_viewport_size({"width": 320, "height": 640})
+    check_accessibility(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 320
+    for region in ("Changes", "Source"):
+        tab.get_by_role("region", name=region).focus()
+    tab.locator("iframe.mail").focus()
+    expect(tab.locator("iframe.mail")).to_be_focused()
 
 
 def test_sound_plays_and_seeks_by_keys_even_while_typing(item_page: Page) -> None:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 import leaseq
+from leaseq.form import KINDS
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, SharedContext
 from tests.browser.sessions import sign_in
@@ -22,11 +23,32 @@ HOSTILE_TEXT = (
     "![x](x' onerror='window.ran=1) <style>*{display:none}</style> </textarea></script>{{ 7*7 }}"
 )
 LINK = "javascript:window.ran=1"
-KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+REMOTE = "https://evil.example/p.gif"
+MAIL = (
+    f"<style>*{{position:fixed;inset:0;z-index:9}}</style><base href='https://evil.example/'>"
+    f"<meta http-equiv=refresh content='0;url={REMOTE}'><link rel=stylesheet href='{REMOTE}'>"
+    f"<img src='{REMOTE}' srcset='{REMOTE} 2x' alt='Logo'><div style='position:fixed;inset:0'>over</div>"
+    f"<table background='{REMOTE}'><tr><td>The mail</td></tr></table>"
+    f"<form action='{REMOTE}'><button>x</button></form><iframe src='{REMOTE}'></iframe>"
+    f"<object data='{REMOTE}'></object><video src='{REMOTE}' poster='{REMOTE}'></video>"
+) + HOSTILE_TEXT
+CHAT = [
+    {
+        "role": HOSTILE_TEXT,
+        "content": [{"text": HOSTILE_TEXT}, {"image_url": {"url": REMOTE}}, {"image": LINK}],
+    },
+    {"role": "\u202e" * 100, "content": MAIL, "tool_calls": [{"name": HOSTILE_TEXT, "args": HOSTILE_TEXT}]},
+    HOSTILE_TEXT,
+]
 FORM = {
     "show": [
         *({"field": name, "kind": kind} for kind in KINDS for name in ("nasty", "link")),
-        *({"field": "svg", "kind": kind} for kind in ("image", "markdown", "link")),
+        *({"field": "svg", "kind": kind} for kind in ("image", "markdown", "link", "images", "pdf")),
+        {"field": "mail", "kind": "html", "label": HOSTILE_TEXT},
+        {"field": "chat", "kind": "chat", "label": HOSTILE_TEXT},
+        {"field": "nasty", "kind": "diff", "with": "mail"},
+        {"field": "nasty", "kind": "code", "language": HOSTILE_TEXT},
+        *({"field": "remote", "kind": kind} for kind in ("image", "images", "pdf", "video", "audio")),
     ],
     "ask": {
         "type": "object",
@@ -54,7 +76,9 @@ def hostile_queue(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
     queue.configure(title="Nasty", instructions=HOSTILE_TEXT, form=FORM)
     picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'/>"
     queue.enqueue(
-        {"nasty": HOSTILE_TEXT, "link": LINK, "svg": picture, HOSTILE_TEXT: HOSTILE_TEXT}, id="<b onclick=x>"
+        {"nasty": HOSTILE_TEXT, "link": LINK, "svg": picture, HOSTILE_TEXT: HOSTILE_TEXT}
+        | {"mail": MAIL, "chat": CHAT, "remote": REMOTE},
+        id="<b onclick=x>",
     )
     return queue
 
@@ -69,17 +93,33 @@ def check_nothing_ran(page: Page) -> None:
                || [...one.attributes].some((at) => at.name.startsWith("on"))
                || [...one.attributes].some((at) => /^\\s*javascript:/i.test(at.value))
                || (one.nodeName === "IMG" && !one.src.startsWith(location.origin)))
+           .filter((one) => !one.matches("iframe[sandbox=''][srcdoc]:not([src])"))
            .map((one) => one.outerHTML.slice(0, 200))"""
     )
     assert elements == []
 
 
-@pytest.mark.guard("link-schemes", "markdown-clean", "text-escaped")
+def check_mail(page: Page) -> None:
+    """Check that the mail is shown in its frame, with our style, and that it can't leave it."""
+    mail = page.frame_locator("iframe.mail >> nth=2")
+    assert mail.locator("td").text_content() == "The mail"
+    assert mail.locator(".picture").first.evaluate("one => getComputedStyle(one).borderTopStyle") == "dashed"
+    assert mail.locator("body").evaluate("() => self.origin") == "null"
+    is_covered = """(one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2)?.closest("button") !== one;
+    }"""
+    assert not page.locator("#answer button.primary").evaluate(is_covered)
+
+
+@pytest.mark.guard("link-schemes", "mail-clean", "mail-sandbox", "markdown-clean", "text-escaped")
 def test_hostile_content_runs_no_script_on_work_and_manager_pages(
     page: Page,
     hostile_queue: leaseq.Queue,
     accounts: Accounts,
 ) -> None:
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     name = f"boss of {hostile_queue.name}"
     accounts.add(name, by="test", role="manager", password=PASSWORD)
     lease = hostile_queue.reserve(name)
@@ -96,11 +136,14 @@ def test_hostile_content_runs_no_script_on_work_and_manager_pages(
         page.goto(path)
         check_nothing_ran(page)
     page.goto(paths[0])
+    check_mail(page)
     for link in page.locator("main a", has_text="press").all():
         assert not (link.get_attribute("href") or "").strip().lower().startswith("javascript")
     hostile_queue.finish(lease, {"note": HOSTILE_TEXT})
     page.goto(paths[2])
     check_nothing_ran(page)
+    origin = page.evaluate("location.origin")
+    assert [url for url in requested if not url.startswith((f"{origin}/", "data:", "about:"))] == []
 
 
 def test_content_security_policy_blocks_injected_scripts(page: Page) -> None:

@@ -22,6 +22,12 @@ LONG = "My parcel says delivered but nothing is here, and the photo shows anothe
         ("a text alone", "a text alone"),
         (["one", "two words"], "two words"),
         ({"n": 1, "list": ["a b"]}, "the-id"),
+        ([{"role": "user", "content": "Where is it?"}], "Where is it?"),
+        ({"n": 1, "messages": [{"from": "Ann", "text": "Where is it?"}]}, "Where is it?"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "text"}]}], "rows": [{"text": "a b"}]},
+            "the-id",
+        ),
         ({"text": "  "}, "the-id"),
         ({}, "the-id"),
         (None, "the-id"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from typing import Any
 
 import leaseq
 
@@ -12,8 +13,10 @@ QUEUE = "demo"
 FORM = {
     "show": [
         {"field": "text", "kind": "text", "label": "Message"},
+        {"field": "before", "kind": "chat", "label": "Before"},
         {"field": "order", "kind": "text", "label": "Order"},
-        {"field": "received", "kind": "text", "label": "Received"},
+        {"field": "value", "kind": "money", "currency": "EUR", "label": "Value"},
+        {"field": "received", "kind": "date", "label": "Received"},
         {"field": "language", "kind": "text", "label": "Language"},
     ],
     "ask": {
@@ -67,7 +70,7 @@ def add_demo(client: leaseq.Client) -> leaseq.EnqueuedMany:
     )
 
 
-def messages() -> list[dict[str, str]]:
+def messages() -> list[dict[str, Any]]:
     text = files("leaseq.webapp.demo").joinpath("messages.json").read_text(encoding="utf-8")
-    rows: list[dict[str, str]] = json.loads(text)
+    rows: list[dict[str, Any]] = json.loads(text)
     return rows

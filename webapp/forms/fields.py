@@ -19,11 +19,19 @@ from leaseq.webapp.forms.schema import Limits, Schema, limits_of, members, resol
 SHOWN_KINDS = {
     "text": _("Text"),
     "markdown": _("Markdown"),
+    "html": _("HTML mail"),
+    "chat": _("Conversation"),
     "image": _("Picture"),
+    "images": _("Several pictures"),
     "audio": _("Sound"),
     "video": _("Video"),
+    "pdf": _("PDF"),
     "link": _("Link"),
     "table": _("Table"),
+    "diff": _("Difference of two texts"),
+    "code": _("Code"),
+    "money": _("Amount of money"),
+    "date": _("Date or time"),
     "json": _("JSON"),
 }
 """Labels by the kind in ``show``: the kinds of `leaseq.form.KINDS`."""

@@ -14,7 +14,7 @@ import jsonschema_rs
 from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
-from leaseq.form import KINDS, PARTS, check_form, check_result, conditions_of
+from leaseq.form import KINDS, PARTS, SHOW_MEMBERS, check_form, check_result, conditions_of
 from leaseq.webapp.forms.choices import is_same_value
 from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.refusals import reason_of
@@ -133,8 +133,8 @@ def _entry_messages(entry: Json) -> Iterator[str]:
     kind = entry.get("kind", "text")
     if kind not in KINDS:
         yield _unknown_name(str(kind), KINDS)
-    for word in set(entry) - {"field", "kind", "label", "beside"}:
-        yield _unknown_name(word, ("field", "kind", "label", "beside"))
+    for word in set(entry) - set(SHOW_MEMBERS):
+        yield _unknown_name(word, SHOW_MEMBERS)
 
 
 def _schema_errors(ask: dict[str, Any]) -> Iterator[_Message]:

@@ -13,6 +13,7 @@ from flask_babel import gettext as _
 
 from leaseq import Json
 from leaseq.form import prefilled
+from leaseq.webapp.rendering.payload import is_chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ _FILES = {
     "image": re.compile(r"\.(png|jpe?g|gif|webp|avif|svg)([?#]|$)", re.IGNORECASE),
     "audio": re.compile(r"\.(mp3|wav|ogg|m4a|flac|opus)([?#]|$)", re.IGNORECASE),
     "video": re.compile(r"\.(mp4|webm|mov|m4v)([?#]|$)", re.IGNORECASE),
+    "pdf": re.compile(r"\.pdf([?#]|$)", re.IGNORECASE),
 }
 _URL = re.compile(r"https?://\S+$")
 
@@ -280,6 +282,10 @@ def _capital(text: str) -> str:
 
 def _kind(values: Sequence[Json]) -> str:
     """The kind that fits all values."""
+    if all(map(is_chat, values)):
+        return "chat"
+    if all(map(_are_pictures, values)):
+        return "images"
     if any(isinstance(value, list | dict) for value in values):
         return "table" if all(map(_is_flat, values)) else "json"
     if not all(isinstance(value, str) for value in values):
@@ -291,6 +297,18 @@ def _kind(values: Sequence[Json]) -> str:
         return "text"
     kinds = (kind for kind, ending in _FILES.items() if all(map(ending.search, texts)))
     return next(kinds, "link")
+
+
+def _are_pictures(value: Json) -> bool:
+    """Whether this is a list of addresses of pictures."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(address, str) and _URL.match(address) and _FILES["image"].search(address)
+            for address in value
+        )
+    )
 
 
 def _is_flat(value: Json) -> bool:

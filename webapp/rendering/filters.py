@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import nh3
 from flask import Flask
@@ -24,8 +22,19 @@ from leaseq.webapp.context import state, wants_fragment
 from leaseq.webapp.forms.fields import layout_of
 from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
-from leaseq.webapp.origins import origin_of
 from leaseq.webapp.refusals import in_words, role_word
+from leaseq.webapp.rendering.chat import messages_of
+from leaseq.webapp.rendering.mail import mail_of
+from leaseq.webapp.rendering.media import (
+    loading_failure,
+    media_link,
+    media_refusal,
+    picture_link,
+    pictures_of,
+    web_link,
+)
+from leaseq.webapp.rendering.texts import code_lines, difference_of, visible_marks
+from leaseq.webapp.rendering.values import date_text, money_text
 from leaseq.webapp.serving.time_slices import run_beside
 from leaseq.webapp.site_time import is_valid_in, site_zone
 from leaseq.webapp.store.accounts.passwords import MAX_PASSWORD, MIN_PASSWORD
@@ -82,35 +91,6 @@ def rendered(text: str) -> Markup:
 
 def _render(text: str) -> str:
     return nh3.clean(_markdown.render(text), tags=_TAGS)
-
-
-def web_link(value: object) -> str | None:
-    """The value if it is an http or https URL, which is safe to link to."""
-    if not isinstance(value, str):
-        return None
-    try:
-        parts = urlsplit(value.strip())
-    except ValueError:
-        return None
-    return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None
-
-
-def media_link(value: object) -> str | None:
-    """The URL if pages may load pictures and sound from its origin."""
-    link = web_link(value)
-    if link is None:
-        return None
-    return link if origin_of(link) in state().settings.media_origins else None
-
-
-_INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
-
-
-def picture_link(value: object) -> str | None:
-    """Like ``media_link``, but also accepts small pictures in data: URLs."""
-    if isinstance(value, str) and _INLINE_PICTURE.fullmatch(value):
-        return value
-    return media_link(value)
 
 
 def is_rows(value: Json) -> bool:
@@ -215,13 +195,15 @@ def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
-        limits_text, capital, item_title, state_word,
+        limits_text, capital, item_title, state_word, pictures_of, media_refusal, messages_of, mail_of,
+        difference_of, code_lines, visible_marks, money_text, date_text,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter
     app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by language
     app.jinja_env.globals |= {
         "ago": ago,
+        "loading_failure": loading_failure,
         "max_password": MAX_PASSWORD,
         "min_password": MIN_PASSWORD,
         "seconds_until": seconds_until,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from leaseq import Json
 
@@ -11,27 +13,63 @@ from leaseq import Json
 class Part:
     """A part of a payload, as shown on pages."""
 
-    kind: str  # text, markdown, image, audio, video, link, table, json
+    kind: str  # one of leaseq.form.KINDS
     label: str
     value: Json
     beside: bool = False  # next to the previous part, if there is room
+    option: str = ""  # the currency of money, the language of code
 
 
 def parts_of(form: Json, payload: Json) -> list[Part]:
     """The parts in the order of the form's ``show``, without fields that the payload lacks."""
     entries = form.get("show") if isinstance(form, dict) else None
     if not entries:
-        return [Part("table", "", payload)]
+        return _guessed_parts(payload)
     parts: list[Part] = []
     for entry in entries:
         spec = {"field": entry} if isinstance(entry, str) else entry
         field = str(spec.get("field", ""))
         is_present, value = _at(payload, field)
         if is_present:
-            label = str(spec.get("label") or spec.get("title") or "")
-            beside = spec.get("beside") is True and bool(parts)
-            parts.append(Part(str(spec.get("kind", "text")), label, value, beside))
-    return parts or [Part("table", "", payload)]
+            parts.append(_part(spec, value, payload, is_first=not parts))
+    return parts or _guessed_parts(payload)
+
+
+def _part(spec: Mapping[str, Any], value: Json, payload: Json, *, is_first: bool) -> Part:
+    label = str(spec.get("label") or spec.get("title") or "")
+    if "with" in spec:
+        _, other = _at(payload, str(spec["with"]))
+        value = {"before": value, "after": other}
+    option = str(spec.get("currency") or spec.get("language") or "")
+    return Part(
+        str(spec.get("kind", "text")), label, value, spec.get("beside") is True and not is_first, option
+    )
+
+
+def _guessed_parts(payload: Json) -> list[Part]:
+    """The payload as a table, and the conversations in it as such."""
+    if is_chat(payload):
+        return [Part("chat", "", payload)]
+    if not isinstance(payload, dict):
+        return [Part("table", "", payload)]
+    chats = {name: value for name, value in payload.items() if is_chat(value)}
+    rest = {name: value for name, value in payload.items() if name not in chats}
+    tables = [Part("table", "", rest)] if rest or not chats else []
+    return [*tables, *(Part("chat", name, value) for name, value in chats.items())]
+
+
+def is_chat(value: Json) -> bool:
+    """Whether this is certainly a conversation: a list of objects with ``role`` and ``content``."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(message, dict)
+            and isinstance(message.get("role"), str)
+            and isinstance(message.get("content", 0), str | list | None)
+            for message in value
+        )
+    )
 
 
 def _at(payload: Json, field: str) -> tuple[bool, Json]:

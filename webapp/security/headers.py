@@ -34,6 +34,7 @@ def policy() -> str:
         "style-src": "'self'",
         "img-src": f"{media} data:",
         "media-src": media,
+        "frame-src": " ".join(state().settings.media_origins) or "'none'",
         "connect-src": "'self'",
         "form-action": "'self'",
         "base-uri": "'none'",

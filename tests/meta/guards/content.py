@@ -13,7 +13,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "link-schemes",
-            "webapp/rendering/filters.py",
+            "webapp/rendering/media.py",
             'return value.strip() if parts.scheme in ("http", "https") and parts.netloc else None',
             instead="return value.strip() if parts.scheme else None",
         ),
@@ -22,6 +22,43 @@ GUARDS: tuple[Guard, ...] = (
             "webapp/templates/shared/payload.html",
             '{% if part.kind == "text" %}{% set text = part.value if part.value is string else part.value|pretty %}<p class="text{% if text|length <= 140 %} short{% elif text|length <= 600 %} medium{% endif %}" dir="auto">{{ text }}</p>',
             instead='{% if part.kind == "text" %}<p class="text" dir="auto">{{ part.value|safe }}</p>',
+        ),
+    ),
+    *row(
+        "HTML mail loads nothing, leads nowhere and is bounded",
+        guard(
+            "mail-clean",
+            "webapp/rendering/mail.py",
+            "    return nh3.clean(\n        html,",
+            instead="    return html or nh3.clean(\n        html,",
+        ),
+        guard(
+            "mail-pictures",
+            "webapp/rendering/mail.py",
+            "return value if INLINE_PICTURE.fullmatch(value) else None",
+            instead="return value",
+        ),
+        guard(
+            "mail-links",
+            "webapp/rendering/mail.py",
+            'not value.lower().startswith(("http://", "https://", "mailto:"))',
+            instead="False",
+        ),
+        guard("mail-nesting", "webapp/rendering/mail.py", "or _is_excessive(value)", instead="or False"),
+        guard(
+            "mail-sandbox",
+            "webapp/templates/shared/payload.html",
+            'sandbox=""',
+            instead='sandbox="allow-scripts allow-top-navigation"',
+        ),
+    ),
+    *row(
+        "comparisons of texts are bounded",
+        guard(
+            "difference-bounded",
+            "webapp/rendering/texts.py",
+            "if self._steps > MAX_STEPS:",
+            instead="if False:",
         ),
     ),
     *row(
@@ -38,7 +75,7 @@ GUARDS: tuple[Guard, ...] = (
         "images only of allowed origins",
         guard(
             "media-origins",
-            "webapp/rendering/filters.py",
+            "webapp/rendering/media.py",
             "return link if origin_of(link) in state().settings.media_origins else None",
             instead="return link",
         ),
@@ -50,9 +87,9 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard(
             "data-images",
-            "webapp/rendering/filters.py",
-            '_INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")',
-            instead='_INLINE_PICTURE = re.compile(r"data:image/([a-z+]+);base64,[A-Za-z0-9+/]+=*")',
+            "webapp/rendering/media.py",
+            'INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")',
+            instead='INLINE_PICTURE = re.compile(r"data:image/([a-z+]+);base64,[A-Za-z0-9+/]+=*")',
         ),
         guard(
             "csp-media",

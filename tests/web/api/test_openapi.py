@@ -13,7 +13,7 @@ import pytest
 from openapi_spec_validator import validate
 
 import leaseq
-from leaseq.form import PARTS
+from leaseq.form import PARTS, SHOW_MEMBERS
 from leaseq.webapp.api.models.base import RequestModel
 from leaseq.webapp.security.authorization import need_of
 from tests.web.api_calls import CALLS
@@ -247,3 +247,4 @@ def test_form_schema_describes_every_form_member(document: dict[str, Any]) -> No
     """A generated client drops members that are not in the description."""
     members = document["components"]["schemas"]["Form"]["properties"]
     assert sorted(members) == sorted(PARTS)
+    assert sorted(document["components"]["schemas"]["ShownField"]["properties"]) == sorted(SHOW_MEMBERS)

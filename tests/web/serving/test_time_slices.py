@@ -17,6 +17,7 @@ import pytest
 import leaseq
 from leaseq.transfer import CONTENT_TYPES, workbooks
 from leaseq.webapp.rendering.filters import markdown
+from leaseq.webapp.rendering.texts import difference_of
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.waiting import TIMEOUT
 from tests.web.conftest import SECRET
@@ -156,12 +157,20 @@ def test_large_form_lets_others_run(send: Callable[..., tuple[int, float]], path
     assert shortest(attempt) < MAX_SECONDS
 
 
-def test_long_markdown_lets_others_run() -> None:
-    """The renderer has no checkpoints, and some texts take seconds."""
-    rendering = gevent.spawn(markdown, "![" * 8_000)
+STAIRS = {
+    name: "\n".join(f"{name}{n}" if n % 2 else str(n // 2 % 98) for n in range(4_000))
+    for name in ("before", "after")
+}
+"""Two texts that take long to compare: each line in twenty places, and no two neighbours the same."""
+
+
+@pytest.mark.parametrize(("render", "text"), [(markdown, "![" * 8_000), (difference_of, STAIRS)])
+def test_long_text_lets_others_run(render: Callable[[Any], Any], text: Any) -> None:
+    """The renderers of Markdown and of differences may take seconds."""
+    rendering = gevent.spawn(render, text)
     turns = 0
     while not rendering.ready():
         turns += 1
         gevent.sleep(0.001)
-    assert "![" in str(rendering.get())
+    assert "![" in str(rendering.get()) or rendering.get().pieces is None
     assert turns > 2

@@ -35,6 +35,9 @@ class ShownField(Body):
     kind: str = optional("How to show it", enum=list(form.KINDS))
     label: str = optional("Its heading")
     beside: bool = optional("Whether to show it next to the others")
+    with_: Annotated[str, Field(alias="with")] = optional("The field with the later text, of a `diff`")
+    language: str = optional("The name of the language, of `code`", minLength=1)
+    currency: str = optional("The currency of amounts without one, of `money`", pattern="^[A-Z]{3}$")
 
 
 class AskSchema(BaseModel):

@@ -23,24 +23,34 @@ document.addEventListener("click", (event) => {
   openLightbox(link);
 });
 
-function openLightbox(link) {
-  const thumbnail = link.querySelector("img");
+// The picture of a link, enlarged. Pictures of one strip follow each other.
+function openLightbox(firstLink) {
+  const links = [...(firstLink.closest(".strip") ?? firstLink.parentElement).querySelectorAll("a[data-lightbox]")];
   const dialog = document.createElement("dialog");
   dialog.className = "lightbox";
   dialog.setAttribute("aria-labelledby", "lightbox-heading");
-  dialog.innerHTML = `<div class="bar"><h2 id="lightbox-heading"></h2></div>
+  dialog.innerHTML = `<div class="bar"><h2 id="lightbox-heading" aria-live="polite"></h2></div>
     <div class="pane" tabindex="0" role="group" aria-labelledby="lightbox-heading"><img referrerpolicy="no-referrer"></div>`;
   const [bar, pane] = dialog.children;
   const image = pane.firstChild;
-  bar.firstChild.textContent = image.alt = thumbnail.alt;
-  image.src = thumbnail.src;
 
-  const naturalWidth = thumbnail.naturalWidth || 300;
+  let link;
   let scale = 1;
   const setScale = (value) => {
     scale = Math.min(Math.max(value, 0.1), 16);
-    image.style.width = `${Math.round(naturalWidth * scale)}px`;
+    image.style.width = `${Math.round((image.naturalWidth || 300) * scale)}px`;
   };
+  const fit = () => setScale(Math.min(pane.clientWidth / (image.naturalWidth || 300), pane.clientHeight / (image.naturalHeight || 1)));
+  const show = (newLink) => {
+    link = newLink;
+    const thumbnail = link.querySelector("img");
+    bar.firstChild.textContent = image.alt = thumbnail.alt;
+    image.src = thumbnail.src;
+    if (dialog.open && image.complete) fit();
+  };
+  const step = (count) => show(links.at((links.indexOf(link) + count) % links.length));
+  image.addEventListener("load", () => dialog.open && fit());
+
   const addButton = (text, key, onClick) => {
     const button = bar.appendChild(document.createElement("button"));
     button.type = "button";
@@ -48,14 +58,21 @@ function openLightbox(link) {
     button.appendChild(document.createElement("kbd")).textContent = key;
     button.addEventListener("click", onClick);
   };
-  addButton(link.dataset.zoomIn, "+", () => setScale(scale * ZOOM_FACTOR));
-  addButton(link.dataset.zoomOut, "-", () => setScale(scale / ZOOM_FACTOR));
-  addButton(link.dataset.close, "Esc", () => dialog.close());
+  if (links.length > 1) {
+    addButton(firstLink.dataset.previous, "←", () => step(-1));
+    addButton(firstLink.dataset.next, "→", () => step(1));
+  }
+  addButton(firstLink.dataset.zoomIn, "+", () => setScale(scale * ZOOM_FACTOR));
+  addButton(firstLink.dataset.zoomOut, "-", () => setScale(scale / ZOOM_FACTOR));
+  addButton(firstLink.dataset.close, "Esc", () => dialog.close());
   dialog.addEventListener("keydown", (event) => {
     event.stopPropagation(); // the page's shortcuts are inactive while it is open
+    const isPannable = pane.scrollWidth > pane.clientWidth; // then the arrow keys scroll
     if (event.key === "+" || event.key === "=") setScale(scale * ZOOM_FACTOR);
     else if (event.key === "-") setScale(scale / ZOOM_FACTOR);
     else if (event.key === "0") setScale(1);
+    else if (event.key === "ArrowLeft" && !isPannable) step(-1);
+    else if (event.key === "ArrowRight" && !isPannable) step(1);
     else if (isKey(event, "o")) dialog.close();
     else return;
     event.preventDefault();
@@ -65,9 +82,25 @@ function openLightbox(link) {
     link.focus();
   });
   document.body.append(dialog);
+  show(firstLink);
   dialog.showModal();
-  setScale(Math.min(pane.clientWidth / naturalWidth, pane.clientHeight / (thumbnail.naturalHeight || 1)));
+  fit();
   pane.focus();
+}
+
+// A picture that can't be loaded, also before this script ran: the note says so, and the link opens its address.
+function reportFailure(image) {
+  const link = image.closest("a.picture");
+  if (!link) return;
+  delete link.dataset.lightbox;
+  link.classList.add("failed-picture");
+  link.setAttribute("aria-label", image.alt);
+  link.nextElementSibling.hidden = false;
+}
+
+document.addEventListener("error", (event) => event.target.matches?.("a.picture > img") && reportFailure(event.target), true);
+for (const image of document.querySelectorAll("a.picture > img")) {
+  if (image.complete && !image.naturalWidth) reportFailure(image);
 }
 
 // Keys
