@@ -142,7 +142,10 @@ def test_manager_starts_form_from_items_without_saving(manager_browser: Browser,
     queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
     assert "None of the searched items has: old." in html.unescape(manager_browser.get(base(queue)).text)
     fields = settings_fields(manager_browser, queue)
-    page = manager_browser.post(f"{base(queue)}/start", {**fields, "title": "Typed", "from": "items"}).text
+    asked = {**fields, "title": "Typed", "from": "items"}
+    page = manager_browser.post(f"{base(queue)}/start", asked).text
+    assert json.loads(form_fields(page, "settings")["form"])["show"] == ["old"], "it asks first"
+    page = manager_browser.post(f"{base(queue)}/start", {**asked, "replace": "items"}).text
     new_fields = form_fields(page, "settings")
     assert json.loads(new_fields["form"])["show"] == [
         {"field": "text", "kind": "text", "label": "Text"},
