@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 import leaseq
 from tests.browser.accessibility import check_accessibility
@@ -208,6 +208,15 @@ def test_answers_are_reviewed_by_keys_alone(tab: Page, manager: str, undone_answ
     check_both_schemes(tab)
     tab.keyboard.press("Escape")
     expect(tab.get_by_label("What should be done differently?")).to_be_hidden()
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    tab.once("dialog", stay)
+    tab.keyboard.press("j")
+    eventually(lambda: asked == ["beforeunload"], "the text was not sent")
     tab.keyboard.press("r")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text(f"{manager} reopened it")).to_be_visible()

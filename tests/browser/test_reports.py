@@ -45,7 +45,7 @@ def test_reports_are_opened_fixed_handed_out_removed_or_settled(
     expect(row("Is this one ours?")).to_have_count(0)
     expect_reports_page()
     row("half of it").get_by_role("link", name="Fix and hand out again").click()
-    tab.get_by_label("Payload, as JSON").fill('{"text": "all of it"}')
+    tab.get_by_label("Content, as JSON").fill('{"text": "all of it"}')
     tab.get_by_role("button", name="Save and hand out again").click()
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
     assert (queue.get("torn").state, queue.get("torn").payload) == ("inbound", {"text": "all of it"})

@@ -53,7 +53,7 @@ def text_boxes(response: TestResponse) -> dict[str, str]:
         (
             "items/one/change",
             {"priority": "90", "seen_priority": digest_of("90"), "requires": " fr", "payload": WORDS},
-            {"Skills": " fr", "Payload, as JSON": WORDS},
+            {"Skills": " fr", "Content, as JSON": WORDS},
         ),
         (
             "settings",
@@ -102,7 +102,7 @@ def test_multipart_form_text_is_shown_on_403(
         content_type="multipart/form-data",
     )
     assert response.status_code == 403
-    assert text_boxes(response) == {"Payload, as JSON": WORDS}
+    assert text_boxes(response) == {"Content, as JSON": WORDS}
     assert "ecret" not in response.text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -13,9 +13,10 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Answer, Invalid, Json
+from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms.choices import json_text
-from leaseq.webapp.forms.fields import Field, fields_of, titles_of
+from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.item_forms import ChangeForm, names_of
 from leaseq.webapp.manage.item_forms import changed_form as form_of
@@ -43,18 +44,20 @@ class Row:
     title: str  # from the form, else the name
     values: tuple[Json, ...]  # by answer, with the labels of choices
     present: tuple[bool, ...]  # whether each answer has the field
+    changed: tuple[bool, ...]  # whether each answer differs from the suggestion
+    suggestion: Json  # from the payload, with the labels of choices; None if there is none
     differs: bool
 
 
-def side_by_side(
-    answers: tuple[Answer, ...], fields: Sequence[Field], titles: Mapping[str, str]
-) -> list[Row]:
+def side_by_side(answers: tuple[Answer, ...], form: Json, payload: Json) -> list[Row]:
     """The fields of the answers, with differences marked."""
+    titles, suggestions = titles_of(form), prefilled(form, payload)
     results = [
         answer.result if isinstance(answer.result, dict) else {"": answer.result} for answer in answers
     ]
     labels = {
-        field.name: {json_text(choice.value): choice.label for choice in field.choices} for field in fields
+        field.name: {json_text(choice.value): choice.label for choice in field.choices}
+        for field in fields_of(form)
     }
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):
@@ -64,7 +67,10 @@ def side_by_side(
             type(value) is type(values[0]) and value == values[0] for value in values
         )
         shown_values = tuple(_with_labels(value, name, labels) for value in values)
-        rows.append(Row(name, titles.get(name, name), shown_values, presence, differs=not is_same))
+        suggestion = _with_labels(suggestions.get(name), name, labels)
+        changed = tuple(name in answer.changed for answer in answers)
+        title = titles.get(name, name)
+        rows.append(Row(name, title, shown_values, presence, changed, suggestion, differs=not is_same))
     return rows
 
 
@@ -101,7 +107,7 @@ def show_item(
     )
     can_change = is_waiting or work_item.state == "dead"
     answers = (*work_item.answers, *work_item.late_answers)
-    history, titles = queue.history(id), titles_of(policy.form)
+    history = queue.history(id)
     return render_template(
         "manage/item.html",
         queue=queue,
@@ -119,8 +125,8 @@ def show_item(
         change_form_values=change or (form_of(work_item) if can_change else None),
         priorities=_priorities(policy.bands),
         answers=answers,
-        rows=side_by_side(answers, fields_of(policy.form), titles),
-        titles=titles,
+        rows=side_by_side(answers, policy.form, work_item.payload),
+        titles=titles_of(policy.form),
         adoption_effect=adoption_effect(work_item),
         timeline=timeline_of(work_item, history),
         latest_try=nth_try(work_item.attempts),

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
+from leaseq.webapp.store.threads import Threads
 from tests.support.leases import not_none, take
 from tests.web.conftest import Browser
 from tests.web.elements import attribute, attributes, element, elements, text_of, texts
@@ -141,7 +142,24 @@ def test_answer_shows_labels_of_questions_and_choices(manager_browser: Browser, 
     assert texts(answer, "dd")[-1] == "Second line"
 
 
-def test_keys_are_on_what_they_press(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+def test_answer_shows_what_was_suggested_instead(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    options = [{"const": "esc", "title": "Escalate"}, {"const": "ok", "title": "Approve"}]
+    ask = {"type": "object", "properties": {"what": {"oneOf": options}, "risk": {"type": "integer"}}}
+    queue.configure(form={"ask": ask, "prefill": {"what": "guess", "risk": "risk"}})
+    queue.enqueue({"guess": "ok", "risk": 3}, id="a")
+    queue.finish(take(queue, "ann"), {"what": "esc", "risk": 3})
+    assert texts(page_of(manager_browser, queue, "a"), "dl.answer dd") == ["Escalate suggested: Approve", "3"]
+    queue.reopen("a", queue.get("a").answers[0].token)
+    queue.finish(take(queue, "bob"), {"what": "ok", "risk": 4})
+    cells = [
+        texts(row, "td") for row in elements(page_of(manager_browser, queue, "a"), "table.answers tbody tr")
+    ]
+    assert cells == [["Approve", "Escalate suggested: Approve"], ["4 suggested: 3", "3"]]
+
+
+def test_keys_are_on_what_they_press(
+    manager_browser: Browser, form_queue: leaseq.Queue, threads: Threads
+) -> None:
     def keys(query: str = "") -> list[str]:
         page = page_of(manager_browser, form_queue, "one", query)
         pressed = elements(page, "[data-page-key]")
@@ -151,6 +169,11 @@ def test_keys_are_on_what_they_press(manager_browser: Browser, form_queue: lease
         return sorted(node.attributes["data-page-key"] or "" for node in pressed)
 
     assert keys() == ["j"], "nothing to accept, correct or reopen"
+    take(form_queue, "ann")
+    threads.ask(form_queue.name, "one", "ann", "why?", message="1")
+    assert keys() == ["a"], "the question needs no answer"
+    threads.settle(form_queue.name, "one")
+    form_queue.release("one")
     answer_late(form_queue, "one", "bob")
     assert keys() == ["a", "c", "r"], "the only done item"
     form_queue.adopt("one", form_queue.get("one").late_answers[0].token)

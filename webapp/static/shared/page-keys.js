@@ -9,7 +9,7 @@ const panel = document.getElementById("keys");
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    const form = event.target.closest("main form");
+    const form = event.target.matches("input, select, textarea") && event.target.closest("main form");
     if (!form) return;
     event.preventDefault();
     form.requestSubmit(form.querySelector("button:not([type=button])"));
