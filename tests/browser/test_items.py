@@ -227,6 +227,32 @@ def test_answers_are_reviewed_by_keys_alone(tab: Page, manager: str, undone_answ
     expect_item_page(tab, "message 1")
 
 
+def test_item_is_selected_from_its_page(tab: Page, manager: str, undone_answers: leaseq.Queue) -> None:
+    sign_in(tab, manager)
+    path = f"/manage/{undone_answers.name}/items?state=finished&order=oldest"
+    tab.goto(path)
+    tab.get_by_role("checkbox", name="Select m3").check()
+    tab.get_by_role("link", name="message 1").press("Enter")
+    expect_item_page(tab, "message 1")
+    tab.keyboard.press("x")
+    expect(tab.get_by_role("button", name="Select X", pressed=True)).to_be_visible()
+    tab.keyboard.press("j")
+    expect_item_page(tab, "message 2")
+    expect(tab.get_by_role("button", name="Select X", pressed=False)).to_be_visible()
+    tab.goto(path)
+    expect(tab.get_by_text("Selected (2)")).to_be_visible()
+    expect(tab.get_by_role("checkbox", name="Select m1")).to_be_checked()
+    tab.goto(f"{path}&after={undone_answers.get('m1').cursor}")
+    expect(tab.get_by_text("Selected (2)")).to_be_visible()
+    tab.get_by_role("button", name="Reopen").or_(tab.get_by_role("button", name="Remove")).first.press(
+        "Enter"
+    )
+    expect(tab.get_by_role("heading", name="2 items?")).to_be_visible()
+    tab.goto(path)
+    expect(tab.get_by_text("Selected (2)")).to_be_hidden()
+    assert tab.evaluate("sessionStorage.length") == 0
+
+
 def test_keys_of_item_page_are_listed_and_turned_off(
     tab: Page, manager: str, undone_answers: leaseq.Queue
 ) -> None:

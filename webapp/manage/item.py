@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
@@ -134,6 +135,7 @@ def show_item(
         list_name=list_names()[search.state],
         back=url_for("manage.items", q=queue.name, **search.args()),
         search_args=search_args(),
+        list_query=urlencode(search.args()),
         neighbours=_neighbours(queue, search, work_item),
         error=error,
         thread_error=thread_error,

@@ -1,10 +1,16 @@
-// Counts the selected rows, and selects all rows of the page. Rows may come and go.
+// Counts the selected rows, and selects all rows of the page. Rows may come and go. A list of items (`data-list`) keeps
+// the selection while its other pages and its items are open.
+import { readSelection, writeSelection } from "./kept-selection.js";
+
 const getCheckboxes = () => [...document.querySelectorAll('input[type="checkbox"][name][form="bulk-form"]')];
 const selectAll = document.querySelector("[data-select-all] input");
 const selectedCount = document.querySelector("[data-selected-count]");
 const selectAllPages = document.querySelector("[data-select-all-pages]");
 
 const bulkForm = document.getElementById("bulk-form");
+const list = bulkForm?.dataset.list;
+const clearButton = document.querySelector("[data-clear-selection]");
+const elsewhere = new Set(); // ids of selected items that are on other pages of the list
 
 if (selectAll) {
   bulkForm.classList.add("floating");
@@ -15,14 +21,36 @@ if (selectAll) {
     showSelection();
   });
   document.addEventListener("change", (event) => event.target.matches('[form="bulk-form"]') && showSelection());
+  if (list) restoreSelection();
   showSelection();
+}
+
+function restoreSelection() {
+  const kept = readSelection(list);
+  for (const checkbox of getCheckboxes()) if (kept.delete(checkbox.value)) checkbox.checked = true;
+  for (const id of kept) {
+    elsewhere.add(id);
+    bulkForm.append(Object.assign(document.createElement("input"), { type: "hidden", name: "id", value: id }));
+  }
+  clearButton.addEventListener("click", () => {
+    for (const input of bulkForm.querySelectorAll("[type=hidden][name=id]")) input.remove();
+    for (const checkbox of getCheckboxes()) checkbox.checked = false;
+    elsewhere.clear();
+    showSelection();
+  });
+  bulkForm.addEventListener("submit", () => writeSelection(list, new Set()));
 }
 
 function showSelection() {
   const checkboxes = getCheckboxes();
-  const count = checkboxes.filter((checkbox) => checkbox.checked).length;
-  selectAll.checked = count > 0 && count === checkboxes.length;
-  selectAll.indeterminate = count > 0 && !selectAll.checked;
+  const checked = checkboxes.filter((checkbox) => checkbox.checked);
+  const count = checked.length + elsewhere.size;
+  selectAll.checked = checked.length > 0 && checked.length === checkboxes.length;
+  selectAll.indeterminate = checked.length > 0 && !selectAll.checked;
+  if (list) {
+    clearButton.hidden = elsewhere.size === 0;
+    writeSelection(list, new Set([...checked.map((checkbox) => checkbox.value), ...elsewhere]));
+  }
   bulkForm.hidden = count === 0;
   const template = selectedCount.dataset.selectedCount;
   selectedCount.textContent = template.replace("{n}", count.toLocaleString(document.documentElement.lang));
