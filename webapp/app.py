@@ -41,6 +41,7 @@ from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import UndoStore
 
 
 def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
@@ -82,6 +83,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Simulations(client),
         ImportJobs(client),
         ListSettingsStore(client),
+        UndoStore(client),
         Samples(client),
         access,
         breaks,

@@ -28,6 +28,7 @@ from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import UndoStore
 
 EXTENSION = "leaseq"
 FRESH_SECONDS = 1.0
@@ -53,6 +54,7 @@ class State:
     simulations: Simulations
     imports: ImportJobs
     lists: ListSettingsStore
+    undo: UndoStore
     samples: Samples
     access: QueueAccess
     breaks: Breaks

@@ -145,6 +145,14 @@ def item_shape(item: Item, max_attempts: int) -> dict[str, Any]:
     return {name: _shown(own_values[name] if name in own_values else getattr(item, name)) for name in names}
 
 
+ITEM_ANSWER_FIELDS = tuple(name for name in ANSWER_FIELDS if name not in ("id", "payload"))
+
+
+def item_answer_shape(answer: Answer) -> dict[str, Any]:
+    """An answer as a part of an item's row."""
+    return {name: _shown(getattr(answer, name)) for name in ITEM_ANSWER_FIELDS}
+
+
 def answer_shape(answer: Answer) -> dict[str, Any]:
     """An answer as a row of an export."""
     return {name: _shown(getattr(answer, name)) for name in ANSWER_FIELDS}
@@ -394,7 +402,7 @@ def identity(row: dict[str, Json], id_field: str) -> str:
 
 def from_export(value: Json) -> NewItem:
     """A new item from a row of an export of items, or from an envelope."""
-    if isinstance(value, dict) and value.keys() == {*ITEM_FIELDS, *KNOWN_FIELDS}:
+    if isinstance(value, dict) and value.keys() - {"answers"} == {*ITEM_FIELDS, *KNOWN_FIELDS}:
         return from_envelope({name: value[name] for name in ITEM_FIELDS})
     return from_envelope(value)
 

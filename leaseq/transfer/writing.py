@@ -24,6 +24,7 @@ from leaseq.transfer.encodings import BOM, check_binary
 from leaseq.transfer.rows import (
     ANSWER_FIELDS,
     FORMATS,
+    ITEM_ANSWER_FIELDS,
     ITEM_FIELDS,
     KNOWN_FIELDS,
     MAX_COLUMNS,
@@ -31,6 +32,7 @@ from leaseq.transfer.rows import (
     TEXT_TABLES,
     answer_shape,
     compact_json,
+    item_answer_shape,
     item_shape,
 )
 from leaseq.transfer.workbooks import workbook
@@ -263,15 +265,41 @@ def encode(
 
 
 def encode_items(
-    items: Iterable[Item], format: str, *, max_attempts: int, raw_cells: bool = False, bom: bool = False
+    items: Iterable[Item],
+    format: str,
+    *,
+    max_attempts: int,
+    with_answers: bool = False,
+    form: Json = None,
+    raw_cells: bool = False,
+    bom: bool = False,
 ) -> Iterator[bytes]:
     """The same for items; the rows are made by `item_shape`. From JSON and JSONL, `read` with ``envelope``
-    creates equal new items. ``max_attempts`` is the policy's."""
-    shapes = (item_shape(item, max_attempts) for item in items)
-    if format in TABLES:  # as an import reads skills from a column
-        shapes = ({**shape, "requires": " ".join(shape["requires"])} for shape in shapes)
-    columns = Columns((*ITEM_FIELDS, *KNOWN_FIELDS))
-    return _encode(shapes, columns, format, raw_cells=raw_cells, bom=bom)
+    creates equal new items. ``max_attempts`` is the policy's.
+
+    ``with_answers`` adds the answers that count: in JSON and JSONL as the list ``answers`` of each item; a
+    table has a row for each answer, and one for an item without any, with a column for each question of
+    ``form``.
+    """
+    pairs = ((item_shape(item, max_attempts), item.answers if with_answers else ()) for item in items)
+    names: tuple[str, ...] = (*ITEM_FIELDS, *KNOWN_FIELDS)
+    shapes: Iterable[dict[str, Any]]
+    if format in TABLES:
+        names = (*names, *ITEM_ANSWER_FIELDS) if with_answers else names
+        shapes = (row for shape, answers in pairs for row in _table_rows(shape, answers))
+    elif with_answers:
+        shapes = ({**shape, "answers": list(map(item_answer_shape, answers))} for shape, answers in pairs)
+    else:
+        shapes = (shape for shape, _ in pairs)
+    return _encode(shapes, Columns(names, form), format, raw_cells=raw_cells, bom=bom)
+
+
+def _table_rows(shape: dict[str, Any], answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
+    row = {**shape, "requires": " ".join(shape["requires"])}  # as an import reads skills from a column
+    if not answers:
+        yield row
+    for answer in answers:
+        yield {**row, **item_answer_shape(answer)}
 
 
 def _encode(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from flask import Response, request
 from pydantic import Field
@@ -36,11 +36,14 @@ from leaseq.webapp.api.models.requests import (
     moment,
     optional,
 )
+from leaseq.webapp.api.negotiation import accepted_format
 from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.errors import problem_of
+from leaseq.webapp.rendering.downloads import streamed_items
 from leaseq.webapp.search.criteria import ANY, search_among
 from leaseq.webapp.search.matching import LONGEST
 from leaseq.webapp.security.authorization import may_manage, needs
+from leaseq.webapp.services import bulk as bulk_service
 from leaseq.webapp.services import items
 from leaseq.webapp.services.queues import worker_name
 from leaseq.webapp.serving.problem import Problem
@@ -228,9 +231,10 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
 @bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": responses.BulkResult})
 @needs("manager")
 def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
-    """Release, assign, unassign, revive or remove up to 1,000 items, named by their ids.
+    """Release, assign, unassign, reopen, revive, change or remove up to 1,000 items, named by their ids.
 
-    Each item is changed separately. With `unless`, items that somebody has finished are not removed.
+    Each item is changed separately. `reopen` takes back all answers of an item. With `unless`, items that
+    somebody has finished are not removed.
     `refused` lists the items that were not changed, with the `code` and `detail` that the call for the
     single item would have had.
     """
@@ -239,14 +243,63 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", "range", minimum=1, maximum=MAX_IDS, value=len(body.ids))
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "only_for", uses=("assign",))
-    if "unless" in body.model_fields_set and body.action != "remove":
-        raise Invalid("unless", "only_for", uses=("remove",))
-    assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
-    count, refusals = items.run_bulk(queue, items.Bulk(body.action, assignee, unless=body.unless), body.ids)
+    for action, fields in _FIELDS_OF_ACTS.items():
+        for field in fields if body.action != action else ():
+            if field in body.model_fields_set:
+                raise Invalid(field, "only_for", uses=(action,))
+    changes = body.changes()
+    if body.action == "change" and not changes:
+        raise Invalid("priority", "required")
+    assignee = ""
+    if body.action == "assign":
+        assignee = worker_name(queue.name, body.person)
+    elif body.to is not None:
+        assignee = worker_name(queue.name, body.to, "to")
+    act = bulk_service.Bulk(body.action, assignee, body.reason, changes, body.unless)
+    result = bulk_service.run_bulk(queue, act, body.ids)
     return {
-        "done": count,
-        "refused": [_refused(refusal.id, refusal.error) for refusal in refusals if refusal.error],
+        "done": len(result.changed),
+        "refused": [_refused(refusal.id, refusal.error) for refusal in result.refusals if refusal.error],
     }
+
+
+_FIELDS_OF_ACTS = {
+    "remove": ("unless",),
+    "reopen": ("to", "reason"),
+    "change": ("priority", "due", "requires", "delay"),
+}
+
+
+_ITEM_ROWS = {
+    "description": "One item per line, with its answers; in a table, a row for each answer",
+    "content": {
+        "application/x-ndjson": {"schema": {"type": "string"}},
+        "application/json": {"schema": {"type": "array", "items": {}}},
+        "text/csv": {"schema": {"type": "string"}},
+        "text/tab-separated-values": {"schema": {"type": "string"}},
+        transfer.CONTENT_TYPES["xlsx"]: {"schema": {"type": "string", "format": "binary"}},
+    },
+}
+
+
+class ExportQuery(Query):
+    state: AnyState | None = Field(None, description="Only items in this state; by default in any")
+    query: str = Field(
+        "", description="Words and conditions, as `find` of the search has them", max_length=LONGEST
+    )
+    format: Literal["jsonl", "json", "csv", "tsv", "xlsx"] = optional(
+        "The format, by default the one that `Accept` prefers, else jsonl"
+    )
+
+
+@bp.get("/queues/<q>/items/export", tags=TAGS, responses={"200": _ITEM_ROWS})
+@needs("manager")
+def export_items(path: QueuePath, query: ExportQuery) -> Response:
+    """Stream items with their answers: all, those in one state, or those that a search finds."""
+    queue = existing_queue(path.q)
+    format = accepted_format(query.format, ("jsonl", "json", "csv", "tsv", "xlsx"))
+    search = search_among(query.query, query.state or ANY, leaseq.Filter(), queue.policy.form)
+    return streamed_items(queue, search.items(queue), format)
 
 
 def _refused(id: str, error: leaseq.LeaseqError) -> dict[str, Any]:

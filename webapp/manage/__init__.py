@@ -3,7 +3,6 @@
 from leaseq.webapp.manage import (
     access,
     answers,
-    bulk,
     charts,
     dashboard,
     item,
@@ -13,6 +12,8 @@ from leaseq.webapp.manage import (
     trials,
 )
 from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.manage.bulk import export
+from leaseq.webapp.manage.bulk import pages as bulk_pages
 from leaseq.webapp.manage.importing import new_queue, pages
 
 __all__ = ["bp"]

@@ -21,7 +21,7 @@ from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.forms.parsing import NUMBERS
 from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.manage.bulk import MOVES_BY_STATE, WORDS
+from leaseq.webapp.manage.bulk.moves import WORDS, moves_for
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.filters import plain
 from leaseq.webapp.search.criteria import (
@@ -224,7 +224,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         list_names=list_names(),
         since_label=since_names()[search.state],
         outcome_names=outcome_names(),
-        move_names=[(move, WORDS[move].name) for move in MOVES_BY_STATE[search.state]],
+        move_names=[(move, WORDS[move].name) for move in moves_for(search.state)],
         people=[account.name for account in people_of(queue.name)],
         columns=columns,
         payload_summaries={} if columns else payload_summaries(page.items),

@@ -18,13 +18,13 @@ from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp, queue_page
-from leaseq.webapp.manage.bulk import RefusedItem
+from leaseq.webapp.manage.bulk.moves import RefusedItem
 from leaseq.webapp.manage.items import payload_summary
 from leaseq.webapp.realtime.attention import RECENT_PERIOD, Report, question_row, reports_on, waiting_reports
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import state_word, unused_answers
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.services import items
+from leaseq.webapp.services import bulk
 from leaseq.webapp.serving.bodies import whole_number
 
 PAGE = 50
@@ -204,7 +204,7 @@ def confirm_late(q: str) -> str | Response:
 @needs("manager")
 def adopt_late(q: str) -> str | Response:
     queue = existing_queue(q)
-    count, refusals = items.adopt_each(queue, [_parts(key) for key in _chosen_keys()])
+    count, refusals = bulk.adopt_each(queue, [_parts(key) for key in _chosen_keys()])
     if count:
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", count))
     refused_items = [

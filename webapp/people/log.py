@@ -70,6 +70,7 @@ WORDS = {
     "item.adopted": _("accepted a late answer"),
     "item.reopened": _("reopened an item"),
     "item.corrected": _("corrected an answer"),
+    "item.put-back": _("undid a change of many items"),
     "item.answered": _("wrote about an item"),
     "item.settled": _("marked a question as needing no answer"),
     "webhook.added": _("added a webhook endpoint"),

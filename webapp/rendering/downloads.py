@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -85,6 +86,31 @@ def streamed_answers(
     )
     pieces = transfer.encode(answers, format, form=queue.policy.form, raw_cells=raw_cells, bom=bom)
     return download(iter(pieces), transfer.CONTENT_TYPES[format], f"{queue.name}.{format}")
+
+
+def streamed_items(queue: leaseq.Queue, items: Iterator[leaseq.Item], format: transfer.Format) -> Response:
+    """Items with their answers, each once. Raises Invalid, and TooManyOpen."""
+    policy = queue.policy
+    pieces = transfer.encode_items(
+        _each_once(queue, items),
+        format,
+        max_attempts=policy.max_attempts,
+        with_answers=True,
+        form=policy.form,
+    )
+    return download(iter(pieces), transfer.CONTENT_TYPES[format], f"{queue.name}-items.{format}")
+
+
+def _each_once(queue: leaseq.Queue, items: Iterator[leaseq.Item]) -> Iterator[leaseq.Item]:
+    """Each item whole: a list has an item once for each answer that it needs, with only that answer."""
+    seen_ids: set[str] = set()
+    for item in items:
+        if item.answers_needed == 1:
+            yield item
+        elif item.id not in seen_ids:
+            seen_ids.add(item.id)
+            with suppress(leaseq.ItemNotFound):  # it was removed just now
+                yield queue.get(item.id)
 
 
 def stream_events(channel: Channel, watch: Callable[[Stream, AccessCheck], Watcher]) -> Response:

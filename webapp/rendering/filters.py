@@ -9,8 +9,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 import nh3
+from babel.dates import format_skeleton
 from flask import Flask
-from flask_babel import format_date, format_decimal, gettext
+from flask_babel import format_date, format_decimal, get_locale, gettext
 from flask_babel import gettext as _
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -170,6 +171,15 @@ def clock(time: datetime) -> str:
     return f"{format_date(at, rebase=False)}, {at:%H:%M:%S %Z}"
 
 
+def short_time(time: datetime) -> str:
+    """A time in the site's zone for a list: today the clock, else the day, with its year if it
+    is another year."""
+    at, now = time.astimezone(site_zone()), datetime.now(site_zone())
+    if at.date() == now.date():
+        return f"{at:%H:%M}"
+    return format_skeleton("MMMd" if at.year == now.year else "yMMMd", at, locale=get_locale())
+
+
 def local_clock(time: datetime) -> str:
     """A time's text until the page's script replaces it by a shorter one. In a fragment, which a script
     requested, nobody sees it, so there it is not localized, which would take long."""
@@ -194,9 +204,9 @@ def is_overdue(item: Item) -> bool:
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
-        is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
-        limits_text, capital, item_title, state_word, pictures_of, media_refusal, messages_of, mail_of,
-        difference_of, code_lines, visible_marks, money_text, date_text,
+        is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
+        in_words, rfc3339, limits_text, capital, item_title, state_word, pictures_of, media_refusal,
+        messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, get_args
@@ -177,6 +177,16 @@ class Search:
         if self.state == ANY:
             return scan.of_all(limit=limit, look=look, after=after)
         return scan.of_list(self.state, limit=limit, look=look, after=after)
+
+    def items(self, queue: leaseq.Queue) -> Iterator[Item]:
+        """All items of the search, read page by page."""
+        after = None
+        while True:
+            page = self.page(queue, limit=_AT_ONCE, look=COMPARED, after=after)
+            yield from page.items
+            after = page.after
+            if after is None:
+                return
 
     def cursor_of(self, item: leaseq.Item) -> str:
         """The position of an item in the search, for use as ``after``."""

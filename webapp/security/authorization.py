@@ -290,7 +290,8 @@ def _signed_in_person() -> Person | None:
     return cast("Person | None", g.get("person"))
 
 
-def _guard() -> BaseResponse | None:
+def _guard(*, again: bool = False) -> BaseResponse | None:
+    """``again``: the request was let in before, and its body, with its CSRF token, has been read."""
     this_request, app = strict_request(), this_app()
     endpoint = this_request.endpoint
     if endpoint is None:
@@ -312,7 +313,7 @@ def _guard() -> BaseResponse | None:
         _refuse_other_queues(this_request, person, needs)
         if getattr(app.view_functions[endpoint], "takes_any_size", False):
             this_request.max_content_length = sys.maxsize
-        if token is not None:
+        if token is not None or again:
             return None
     csrf.protect()
     _keep_csrf_token()
@@ -362,7 +363,7 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
         if token is not None:
             accounts().callers.find_now(token)  # the guard finds it in the cache
         try:
-            return _guard() is None
+            return _guard(again=True) is None
         except (HTTPException, Problem, QueueNotFound):
             return False
 

@@ -14,6 +14,7 @@ from leaseq.webapp.store import (
     samples,
     simulations,
     threads,
+    undo,
 )
 from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.tokens import Tokens
@@ -24,6 +25,7 @@ from leaseq.webapp.store.queue_access import QueueAccess, why_not
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import UndoStore
 
 __all__ = ["KEYS", "PREFIX", "forget_queue", "why_not"]
 
@@ -31,11 +33,22 @@ PREFIX = "leaseq:{@limits}"
 _LIMITS = (LeftOut(PREFIX + "*", "a limit counts for minutes"),)
 
 
-_OF_QUEUES = (Threads, QueueAccess, Tokens, ListSettingsStore, Samples, Simulations, Activity, ImportJobs)
+_OF_QUEUES = (
+    Threads,
+    QueueAccess,
+    Tokens,
+    ListSettingsStore,
+    Samples,
+    Simulations,
+    Activity,
+    ImportJobs,
+    UndoStore,
+)
 
 
 def forget_queue(client: Client, queue: str) -> None:
-    """Delete its threads, access, tokens, saved views, samples, simulation, imports, and people's figures."""
+    """Delete its threads, access, tokens, saved views, samples, simulation, imports, people's figures,
+    and what could be undone."""
     for store in _OF_QUEUES:
         store(client).forget_queue(queue)
 
@@ -51,5 +64,6 @@ _STORES = (
     samples,
     simulations,
     threads,
+    undo,
 )
 KEYS = (*_LIMITS, *(kind for store in _STORES for kind in store.STORED))

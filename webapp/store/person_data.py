@@ -22,6 +22,7 @@ from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import UndoStore
 
 FORMAT = "leaseq.person/1"
 _ENTRIES = 200  # of the log, per read
@@ -180,5 +181,5 @@ def erase_in_stores(client: Client, erasure: Erasure) -> None:
     for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, ImportJobs):
         shared_store(client).rename_person(name, to)
     Breaks(client).end(name)
-    for personal_store in (OpenCalls, IdempotencyStore, Activity):
+    for personal_store in (OpenCalls, IdempotencyStore, Activity, UndoStore):
         personal_store(client).forget_person(name)

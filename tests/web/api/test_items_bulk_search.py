@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -88,6 +89,27 @@ def test_bulk_action_succeeds_or_is_refused_per_item(
     assert mixed_queue.stats().reserved == mixed_queue.stats().finished == 0
 
 
+def test_bulk_reopen_and_change_take_the_fields_of_the_single_calls(
+    mixed_queue: leaseq.Queue, manager: Caller, worker: Caller
+) -> None:
+    path = f"/queues/{mixed_queue.name}/bulk"
+    body = {"action": "reopen", "ids": ["done-1", "wait-1"], "to": worker.name, "reason": "again"}
+    response = manager("POST", path, json=body)
+    assert response.json["done"] == 1
+    assert [(one["id"], one["rule"]) for one in response.json["refused"]] == [("wait-1", "state")]
+    item = mixed_queue.get("done-1")
+    assert (item.state, item.assigned_to, item.history[-1].reason) == ("inbound", (worker.name,), "again")
+    changes = {"priority": 7, "due": "2030-01-01T00:00:00Z", "requires": ["fr"], "delay": 60}
+    ids = ["wait-1", "wait-2", "held-1"]
+    response = manager("POST", path, json={"action": "change", "ids": ids, **changes})
+    assert (response.json["done"], response.json["refused"][0]["rule"]) == (2, "state")
+    item = mixed_queue.get("wait-2")
+    assert (item.state, item.priority, item.requires) == ("scheduled", 7, ("fr",))
+    assert item.due == datetime(2030, 1, 1, tzinfo=UTC)
+    manager("POST", path, json={"action": "change", "ids": ["wait-2"], "due": None, "delay": 0})
+    assert (mixed_queue.get("wait-2").due, mixed_queue.get("wait-2").state) == (None, "inbound")
+
+
 def test_bulk_remove_unless_finished_keeps_answered_items(mixed_queue: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{mixed_queue.name}/bulk"
     body = {"action": "remove", "ids": ["done-1", "held-1", "wait-1"], "unless": "finished"}
@@ -111,6 +133,16 @@ def test_bulk_remove_unless_finished_keeps_answered_items(mixed_queue: leaseq.Qu
         ({"action": "release", "ids": ["a"], "unless": "finished"}, "unless"),
         ({"action": "assign", "ids": ["a"]}, "person"),
         ({"action": "assign", "ids": ["a"], "person": "nobody"}, "person"),
+        ({"action": "reopen", "ids": ["a"], "to": "nobody"}, "to"),
+        ({"action": "reopen", "ids": ["a"], "person": "ann"}, "person"),
+        ({"action": "release", "ids": ["a"], "reason": "x"}, "reason"),
+        ({"action": "reopen", "ids": ["a"], "reason": 7}, "reason"),
+        ({"action": "change", "ids": ["a"]}, "priority"),
+        ({"action": "change", "ids": ["a"], "priority": "high"}, "priority"),
+        ({"action": "change", "ids": ["wait-1"], "due": "soon"}, "due"),
+        ({"action": "remove", "ids": ["wait-1"], "delay": 5}, "delay"),
+        ({"action": "change", "ids": ["a"], "payload": 1}, "payload"),
+        ({"action": "cancel", "ids": ["a"]}, "action"),
     ],
 )
 def test_invalid_bulk_request_is_refused(

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 import pytest
 
 import leaseq
-from leaseq.webapp.manage.bulk import refused_item
-from leaseq.webapp.services.items import Refusal, ids_in_words
+from leaseq.webapp.manage.bulk.moves import refused_item
+from leaseq.webapp.services.bulk import Refusal, ids_in_words
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
-from tests.web.elements import attributes, elements, text_of
+from tests.web.elements import attributes, elements, text_of, texts
 from tests.web.manage.settings_calls import base as settings_url
 from tests.web.manage.settings_calls import change
 
@@ -36,11 +36,12 @@ def do(browser: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("move", "name", "state", "ids", "states"),
+    ("move", "title", "state", "ids", "states"),
     [
-        ("release", "Release", "reserved", ["held-1", "held-2"], {"inbound": 4}),
-        ("revive", "Hand out again", "dead", ["dead-1"], {"dead": 1, "inbound": 3}),
-        ("remove", "Remove", "finished", ["done-1"], {"finished": 0}),
+        ("release", "Release 2 items", "reserved", ["held-1", "held-2"], {"inbound": 4}),
+        ("revive", "Hand out 1 item again", "dead", ["dead-1"], {"dead": 1, "inbound": 3}),
+        ("reopen", "Reopen 1 item", "finished", ["done-1"], {"finished": 0, "inbound": 3}),
+        ("remove", "Remove 1 item", "finished", ["done-1"], {"finished": 0}),
     ],
 )
 def test_bulk_action_changes_selected_items_after_confirmation(
@@ -48,7 +49,7 @@ def test_bulk_action_changes_selected_items_after_confirmation(
     mixed_queue: leaseq.Queue,
     accounts: Accounts,
     move: str,
-    name: str,
+    title: str,
     state: str,
     ids: list[str],
     states: dict[str, int],
@@ -56,8 +57,7 @@ def test_bulk_action_changes_selected_items_after_confirmation(
     before = mixed_queue.journal(limit=1_000)
     question = ask(manager_browser, mixed_queue, move, f"state={state}", id=[*ids, *ids])
     assert question.status_code == 200
-    n = f"{len(ids)} item{'s' if len(ids) > 1 else ''}"
-    assert f"{name}: {n}?" in text_of(question.text)
+    assert texts(question.text, "h1") == [title]
     assert all(id in text_of(question.text) for id in ids)
     assert mixed_queue.journal(limit=1_000) == before, "asking changes nothing"
     page = do(manager_browser, mixed_queue, question.text).text
@@ -131,7 +131,7 @@ def test_bulk_action_refuses_malformed_id_and_changes_others(
 ) -> None:
     question = ask(manager_browser, mixed_queue, move, "state=reserved", id="held-1")
     page = text_of(do(manager_browser, mixed_queue, question.text, id=["held-2", "x" * 300]).text)
-    assert "1 is " in page
+    assert "1 was left unchanged." in page
     assert "1 to 200 printable characters" in page
 
 
@@ -140,12 +140,12 @@ def test_bulk_action_reports_unchanged_items_with_reason(
 ) -> None:
     question = ask(manager_browser, mixed_queue, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
     page = text_of(do(manager_browser, mixed_queue, question.text).text)
-    assert "1 is released and waiting. 2 were left unchanged." in page
+    assert "Released 1 item. 2 were left unchanged." in page
     assert "wait-1 : nobody holds it" in page
     assert "gone : it no longer exists" in page
     question = ask(manager_browser, mixed_queue, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
     page = text_of(do(manager_browser, mixed_queue, question.text).text)
-    assert "1 is waiting again. 2 were left unchanged." in page
+    assert "Handed out 1 item again. 2 were left unchanged." in page
     assert "done-1 : it has not failed, it is done" in page
     assert "wait-2 : it has not failed, it is waiting" in page
     assert mixed_queue.get("dead-1").state == "inbound"
@@ -162,7 +162,7 @@ def test_bulk_assign_requires_person_with_account(
     assert "has no account" in response.text
     assert "nobody of that name" in attributes(response.text, "[name=person]", "value")
     page = text_of(do(manager_browser, mixed_queue, response.text, person=worker_browser.name).text)
-    assert "2 are assigned. 1 was left unchanged." in page
+    assert f"Assigned 2 items to {worker_browser.name}. 1 was left unchanged." in page
     assert "held-1 : it is not waiting, it is in work" in page
     assert mixed_queue.get("wait-1").assigned_to == (worker_browser.name,)
     page = text_of(do(manager_browser, mixed_queue, question, person=worker_browser.name).text)
@@ -185,15 +185,15 @@ def test_bulk_action_refuses_empty_selection_and_unknown_action(
 def test_bulk_action_on_search_runs_in_steps(
     manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
-    monkeypatch.setattr("leaseq.webapp.manage.bulk.SCAN_LIMIT", 40)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.pages.STEP", 10)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.pages.SCAN_LIMIT", 40)
     queue.configure(max_attempts=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:02}") for n in range(60))
     for n in range(60):
         queue.fail(not_none(queue.reserve("ann")), "rare" if n % 2 else "frequent")
     search = urlencode({"state": "dead", "text": "rare"})
     page = ask(manager_browser, queue, "revive", search, which="all").text
-    assert "more than 20 items?" in text_of(page), "the number of matches among the first 40"
+    assert "more than 20 items" in text_of(page), "the number of matches among the first 40"
     assert "comment contains “rare”" in text_of(page)
     queue.enqueue({}, id="later", priority=1)
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
@@ -203,7 +203,7 @@ def test_bulk_action_on_search_runs_in_steps(
         steps += 1
         assert steps < 20
         response = do(manager_browser, queue, response.text)
-    assert "30 are waiting again." in text_of(response.text)
+    assert "Handed out 30 items again." in text_of(response.text)
     assert steps >= 2
     assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
     assert queue.get("later").state == "dead"
@@ -216,9 +216,9 @@ def test_bulk_release_keeps_leases_granted_after_question(
     manager_browser: Browser, mixed_queue: leaseq.Queue
 ) -> None:
     page = ask(manager_browser, mixed_queue, "release", "state=reserved", which="all").text
-    assert "Release: 2 items?" in text_of(page)
+    assert "Release 2 items" in text_of(page)
     lease = not_none(mixed_queue.reserve("carol"))
-    assert "2 are released and waiting." in text_of(do(manager_browser, mixed_queue, page).text)
+    assert "Released 2 items." in text_of(do(manager_browser, mixed_queue, page).text)
     assert mixed_queue.get(lease.id).state == "reserved"
 
 
@@ -250,7 +250,7 @@ def test_fewer_answers_are_offered_for_items_that_wait_for_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     queue = three_waited_for
-    monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 4)
+    monkeypatch.setattr("leaseq.webapp.manage.bulk.pages.STEP", 4)
     saved = change(manager_browser, queue, "answers", answers="2")
     assert saved.location == f"/manage/{queue.name}/bulk/lower"
     question = manager_browser.get(saved.location).text

@@ -48,6 +48,7 @@ NOT_LOGGED = frozenset(
         "manage.choose_columns",
         "manage.confirm_bulk",
         "manage.confirm_late",
+        "manage.export_items",
         "manage.plan_import",
         "manage.plan_new_queue",
         "manage.preview_file",

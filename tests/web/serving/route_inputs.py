@@ -431,6 +431,7 @@ ARRAY = [{"payload": "some words"}] * 10_000
 INPUTS: dict[str, Maker] = {
     "GET api.answers": get(),
     "GET api.events": get("after=1.0", is_stream=True),
+    "GET api.export_items": get("query=words"),
     "GET api.export_person": of(lambda world: {"name": world.admin}),
     "GET api.get_access": get(),
     "GET api.get_item": of(new_id(World.item)),
@@ -557,6 +558,7 @@ INPUTS: dict[str, Maker] = {
     "POST manage.create_queue_of_job": upload(ROWS[:200_000], "piece", new_id(checked_job), name="rows.csv"),
     "POST manage.delete": delete_queue,
     "GET manage.export": get(),
+    "POST manage.export_items": page({"move": "export", "which": "all", "format": "csv"}),
     "POST manage.import_file": upload(WIDE_ROW + ROWS, "file", skip="yes"),
     "GET manage.import_job": of(new_id(World.run_job)),
     "GET manage.import_page": get(),
@@ -582,6 +584,7 @@ INPUTS: dict[str, Maker] = {
     "GET manage.reports": get(),
     "POST manage.resume": page({}, new_queue),
     "POST manage.revive": page({}, new_id(lambda world: world.dead().id)),
+    "POST manage.undo_bulk": page({"undo": "x", "search": "state=inbound"}),
     "POST manage.run_bulk": page({"move": "release", "id": MANY_IDS[:500]}),
     "POST manage.run_import": stream(new_id(World.new_job), WIDE_ROW + ROWS),
     "POST manage.save_settings": page(POLICY, new_queue),

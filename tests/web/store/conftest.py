@@ -21,6 +21,7 @@ from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import Changed, UndoStore
 from tests.conftest import Server
 from tests.support.leases import take
 from tests.web.conftest import PASSWORD
@@ -65,6 +66,8 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         threads.ask("work", "0", name, "Is it?", message=f"{len(name)}")
         QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
         ListSettingsStore(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
+        undo, changed = UndoStore(client), [Changed("0", {"assigned_to": [name]}, {"assigned_to": []})]
+        undo.add("work", undo.begin("work"), changed, earlier=0)
         Simulations(client).begin("work", name, Plan())  # the second one is refused
         jobs.create("work", name, ImportMapping("rows.csv", "csv").to_record())
         activity = Activity(client)

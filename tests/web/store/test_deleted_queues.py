@@ -20,6 +20,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
+from leaseq.webapp.store.undo import Changed, UndoStore
 from tests.conftest import Server
 from tests.support.leases import take
 
@@ -53,6 +54,8 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
     lists.save_view(name, "mine", "state=dead")
     for _ in range(12):  # the latest ten are listed
         jobs.create(name, "meg", ImportMapping("rows.csv", "csv").to_record())
+    undo = UndoStore(client)
+    undo.add(name, undo.begin(name), [Changed("0", {"priority": 1}, {"priority": 2})], earlier=0)
     Samples(client).record({name: queue.stats()})
     Simulations(client).begin(name, "meg", Plan())
     activity = Activity(client)

@@ -37,6 +37,26 @@ _TABLE = (
     "id,payload.text,result.stars,person,token,attempt,finished_at,late,reserved_at,seconds,changed\n"
     'r-1,"Great, but late",4,alice,17,1,2026-11-21T10:03:12.480Z,false,2026-11-21T10:00:00.123Z,192.357,\n'
 )
+_ROW_ANSWER = {name: value for name, value in json.loads(_LINE).items() if name not in ("id", "payload")}
+_ITEM_ROW = {
+    "id": "r-1",
+    "payload": {"text": "Great, but late"},
+    "priority": 100,
+    "requires": [],
+    "due": None,
+    "at": None,
+    "max_attempts": None,
+    "state": "finished",
+    "since": _LATER,
+    "attempts": 1,
+    "failures": 0,
+    "last_error": None,
+    "enqueued_at": _AT,
+    "held_by": [],
+    "assigned_to": [],
+    "answers": [_ROW_ANSWER],
+}
+_ITEM_TABLE = 'id,payload.text,state,result.stars,person\nr-1,"Great, but late",finished,4,alice\n'
 _NEW_ITEM = {"payload": _PAYLOAD, "id": "r-1", "priority": 50, "requires": ["fr"], "due": _DUE}
 _TOKEN = {"token": 17}
 _NEVER_AGAIN = {"text": "Never again", "order": "40-1190"}
@@ -208,6 +228,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "release": {"action": "release", "ids": ["r-1", "r-2"]},
         "assign": {"action": "assign", "ids": ["r-3"], "person": "alice"},
         "to anybody": {"action": "unassign", "ids": ["r-3"]},
+        "reopen": {"action": "reopen", "ids": ["r-4"], "reason": "It is a refund"},
+        "change": {"action": "change", "ids": ["r-1", "r-2"], "priority": 10, "due": _DUE},
     },
     f"POST {_Q}/remove": {"all": {"state": "dead"}, "some": {"state": "inbound", "person": "alice"}},
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
@@ -268,6 +290,13 @@ STREAMS: dict[str, dict[str, Any]] = {
         "application/json": [{**json.loads(_LINE), "payload": _PAYLOAD}],
         "text/csv": _TABLE,
         "text/tab-separated-values": _TABLE.replace('"', "").replace("t, b", "t; b").replace(",", "\t"),
+        CONTENT_TYPES["xlsx"]: "PK…, the bytes of a workbook",
+    },
+    f"GET {_Q}/items/export": {
+        "application/x-ndjson": json.dumps(_ITEM_ROW) + "\n",
+        "application/json": [_ITEM_ROW],
+        "text/csv": _ITEM_TABLE,
+        "text/tab-separated-values": _ITEM_TABLE.replace('"', "").replace("t, b", "t; b").replace(",", "\t"),
         CONTENT_TYPES["xlsx"]: "PK…, the bytes of a workbook",
     },
     f"GET {_Q}/events": {

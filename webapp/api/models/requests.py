@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BeforeValidator, ConfigDict, Field
@@ -10,6 +11,7 @@ from typing_extensions import TypeAliasType
 import leaseq
 from leaseq import transfer, validation
 from leaseq.webapp.api.models.base import AFTER, LIMIT, PageQuery, Query, RequestModel, no_defaults
+from leaseq.webapp.services import bulk
 from leaseq.webapp.store.accounts import model
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
@@ -119,10 +121,14 @@ class ItemChanges(Body):
 
     def sent_fields(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
-        if self.due is not None:
-            fields["due"] = transfer.utc_time(self.due, "due")
-        return cast("leaseq.ItemChanges", fields)
+        return _changes(self, self.model_fields_set)
+
+
+def _changes(body: Body, names: Iterable[str]) -> leaseq.ItemChanges:
+    fields: dict[str, Any] = {name: getattr(body, name) for name in names}
+    if fields.get("due") is not None:
+        fields["due"] = transfer.utc_time(fields["due"], "due")
+    return cast("leaseq.ItemChanges", fields)
 
 
 class ReserveRequest(Body):
@@ -202,15 +208,27 @@ class CorrectRequest(Body):
 
 
 class BulkRequest(Body):
-    action: Literal["release", "assign", "unassign", "revive", "remove"] = Field(
-        description="What to do with each item"
-    )
+    action: bulk.Act = Field(description="What to do with each item")
     ids: list[str] = Field(
         description="The items' ids",
         json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MAX_IDS},
     )
     person: str = optional("For assign: the only person who may reserve them", **PERSON)
     unless: Literal["finished"] = optional("For remove: items that somebody has finished are kept")
+    to: str | None = optional(
+        "For reopen: the only person who may reserve them then; null: anybody", **PERSON
+    )
+    reason: str | None = optional("For reopen: what to do again; the next person reads it", **TEXT)
+    priority: WholeNumber = optional("For change: smaller is sooner", **PRIORITY)
+    due: DateTime | None = optional("For change: from 1970 to 9000; null: no due date")
+    requires: list[str] = optional("For change: skills that a person needs to get them", **SKILLS)
+    delay: float = optional(
+        "For change: seconds from now before they may be reserved; 0: now", **number_range(0, MAX_DELAY)
+    )
+
+    def changes(self) -> leaseq.ItemChanges:
+        """The values that each item gets: those that the request contains."""
+        return _changes(self, self.model_fields_set & {"priority", "due", "requires", "delay"})
 
 
 class RemoveQuery(Query):
