@@ -64,6 +64,18 @@ GUARDS: tuple[Guard, ...] = (
             instead='queues = {queue for queue in leaseq.queues(state().client) if self.queue in ("", queue)}',
         ),
         guard(
+            "commands-queues",
+            "webapp/work/commands.py",
+            "managed = frozenset(name for name in ordered if state().access.get(name).lets_manage(person()))",
+            instead="managed = frozenset(leaseq.queues(state().client))",
+        ),
+        guard(
+            "commands-people",
+            "webapp/work/commands.py",
+            "if command.matches(words) and sees(viewer, account, access):",
+            instead="if command.matches(words):",
+        ),
+        guard(
             "people-held",
             "webapp/people/roster.py",
             "held = [lease for lease in row.held if lease.queue in queues]",

@@ -1,13 +1,16 @@
-// The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter select one. Its markup follows the
-// combobox pattern of the ARIA Authoring Practices Guide.
+// The command menu: Ctrl K opens it, the server finds commands for the typed words, arrow keys and Enter select one.
+// Its markup follows the combobox pattern of the ARIA Authoring Practices Guide.
 import { isKey } from "./keys.js";
 import { fetchFragment } from "./page.js";
 
+const TYPING_MS = 80; // a pause in typing, after which the words are sent
+
 const dialog = document.getElementById("commands");
-const input = dialog.querySelector("input");
+const input = dialog.querySelector("input[role=combobox]");
 const list = dialog.querySelector("[role=listbox]");
 const noMatches = dialog.querySelector(".no-matches");
-let isLoaded = false;
+let request = new AbortController();
+let isFound = Promise.resolve(); // resolved when the list is for the typed words
 
 for (const button of document.querySelectorAll("[data-open-dialog=commands]")) {
   button.hidden = false;
@@ -21,31 +24,40 @@ document.addEventListener("keydown", (event) => {
   else if (!document.querySelector("dialog[open]")) open();
 });
 
-async function open() {
+function open() {
   input.value = "";
   dialog.showModal();
-  const html = isLoaded ? null : await fetchFragment(dialog.dataset.load); // null: fetched again when opened next
-  isLoaded ||= html !== null;
-  if (html !== null) list.innerHTML = html;
-  filter();
+  isFound = find(0);
 }
 
-input.addEventListener("input", filter);
+input.addEventListener("input", () => (isFound = find(TYPING_MS)));
 
-// An option is shown if it contains every typed word.
+async function find(delay) {
+  request.abort();
+  const { signal } = (request = new AbortController());
+  if (delay) await new Promise((resolve) => setTimeout(resolve, delay));
+  if (signal.aborted) return isFound;
+  const url = new URL(dialog.dataset.load, location.href);
+  url.searchParams.set("q", input.value);
+  const html = await fetchFragment(url, undefined, signal);
+  if (signal.aborted) return isFound;
+  if (html === null) filter(); // no connection
+  else list.innerHTML = html;
+  const options = getOptions();
+  noMatches.hidden = options.length > 0;
+  select(options[0]);
+}
+
+// Of the last list, show the options that contain every typed word.
 function filter() {
   const words = input.value.toLowerCase().split(/\s+/);
-  for (const option of getOptions()) {
+  for (const option of list.children) {
     const text = option.textContent.toLowerCase();
     option.hidden = !words.every((word) => text.includes(word));
   }
-  const matches = getVisibleOptions();
-  noMatches.hidden = !isLoaded || matches.length > 0;
-  select(matches[0]);
 }
 
-const getOptions = () => [...list.querySelectorAll("[role=option]")];
-const getVisibleOptions = () => getOptions().filter((option) => !option.hidden);
+const getOptions = () => [...list.querySelectorAll("[role=option]:not([hidden])")];
 
 function select(option) {
   for (const selected of list.querySelectorAll("[aria-selected=true]")) selected.setAttribute("aria-selected", "false");
@@ -55,14 +67,15 @@ function select(option) {
   else input.removeAttribute("aria-activedescendant");
 }
 
-input.addEventListener("keydown", (event) => {
-  const options = getVisibleOptions();
-  const index = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
+input.addEventListener("keydown", async (event) => {
   if (event.key === "Enter" && !event.isComposing) {
     event.preventDefault();
-    options[index]?.click();
+    await isFound;
+    if (dialog.open) list.querySelector("[aria-selected=true]")?.click();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
+    const options = getOptions();
+    const index = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
     const step = event.key === "ArrowDown" ? 1 : -1;
     select(options[(index + step + options.length) % options.length]);
   }

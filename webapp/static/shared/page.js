@@ -81,9 +81,10 @@ async function loadMenu(menu) {
 }
 
 // The HTML of our own server's template at `url`; null without a connection or a session, or for another `status`.
-export async function fetchFragment(url, isExpected = (status) => status === 200) {
+// `signal` may abort it.
+export async function fetchFragment(url, isExpected = (status) => status === 200, signal = undefined) {
   try {
-    const response = await fetch(url, { redirect: "manual" });
+    const response = await fetch(url, { redirect: "manual", signal });
     return isExpected(response.status) ? await response.text() : null;
   } catch {
     return null;
