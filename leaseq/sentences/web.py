@@ -55,6 +55,7 @@ NOT_FOUND: Final = {
     "deleted_queue": "there is no queue '%(name)s': it was deleted, with its items",
     "misspelt_queue": "there is no queue '%(name)s'; did you mean %(near)s?",
     "person": "there is no person named '%(name)s'",
+    "team": "nobody is in a team '%(name)s'",
     "token": "there is no token '%(id)s'",
     "page": "there is nothing at this address: it may be mistyped, or what it named was removed",
     "endpoint": "there is no webhook endpoint '%(id)s': `leaseq webhook list` shows them",
@@ -109,6 +110,7 @@ UNAVAILABLE: Final = {
 
 TAKEN: Final = {
     "person": "there is already a person named '%(name)s'",
+    "team": "there is already a team '%(name)s'",
     "similar": "'%(name)s' looks like '%(other)s', which is taken: choose a name that differs more",
     "invited": "'%(name)s' is already invited: revoke that invitation first",
     "erasure": "a person named '%(name)s' is being erased: finish that first",

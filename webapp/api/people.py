@@ -19,11 +19,14 @@ from leaseq.webapp.api.models.accounts import (
     LogEntryList,
     LogQuery,
     NewInvitation,
+    NewTeamName,
     PasswordLink,
     Person,
     PersonChanges,
     PersonExport,
     PersonList,
+    RenamedTeam,
+    TeamPath,
 )
 from leaseq.webapp.api.models.base import PageQuery, list_response, page_of
 from leaseq.webapp.api.models.requests import EmptyRequest, PersonPath
@@ -68,7 +71,8 @@ def export_person(path: PersonPath) -> Response:
 def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Add a person, or change one.
 
-    A new person has no password: create a password link for them, or a token.
+    A new person has no password: create a password link for them, or a token. The name in the path never
+    changes; pages call the person by `shown_name`, if there is one.
     A person who is disabled is signed out everywhere, their tokens stop working, and their leases end.
     Anybody may have what was assigned to them where they may no longer work: `X-Leaseq-Unassigned` says how
     many items.
@@ -76,11 +80,12 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     if accounts().find(path.name) is None:
         role, skills, team = body.role or "worker", body.skills or (), body.team or ""
         account = accounts().add(path.name, by=person().name, role=role, skills=skills, team=team)
-        if not body.disabled:
+        if not body.disabled and not body.shown_name:
             return Person.from_record(account), 201, {UNASSIGNED: "0"}
-        change, status = people.change(account.name, disabled=True), 201
+        changes: dict[str, Any] = {"disabled": body.disabled or None, "shown_name": body.shown_name}
+        change, status = people.change(account.name, **changes), 201
     else:
-        changes = {"role": body.role, "skills": body.skills, "team": body.team, "disabled": body.disabled}
+        changes = {name: getattr(body, name) for name in ("role", "skills", "team", "disabled", "shown_name")}
         change, status = people.change(path.name, **changes), 200
     return Person.from_record(change.person), status, {UNASSIGNED: str(change.unassigned)}
 
@@ -147,6 +152,33 @@ def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
         raise Problem.of(404, "not-found", "not_found", what="revoked_invitation")
     link = url_for("auth.welcome", token=token, _external=True)
     return {**Invitation.from_record(invitation), "link": link}, 201
+
+
+@bp.post("/invitations/<invitation>/link", tags=TAGS, responses={"201": NewInvitation})
+@needs("admin")
+def renew_invitation(path: InvitationPath, body: EmptyRequest) -> tuple[dict[str, Any], int]:  # noqa: ARG001  # no fields
+    """Create a new link for an invitation whose link was lost. The old link is void from then on.
+
+    The invitation has a new id, and is valid for as many days as it was at first.
+    """
+    withhold_answer()
+    try:
+        invitation, token = accounts().renew_invitation(path.invitation, by=person().name)
+    except Invalid:
+        raise Problem.of(404, "not-found", "not_found", what="invitation", id=path.invitation) from None
+    link = url_for("auth.welcome", token=token, _external=True)
+    return {**Invitation.from_record(invitation), "link": link}, 201
+
+
+@bp.post("/teams/<team>/rename", tags=TAGS, responses={"200": RenamedTeam})
+@needs("admin")
+def rename_team(path: TeamPath, body: NewTeamName) -> dict[str, Any]:
+    """Rename a team: of its people, of those who are invited to it, and in the access to queues.
+
+    Nobody loses access meanwhile, so it takes about three seconds.
+    """
+    count = people.rename_team(path.team, body.to)
+    return {"team": body.to, "people": count}
 
 
 @bp.delete("/invitations/<invitation>", tags=TAGS, responses={"204": None})

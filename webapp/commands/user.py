@@ -69,6 +69,7 @@ def list_people(client: Client, as_json: bool) -> None:
                 "name": person.name,
                 "role": person.role,
                 "skills": list(person.skills),
+                "shown_name": person.shown_name,
                 "team": person.team,
                 "disabled": person.disabled,
                 "has_password": person.has_password,
@@ -84,11 +85,42 @@ def list_people(client: Client, as_json: bool) -> None:
             person.role,
             " ".join(person.skills),
             person.team,
+            person.shown_name,
             "disabled" if person.disabled else "",
         )
         for person in people
     ]
-    emit_table(("name", "role", "skills", "team", ""), rows)
+    emit_table(("name", "role", "skills", "team", "shown as", ""), rows)
+
+
+@user.command(epilog="Example: leaseq user rename alice 'Alice Miller'")
+@click.argument("name")
+@click.argument("shown_name")
+@connected
+def rename(client: Client, name: str, shown_name: str) -> None:
+    """Let pages call the person NAME by SHOWN_NAME; '' ends that. They still sign in as NAME, which items and
+    answers keep."""
+    try:
+        person = accounts_of(client).change(name, by=BY, shown_name=shown_name)
+    except Invalid as error:
+        raise CommandFailed(str(error)) from None
+    click.echo(f"pages call {person.name} {person.label}", err=True)
+
+
+@user.command("rename-team", epilog="Example: leaseq user rename-team Refunds Returns")
+@click.argument("team")
+@click.argument("to")
+@connected
+def rename_team(client: Client, team: str, to: str) -> None:
+    """Rename TEAM to TO: of its people, of those who are invited to it, and in the access to queues."""
+    from leaseq.webapp.services.people import rename_team_of
+    from leaseq.webapp.store.queue_access import QueueAccess
+
+    try:
+        count = rename_team_of(accounts_of(client), QueueAccess(client), team, to, by=BY)
+    except Invalid as error:
+        raise CommandFailed(str(error)) from None
+    click.echo(f"people in {to}: {count}", err=True)
 
 
 @user.command(epilog="Example: leaseq user passwd alice")

@@ -111,6 +111,7 @@ def change(name: str) -> Response | tuple[str, int]:
             role=request.form.get("role") or None,
             skills=request.form.get("skills", "").split(),
             team=request.form.get("team", "").strip(),
+            shown_name=request.form.get("shown_name", "").strip(),
         )
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400

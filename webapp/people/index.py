@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from flask import Response, flash, jsonify, redirect, render_template, request, url_for
 from flask_babel import gettext as _
+from flask_babel import ngettext
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import Invalid
@@ -22,6 +24,7 @@ from leaseq.webapp.realtime.poller import AccessCheck, Channel, Stream, Watcher,
 from leaseq.webapp.refusals import in_words, role_word
 from leaseq.webapp.rendering.downloads import stream_events, with_time
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.services import people
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.store.accounts.model import ROLES
 from leaseq.webapp.store.accounts.onboarding import DAYS, MAX_DAYS
@@ -70,6 +73,8 @@ def _row_json(row: Row) -> dict[str, Any]:
     return {
         "key": account.name,
         "name": account.name,
+        "label": account.label,
+        "renamed": account.label != account.name,
         "role": account.role,
         "doing": row.work_state,
         "working": row.work_state == "working",
@@ -190,6 +195,7 @@ def people_page(
     errors: Sequence[str] = (),
     form_values: Mapping[str, str] | None = None,
     links: Sequence[InvitationLink] = (),
+    team_error: str = "",
 ) -> str:
     listing, roster = Listing.of_request(), Roster.read(state())
     view = roster.view_for(person())
@@ -203,6 +209,8 @@ def people_page(
         is_descending=is_downward(listing.criteria),
         roles={role: role_word(role) for role in ROLES},
         teams=view.teams,
+        team_sizes=sorted(Counter(row.person.team for row in view.rows if row.person.team).items()),
+        team_error=team_error,
         queues=view.queues,
         is_complete=view.is_complete,
         **(_accounts(errors, form_values, links) if person().role == "admin" else {}),
@@ -237,6 +245,34 @@ def invite() -> str | tuple[str, int]:
     return people_page(
         errors=list(errors.values()), form_values=form_values, links=links
     ), 200 if links else 400
+
+
+@bp.post("/people/teams")
+@needs("admin")
+def rename_team() -> BaseResponse | tuple[str, int]:
+    """Rename a team, also in the access to queues."""
+    try:
+        count = people.rename_team(request.form.get("team", ""), request.form.get("to", "").strip())
+    except Invalid as error:
+        return people_page(team_error=in_words(error)), 400
+    text = ngettext(
+        "%(num)s person is in the team %(team)s now.", "%(num)s people are in the team %(team)s now.", count,
+        team=request.form.get("to", "").strip(),
+    )  # fmt: skip
+    flash(text)
+    return redirect(url_for("people.index"), 303)
+
+
+@bp.post("/people/invitations/<id>/link")
+@needs("admin")
+def renew_invitation(id: str) -> str | BaseResponse:
+    """Show a new link for an invitation, whose old one is void from then on."""
+    try:
+        invitation, token = accounts().renew_invitation(id, by=person().name)
+    except Invalid as error:
+        flash(in_words(error))
+        return redirect(url_for("people.index"), 303)
+    return people_page(links=[InvitationLink(invitation.name or "", token)])
 
 
 @bp.post("/people/invitations/<id>/revoke")

@@ -37,7 +37,7 @@ class Row:
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 ORDERS: dict[str, tuple[Callable[[Row], Any], bool]] = {
-    "name": (lambda row: row.person.name.casefold(), False),
+    "name": (lambda row: row.person.label.casefold(), False),
     "state": (lambda row: (WORK_STATES.index(row.work_state), row.since or _NEVER), False),
     "team": (lambda row: (not row.person.team, row.person.team.casefold()), False),
     "hour": (lambda row: row.last_hour, True),
@@ -153,7 +153,8 @@ class Roster:
 
 def _matches(account: Person, criteria: Mapping[str, str]) -> bool:
     text, role, team = (criteria.get(name, "").strip() for name in ("q", "role", "team"))
-    if text and text.casefold() not in account.name.casefold() and text not in account.skills:
+    names = f"{account.name}\n{account.shown_name}".casefold()
+    if text and text.casefold() not in names and text not in account.skills:
         return False
     if (role and role != account.role) or (team and team != account.team):
         return False

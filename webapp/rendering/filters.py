@@ -52,6 +52,11 @@ def state_word(state: leaseq.State) -> str:
     return words[state]
 
 
+def shown_name(name: str) -> str:
+    """A person's name as pages show it."""
+    return state().accounts.shown_names().get(name, name)
+
+
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -207,6 +212,7 @@ def init_filters(app: Flask) -> None:
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
         in_words, rfc3339, limits_text, capital, item_title, state_word, pictures_of, media_refusal,
         messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
+        shown_name,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter

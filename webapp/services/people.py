@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import leaseq
-from leaseq import Client, Queue, QueueNotFound, webhooks
+from leaseq import Client, Invalid, Queue, QueueNotFound, webhooks
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.model import Person, checked_team
 from leaseq.webapp.store.accounts.people import Erasure, NoSuchPerson
 from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS
 from leaseq.webapp.store.person_data import (
@@ -70,6 +70,42 @@ def unassign_all(accounts: Accounts, queue: leaseq.Queue, name: str, *, by: str)
 def change(name: str, **changes: Any) -> PersonChange:
     """Change a person, for the person of this request: see `change_person`."""
     return change_person(state().client, accounts(), state().access, name, by=person().name, **changes)
+
+
+def rename_team(team: str, to: str) -> int:
+    """Rename a team, for the person of this request: see `rename_team_of`."""
+    return rename_team_of(accounts(), state().access, team, to, by=person().name)
+
+
+def rename_team_of(
+    accounts: Accounts,
+    access: QueueAccess,
+    team: str,
+    to: str,
+    *,
+    by: str,
+    wait: Callable[[float], object] = time.sleep,
+) -> int:
+    """Rename a team, in the access to queues and of its people and invitations. Returns the number of its
+    people. Raises Invalid if another team has the name. If it is interrupted, call it again.
+
+    Nobody is shut out meanwhile: queues are open to both names until everybody has the new one, and each
+    step waits until all web processes have read the one before.
+    """
+    team, to = checked_team(team), checked_team(to, "to")
+    everybody = accounts.people()
+    if not to or not team:
+        raise Invalid("to" if team else "team", "required")
+    if team == to or not (access.has_team(team) or any(person.team == team for person in everybody)):
+        raise Invalid("team", "not_found", what="team", name=team)
+    if any(person.team == to for person in everybody) and any(person.team == team for person in everybody):
+        raise Invalid("to", "taken", what="team", name=to)
+    access.add_team_beside(team, to)
+    wait(SETTLE_SECONDS)
+    count = accounts.rename_team(team, to, by=by)
+    wait(SETTLE_SECONDS)
+    access.remove_team(team)
+    return count
 
 
 def reset_factor(name: str) -> bool:

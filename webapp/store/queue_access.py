@@ -145,6 +145,36 @@ class QueueAccess(Store):
         for queue in self.of_person(person):
             self.change(queue, lambda access: access.replace_person(person, to))
 
+    def has_team(self, team: str) -> bool:
+        """Whether a team is named anywhere."""
+        accesses = map(_loaded, self._read().values())
+        return any(group and team in group.teams for access in accesses for _, group in _groups(access))
+
+    def add_team_beside(self, team: str, new: str) -> None:
+        """Give a team the access that another one has, to all queues in one transaction."""
+        self._change_teams(lambda teams: (*teams, new) if team in teams and new not in teams else teams)
+
+    def remove_team(self, team: str) -> None:
+        """Take a team out of all groups, in one transaction. Another must be beside it in each, since an
+        empty group is invalid."""
+        self._change_teams(lambda teams: tuple(other for other in teams if other != team))
+
+    def _change_teams(self, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
+        def transaction(pipe: Any) -> None:
+            entries = pipe.hgetall(_KEY)
+            pipe.multi()
+            for queue, raw in entries.items():
+                access = _loaded(raw)
+                groups = {
+                    name: group and replace(group, teams=change(group.teams))
+                    for name, group in _groups(access)
+                }
+                if (after := Access(**groups)) != access:
+                    pipe.hset(_KEY, queue, json.dumps(asdict(after), ensure_ascii=False))
+
+        self._redis.transaction(transaction, _KEY)
+        self._until = 0.0
+
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""
         self.change(queue, lambda _: access)

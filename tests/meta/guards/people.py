@@ -106,7 +106,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "looks-refused",
             "webapp/store/accounts/people.py",
-            "refuse_lookalike(name, names)",
+            "refuse_lookalike(name, names, field)",
             instead="pass",
         ),
         guard(

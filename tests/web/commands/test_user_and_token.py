@@ -14,6 +14,7 @@ import leaseq
 from leaseq.cli import main
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.commands.token import SCOPES as TOKEN_COMMAND_SCOPES
+from leaseq.webapp.services import people
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import SCOPES
 from tests.support.leases import not_none
@@ -191,3 +192,22 @@ def test_disabling_frees_what_was_assigned_and_says_how_many(
     result = run("user", "disable", name)
     assert "2" in result.stderr.removeprefix(f"{name} is disabled")
     assert [queue.get(id).assigned_to for id in ("one", "two")] == [(), ()]
+
+
+def test_user_commands_rename_person_and_team(
+    run: Callable[..., Result],
+    accounts: Accounts,
+    new_name: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(people, "SETTLE_SECONDS", 0)  # no web process runs
+    name = new_name("by command")
+    accounts.add(name, by="test", team=f"old {name}")
+    assert run("user", "rename", name, f"Shown {name}").exit_code == 0
+    assert run("user", "rename-team", f"old {name}", f"new {name}").exit_code == 0
+    listed = json.loads(run("user", "list", "--json").stdout)["people"]
+    assert [(entry["shown_name"], entry["team"]) for entry in listed if entry["name"] == name] == [
+        (f"Shown {name}", f"new {name}")
+    ]
+    assert run("user", "rename", name, "\x00").exit_code == 1
+    assert run("user", "rename-team", f"old {name}", "x").exit_code == 1

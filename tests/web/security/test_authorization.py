@@ -24,6 +24,7 @@ VALUES = {
     "digest": "any",
     "token": "0a",
     "invitation": "0b",
+    "team": "walked",
 }
 
 

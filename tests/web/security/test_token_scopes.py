@@ -28,6 +28,7 @@ VALUES = {
     "webhook": "wh-walked",
     "token": "0a",
     "invitation": "0b",
+    "team": "walked",
 }
 OPENED_NEEDS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 ADDING = {("POST", "/queues/walked/items"), ("POST", "/queues/walked/import"), ("GET", "/me")}

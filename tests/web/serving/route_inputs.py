@@ -298,6 +298,17 @@ def invitation_id(world: World) -> str:
     return world.accounts.invitations()[0].id
 
 
+def new_team(world: World) -> dict[str, str]:
+    name = f"Team {secrets.token_hex(4)}"
+    world.new_person(team=name)
+    return {"team": name}
+
+
+def rename_team(world: World) -> Input:
+    fields = {**new_team(world), "to": f"New {secrets.token_hex(4)}"}
+    return Input(body=form_of(fields), kind=FORM_KIND)
+
+
 def upload(
     content: bytes,
     file_field: str,
@@ -491,6 +502,8 @@ INPUTS: dict[str, Maker] = {
     "POST api.reserve": rest({}),
     "DELETE api.reset_factor": of(new_name),
     "POST api.resume": rest({}, new_queue),
+    "POST api.rename_team": rest({"to": f"New {secrets.token_hex(4)}"}, new_team),
+    "POST api.renew_invitation": rest({}, lambda world: {"invitation": invitation_id(world)}),
     "POST api.revive": rest({}, new_id(lambda world: world.dead().id)),
     "POST api.revive_all": rest({"error": "words"}),
     "DELETE api.revoke_invitation": of(lambda world: {"invitation": invitation_id(world)}),
@@ -611,6 +624,8 @@ INPUTS: dict[str, Maker] = {
     "GET people.index": get(),
     "POST people.invite": invite,
     "GET people.log": get(),
+    "POST people.rename_team": rename_team,
+    "POST people.renew_invitation": page({}, new_id(invitation_id)),
     "POST people.reset_factor": page({}, new_name),
     "POST people.revoke_invitation": page({}, new_id(invitation_id)),
     "POST people.revoke_token": revoke_token,

@@ -83,7 +83,14 @@ _SAME: tuple[tuple[Any, str], ...] = (
 VALUES: dict[str, Any] = {
     **{name: value for value, names in _SAME for name in names.split()},
     **{f"Webhook.{field}": value for field, value in _WEBHOOK.items()},
-    "account": {"name": "alice", "role": "worker", "skills": ["fr"], "team": "Refunds", "disabled": False},
+    "account": {
+        "name": "alice",
+        "shown_name": "",
+        "role": "worker",
+        "skills": ["fr"],
+        "team": "Refunds",
+        "disabled": False,
+    },
     "compared": 41,
     "counters": {"enqueued": 49272, "reserved": 42210, "finished": 41003, "late": 3, "died": 6},
     "cursor": "1795255200123.0",
@@ -111,6 +118,7 @@ VALUES: dict[str, Any] = {
     "scope": "work",
     "seconds": 192.357,
     "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw7hZkPz3Oe1c=",
+    "shown_name": "Alice Miller",
     "skills": ["fr"],
     "team": "Refunds",
     "title": "Reviews",
@@ -197,6 +205,7 @@ PATHS: dict[str, str] = {
     "webhook": VALUES["Webhook.id"],
     "token": VALUES["Token.id"],
     "invitation": VALUES["Invitation.id"],
+    "team": "Refunds",
 }
 """Example values of the names in a path."""
 
@@ -236,6 +245,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"PUT {_Q}/access": {"only one team": {"work": {"teams": ["Refunds"]}, "manage": None}},
     f"PUT {_P}": {"a worker": {"role": "worker", "skills": ["fr"]}},
     "POST /tokens": {"for an import": {"name": "nightly import", "scope": "enqueue", "days": 30}},
+    "POST /teams/{team}/rename": {"to Returns": {"to": "Returns"}},
     "POST /invitations": {"one person": {"name": "bob", "skills": ["fr"], "team": "Refunds", "days": 7}},
     "POST /webhooks": {"one queue": _WEBHOOK},
     f"POST {_W}/replay": {"failed": {"failed": True}, "since": {"since": "2026-11-21T10:00:00Z"}},

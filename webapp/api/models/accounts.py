@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
+from leaseq.validation import MAX_PERSON
 from leaseq.webapp.api.models.base import PageQuery, RecordModel, RequestModel, page_model
 from leaseq.webapp.api.models.requests import (
     NAME,
@@ -31,6 +32,7 @@ ID = "^[0-9a-f]{1,64}$"
 
 class Person(RecordModel):
     name: str
+    shown_name: str = Field(description="What pages call them; empty: the name")
     role: Role
     skills: list[str]
     team: str
@@ -57,7 +59,23 @@ class PersonChanges(Body):
     role: Role | None = optional("What they may do")
     skills: list[str] | None = optional("Their skills", **SKILLS)
     team: str | None = Field(None, description="Their team; empty: none", max_length=MAX_TEAM)
+    shown_name: str | None = Field(
+        None, description="What pages call them; empty: the name, which stays", max_length=MAX_PERSON
+    )
     disabled: bool | None = optional("Whether the account is disabled")
+
+
+class TeamPath(RequestModel):
+    team: str = Field(description="The team's name")
+
+
+class NewTeamName(Body):
+    to: str = Field(description="A name that no other team has", min_length=1, max_length=MAX_TEAM)
+
+
+class RenamedTeam(BaseModel):
+    team: str
+    people: int = Field(description="How many are in it")
 
 
 class CallerToken(RecordModel):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,15 +16,20 @@ from leaseq.webapp.store.accounts.model import (
     checked_days,
     checked_role,
     checked_scope,
+    checked_shown_name,
     checked_team,
 )
 from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.accounts.provider import ProviderSignIn
+from leaseq.webapp.store.accounts.tokens import FRESH_SECONDS
 from leaseq.webapp.store.accounts.traces import release_all
 
 
 class Accounts(ProviderSignIn):
     """People and their rights. ``by`` is the author of a change, for the managers' log."""
+
+    _shown_names: tuple[float, int, Mapping[str, str]] = (0.0, -1, {})
+    """When they expire, how many changes they include, and the shown names."""
 
     # People
 
@@ -72,6 +78,7 @@ class Accounts(ProviderSignIn):
         skills: Iterable[str] | None = None,
         team: str | None = None,
         disabled: bool | None = None,
+        shown_name: str | None = None,
     ) -> Person:
         """Change the given fields. A person who is disabled is signed out everywhere, their tokens stop
         working, and their leases end."""
@@ -86,6 +93,9 @@ class Accounts(ProviderSignIn):
             changes["disabled"] = disabled
         before = self._people.get(name)
         name = before.name
+        if shown_name is not None:
+            shown = checked_shown_name(shown_name)
+            changes["shown_name"] = "" if shown == name else shown
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         differences = [
             f"{field}: {_text(getattr(before, field))} → {_text(value)}"
@@ -99,6 +109,25 @@ class Accounts(ProviderSignIn):
         if disabled:
             release_all(self._client, name, by=by)
         return person
+
+    def shown_names(self) -> Mapping[str, str]:
+        """The shown name of each person who has one. Those that other processes change are read within a
+        second."""
+        until, changes, names = self._shown_names
+        if until <= time.monotonic() or changes != self._people.changes:
+            changes = self._people.changes
+            records = self._people.all()
+            names = {record.name: record.shown_name for record in records if record.shown_name}
+            self._shown_names = (time.monotonic() + FRESH_SECONDS, changes, names)
+        return names
+
+    def rename_team(self, team: str, to: str, *, by: str) -> int:
+        """Put everybody of a team, and who is invited to it, into another one, which must be empty. Returns
+        the number of people. Access to queues is not changed: see `leaseq.webapp.services.people`."""
+        count = self._people.rename_team(team, to)
+        self._invitations.rename_team(team, to)
+        self.log.write(by, "person.team-renamed", team, f"{team} → {to}, {count}")
+        return count
 
     def begin_erasure(self, name: str, *, by: str) -> Erasure:
         """Delete a person's account with all that lets them sign in, or find their erasure in progress.

@@ -59,6 +59,12 @@ class Person:
     version: int  # of their sessions: raising it ends them all
     has_password: bool
     created_at: datetime
+    shown_name: str = ""  # in place of the name on pages; "": the name itself
+
+    @property
+    def label(self) -> str:
+        """What pages call them. Items, answers and the log have the name, which never changes."""
+        return self.shown_name or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,16 @@ def checked_name(value: object) -> str:
     name = validation.new_person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "format", what="spaces", value=name)
+    return name
+
+
+def checked_shown_name(value: object) -> str:
+    """A shown name as it will be stored; "" for none."""
+    if value == "":
+        return ""
+    name = validation.label(value, "shown_name", validation.MAX_PERSON)
+    if name != name.strip():
+        raise Invalid("shown_name", "format", what="spaces", value=name)
     return name
 
 

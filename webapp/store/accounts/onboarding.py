@@ -127,11 +127,52 @@ class Invitations(Store):
         invitation = next((invitation for invitation in self.open() if invitation.id == id), None)
         if invitation is None:
             raise Invalid("id", "sign_in", what="no_invitation")
-        for token_hash in self._redis.hkeys(model.INVITATIONS):
-            if token_hash.decode().startswith(id):
-                self._redis.delete(model.invitation_key(token_hash.decode()))
-                self._redis.hdel(model.INVITATIONS, token_hash)
+        for token_hash in self._hashes_of(id):
+            self._redis.delete(model.invitation_key(token_hash))
+            self._redis.hdel(model.INVITATIONS, token_hash)
         return invitation
+
+    def _hashes_of(self, id: str) -> list[str]:
+        hashes = map(bytes.decode, self._redis.hkeys(model.INVITATIONS))
+        return [token_hash for token_hash in hashes if token_hash.startswith(id)]
+
+    def replace(self, id: str, *, days: int, by: str) -> tuple[Invitation, str]:
+        """Put a new link in the place of one that may still be used, which is void from then on. Returns the
+        invitation, and its token in plain text, this once. Raises Invalid if the old link was used."""
+        old_hash = next(iter(self._hashes_of(id)), "")
+        token, seconds, now = new_secret(), days * _DAY, time.time()
+        token_hash = digest(token)
+
+        def transaction(pipe: Any) -> bytes:
+            record, is_open = pipe.hget(model.INVITATIONS, old_hash), pipe.get(model.invitation_key(old_hash))
+            if not record or not is_open:
+                raise Invalid("id", "sign_in", what="no_invitation")
+            fields = {**json.loads(record), "by": by, "created": now, "expires": now + seconds}
+            raw = json.dumps(fields, ensure_ascii=False).encode()
+            pipe.multi()
+            pipe.hdel(model.INVITATIONS, old_hash)
+            pipe.delete(model.invitation_key(old_hash))
+            pipe.hset(model.INVITATIONS, token_hash, raw)
+            pipe.set(model.invitation_key(token_hash), 1, ex=seconds)
+            return raw
+
+        keys = (model.INVITATIONS, model.invitation_key(old_hash))
+        raw: bytes = self._redis.transaction(transaction, *keys, value_from_callable=True)
+        return _invitation(token_hash, raw), token
+
+    def rename_team(self, team: str, to: str) -> None:
+        """Invite those who are invited to a team to another one."""
+
+        def transaction(pipe: Any) -> None:
+            records = pipe.hgetall(model.INVITATIONS)
+            pipe.multi()
+            for token_hash, raw in records.items():
+                fields = json.loads(raw)
+                if fields.get("team") == team:
+                    record = json.dumps({**fields, "team": to}, ensure_ascii=False)
+                    pipe.hset(model.INVITATIONS, token_hash, record)
+
+        self._redis.transaction(transaction, model.INVITATIONS)
 
 
 def _invitation(token_hash: str, raw: bytes) -> Invitation:
@@ -277,6 +318,17 @@ class Onboarding(Base):
         invitation = self._invitations.revoke(id)
         self.log.write(by, "invitation.revoked", invitation.name or "", invitation.id)
         return invitation
+
+    def renew_invitation(self, id: str, *, by: str) -> tuple[Invitation, str]:
+        """Replace the link of an invitation, for one that was lost. The new one is valid for as many days as
+        the old one was at first. Returns the invitation and the token."""
+        invitation = next((invitation for invitation in self.invitations() if invitation.id == id), None)
+        if invitation is None:
+            raise Invalid("id", "sign_in", what="no_invitation")
+        days = round((invitation.expires_at - invitation.created_at).total_seconds() / _DAY)
+        invitation, token = self._invitations.replace(id, days=days, by=by)
+        self.log.write(by, "invitation.renewed", invitation.name or "", f"{invitation.role}, {days} d")
+        return invitation, token
 
     def accept(self, token: str, name: str, password: str) -> Person:
         """Sign up with an invitation, which is then used up. ``name`` is used if the invitation has none."""

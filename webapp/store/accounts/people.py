@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -69,6 +69,7 @@ class Record:
     password: str | None = None  # its hash
     version: int = 1
     team: str = ""
+    shown_name: str = ""
 
     def person(self) -> Person:
         return Person(
@@ -80,6 +81,7 @@ class Record:
             version=self.version,
             has_password=self.password is not None,
             created_at=datetime.fromtimestamp(self.created, UTC),
+            shown_name=self.shown_name,
         )
 
     def dump(self) -> str:
@@ -102,17 +104,18 @@ class NoSuchPerson(LeaseqError):
         self.tell("not_found", what="person", name=name)
 
 
-def refuse_taken(name: str, names: Collection[str]) -> None:
-    """Raise Invalid if somebody has the name, or one that looks like it."""
+def refuse_taken(name: str, people: Mapping[str, Record], field: str = "name") -> None:
+    """Raise Invalid if somebody has the name or is shown by it, or by one that looks like it."""
+    names = {*people, *(record.shown_name for record in people.values() if record.shown_name)}
     if name in names:
-        raise Invalid("name", "taken", what="person", name=name)
-    refuse_lookalike(name, names)
+        raise Invalid(field, "taken", what="person", name=name)
+    refuse_lookalike(name, names, field)
 
 
-def refuse_lookalike(name: str, names: Iterable[str]) -> None:
+def refuse_lookalike(name: str, names: Iterable[str], field: str = "name") -> None:
     similar_name = find_lookalike(name, names)
     if similar_name is not None:
-        raise Invalid("name", "taken", what="similar", name=name, other=similar_name)
+        raise Invalid(field, "taken", what="similar", name=name, other=similar_name)
 
 
 def _spellings(name: str) -> Iterable[str]:
@@ -166,9 +169,28 @@ class People(Store):
             after = replace(people[name], version=people[name].version + end_sessions, **changes)
             if _administers(people[name]) and not any(map(_administers, (people | {name: after}).values())):
                 raise _only_admin_error("disabled" if after.disabled else "role", name)
+            if after.shown_name and after.shown_name != people[name].shown_name:
+                others = {other: record for other, record in people.items() if other != name}
+                refuse_taken(after.shown_name, others, "shown_name")
             return after
 
         return self.write(changed)
+
+    def rename_team(self, team: str, to: str) -> int:
+        """Put everybody of a team into another one, in one transaction. Returns their number. Raises Invalid
+        if both teams have people."""
+
+        def transaction(pipe: Any) -> int:
+            records = list(map(Record.load, pipe.hvals(model.PEOPLE)))
+            members = [record for record in records if record.team == team]
+            if members and any(record.team == to for record in records):
+                raise Invalid("to", "taken", what="team", name=to)
+            pipe.multi()
+            for record in members:
+                pipe.hset(model.PEOPLE, record.name, replace(record, team=to).dump())
+            return len(members)
+
+        return self._transaction(transaction, model.PEOPLE)
 
     def erase(self, name: str, new_erasure: Erasure) -> Erasure:
         """Delete a record, and begin an erasure or find the one in progress, in one transaction. Raises
