@@ -132,6 +132,14 @@ class SharedQueue(leaseq.Queue):
             raise leaseq.QueueNotFound(self.name)
         return policy
 
+    @property
+    def title(self) -> str:
+        """What pages call it: its name, if it has no title or can't be read."""
+        try:
+            return self.policy.title or self.name
+        except (leaseq.QueueNotFound, leaseq.QueueUnreadable):
+            return self.name
+
     def find_policy(self) -> leaseq.Policy | None:
         policy = super().find_policy()
         self._cache = (policy, monotonic() + FRESH_SECONDS) if policy else None

@@ -74,7 +74,11 @@ def _figures_page(name: str) -> str:
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
     }
     return render_template(
-        "people/figures.html", row=row, figures=Figures.from_days(by_day), is_complete=view.is_complete
+        "people/figures.html",
+        row=row,
+        figures=Figures.from_days(by_day),
+        is_complete=view.is_complete,
+        title_of=_title,
     )
 
 
@@ -91,11 +95,16 @@ def person_page(
         has_factor=accounts().factors.find(name) is not None,
         is_linked=accounts().has_provider_link(name),
         signed_in_at=accounts().last_sign_ins().get(name),
+        title_of=_title,
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
         error=error,
         **token_choices(account, token),
     )
+
+
+def _title(queue: str) -> str:
+    return state().shared_queue(queue).title
 
 
 def _back(name: str) -> Response:

@@ -14,7 +14,6 @@ from flask import Response, render_template, request
 from flask_babel import get_locale
 from flask_babel import gettext as _
 
-import leaseq
 from leaseq import Invalid, transfer, validation
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.people.blueprint import bp
@@ -166,9 +165,6 @@ def figures() -> str | tuple[str, int]:
     except Invalid as refusal:
         error = in_words(refusal)
     start = min(whole_number(request.args.get("start")) or 0, max(len(rows) - 1, 0))
-    titles, errors = leaseq.read_queues(
-        state().client, lambda queue: queue.policy.title or queue.name, visible.queues
-    )
     page = render_template(
         "people/table.html",
         report=report,
@@ -183,7 +179,7 @@ def figures() -> str | tuple[str, int]:
         periods=_periods(),
         kinds=_kind_names(),
         teams=sorted({team for team in visible.teams.values() if team}),
-        titles=titles | {name: name for name in errors},
+        titles={name: state().shared_queue(name).title for name in visible.queues},
         days=KEPT_DAYS,
     )
     return (page, 400) if error else page

@@ -211,7 +211,7 @@ def people_page(
         teams=view.teams,
         team_sizes=sorted(Counter(row.person.team for row in view.rows if row.person.team).items()),
         team_error=team_error,
-        queues=view.queues,
+        queues={name: roster.titles[name] for name in view.queues},
         is_complete=view.is_complete,
         **(_accounts(errors, form_values, links) if person().role == "admin" else {}),
     )

@@ -97,6 +97,7 @@ class Roster:
     hours: Mapping[str, Mapping[str, int]]  # items finished in the last hour, by person and queue
     days: Mapping[str, Mapping[str, DayFigures]]  # today, by person and queue
     access: Mapping[str, Access]  # by queue
+    titles: Mapping[str, str]  # of the queues
 
     @classmethod
     def read(cls, state: State) -> Roster:
@@ -104,7 +105,7 @@ class Roster:
         held = held_by_each(state.client, [account.name for account in people])
         days, hours, breaks = state.activity.of_all_people(), state.activity.last_hour(), state.breaks.all()
         sign_in_times, factors = state.accounts.last_sign_ins(), state.accounts.factors.names()
-        names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)
+        names = [name for name in leaseq.queues(state.client) if name != webhooks.QUEUE]
         rows = [
             Row(
                 account,
@@ -117,7 +118,8 @@ class Roster:
             )
             for account in people
         ]
-        return cls(rows, hours, days, {name: state.access.get(name) for name in names})
+        access = {name: state.access.get(name) for name in names}
+        return cls(rows, hours, days, access, {name: state.shared_queue(name).title for name in names})
 
     def person(self, name: str) -> Person | None:
         return next((row.person for row in self.rows if row.person.name == name), None)

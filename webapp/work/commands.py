@@ -73,11 +73,7 @@ def commands() -> str:
 
 
 def _queues(current: str) -> _Queues:
-    def title_of(queue: leaseq.Queue) -> str:
-        return lease_queue(queue.name).policy.title or queue.name
-
-    titles, errors = leaseq.read_queues(state().client, title_of, queue_names())
-    titles |= {name: name for name in errors}  # its page explains the error
+    titles = {name: state().shared_queue(name).title for name in queue_names()}
     ordered = sorted(titles, key=lambda name: (name != current, titles[name].casefold()))
     managed = frozenset(name for name in ordered if state().access.get(name).lets_manage(person()))
     return _Queues({name: titles[name] for name in ordered}, managed)
@@ -151,9 +147,9 @@ def _people(words: list[str]) -> Iterator[Command]:
         return
     access = [state().access.get(name) for name in queue_names("manage")]
     for account in in_slices(state().accounts.people()):
-        command = Command(
-            account.name, url_for("people.detail", name=account.name), account.team or _("Person")
-        )
+        about = " ".join(filter(None, (account.name if account.shown_name else "", account.team)))
+        url = url_for("people.detail", name=account.name)
+        command = Command(account.label, url, about or _("Person"))
         if command.matches(words) and sees(viewer, account, access):
             yield command
 

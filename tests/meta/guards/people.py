@@ -60,8 +60,8 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "figures-of-the-queues",
             "webapp/people/figures.py",
-            'queues = {queue for queue in visible.queues if self.queue in ("", queue)}',
-            instead='queues = {queue for queue in leaseq.queues(state().client) if self.queue in ("", queue)}',
+            "if name not in teams or queue not in queues:",
+            instead="if name not in teams:",
         ),
         guard(
             "commands-queues",

@@ -67,6 +67,8 @@ def test_manager_finds_pages_people_and_items(
     manager_browser: Browser, accounts: Accounts, titled_queue: leaseq.Queue, new_name: Callable[[str], str]
 ) -> None:
     name, queue = accounts.add(new_name("Ann"), by="test", team="Night shift").name, titled_queue.name
+    accounts.change(name, by="test", shown_name=f"Frau {name[-8:]}")
+    assert f"/people/{name}" in found(manager_browser, f"frau {name[-8:]}").values()
     titled_queue.enqueue({"text": "Where is my Sözlük?"}, id="id/with #signs")
     assert f"/people/{name}" in found(manager_browser, name.upper()).values()
     assert f"/people/{name}" in found(manager_browser, f"night {name[-8:]}").values()
