@@ -303,12 +303,12 @@ def words_file(tmp_path: Path) -> Path:
     return file
 
 
-def check_created(tab: Page, queue: leaseq.Queue) -> None:
+def check_created(tab: Page, queue: leaseq.Queue, *priorities: int) -> None:
     expect(tab.get_by_text("2 added, 0 duplicates, 0 skipped.")).to_be_visible()
     items = list(queue.items("inbound"))
-    assert [(item.id, item.payload["priority"], item.due) for item in items] == [
-        ("1", "High", None),
-        ("2", "Low", None),
+    assert [(item.id, item.payload["priority"], item.priority, item.due) for item in items] == [
+        ("1", "High", priorities[0], None),
+        ("2", "Low", priorities[1], None),
     ]
     tab.get_by_role("link", name="Next: add your questions").click()
     expect(tab).to_have_url(re.compile(f"/manage/{queue.name}/settings$"))
@@ -330,12 +330,15 @@ def test_queue_is_created_from_a_file_after_its_preview(
     expect(tab.get_by_text("it has words such as “High”")).to_be_visible()
     check_accessibility(tab)
     check_width(tab)
+    tab.locator("[data-choose=role-priority]").press("Enter")
+    expect(tab.get_by_label("High")).to_have_value("30")
+    expect(tab.locator("#role-priority")).to_be_focused()
     assert not created.exists()
     tab.get_by_role("button", name="Create queue and import 2 rows").click()
     expect(tab.locator("#state:not([aria-busy])")).to_contain_text("2 added")
     assert created.policy.title == words_file.stem
     check_accessibility(tab)
-    check_created(tab, created)
+    check_created(tab, created, 30, 200)
 
 
 def test_queue_is_created_by_keys_from_a_file_without_a_header(
@@ -377,4 +380,4 @@ def test_queue_is_created_from_a_file_without_javascript(
     assert not created.exists()
     tab.get_by_label("File", exact=True).set_input_files(words_file)
     tab.get_by_role("button", name="Create queue and import 2 rows").click()
-    check_created(tab, created)
+    check_created(tab, created, 100, 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask_babel import gettext as _
@@ -37,22 +37,31 @@ _NUMBER = re.compile(r"(?!(19|20)\d\d$)[+-]?\d+([.,]\d+)*")  # but no year
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}([./-])\d{1,2}\2\d{4}", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text to read before the import; the part of an item and the column that it proposes, if any."""
+
+    text: str
+    role: str = ""
+    column: str = ""
+
+
 def guess_mapping(
     mapping: ImportMapping, columns: Sequence[str], rows: Sequence[Json], skills: Collection[str]
-) -> tuple[ImportMapping, dict[str, str]]:
+) -> tuple[ImportMapping, list[Note]]:
     """A mapping that takes a column for a part of the item if it has its name and its values fit; and why
-    others with such a name were not taken, by part."""
+    others with such a name were not taken."""
     whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)
     if whole_items and not mapping.table and set(columns) <= ENVELOPE:
-        return replace(mapping, envelope=True), {}
-    reasons: dict[str, str] = {}
+        return replace(mapping, envelope=True), []
+    reasons: list[Note] = []
     for role in ROLES:
         named = (find_named(name, columns, str, _plain) for name in NAMES[role])
         if (column := next(filter(None, named), None)) is None:
             continue
         reason, dates = _misfit(role, column, cells_of(column, rows), rows, skills)
         if reason:
-            reasons[role] = reason
+            reasons.append(Note(reason, role, column))
         else:
             parts: dict[str, Any] = {role: column} | ({"dates": dates} if dates else {})
             mapping = replace(mapping, **parts)

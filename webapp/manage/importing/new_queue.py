@@ -19,6 +19,7 @@ from leaseq.webapp import demo
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms.templates import MAX_FIELDS, guess_form
 from leaseq.webapp.manage.blueprint import bp, queue_page
+from leaseq.webapp.manage.importing.guesses import Note
 from leaseq.webapp.manage.importing.mapping import ENCODINGS, LAST_HEADER_LINE, ImportMapping
 from leaseq.webapp.manage.importing.pages import (
     check_of,
@@ -228,7 +229,7 @@ def _with_shown_columns(preview: FilePreview) -> FilePreview:
         n=MAX_FIELDS,
         last=names[MAX_FIELDS - 1],
     )
-    return replace(preview, notes=(*preview.notes, note))
+    return replace(preview, notes=(*preview.notes, Note(note)))
 
 
 def _create_queue(preview: FilePreview) -> leaseq.Queue:

@@ -14,6 +14,7 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json, transfer
 from leaseq.transfer import BadRow, CheckResult, NewItem, TableSummary
 from leaseq.webapp.manage.importing.guesses import (
+    Note,
     cells_of,
     guess_mapping,
     id_candidate,
@@ -51,7 +52,7 @@ class FilePreview:
     check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
     summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
     is_whole: bool  # whether the piece was the whole file
-    notes: tuple[str, ...]  # what was taken for what, and why not
+    notes: tuple[Note, ...]  # what was taken for what, and why not
     asks_dates: bool  # whether the order of day and month must be chosen
     skills_remark: tuple[str, ...]  # that nobody has skills which rows need
     word_numbers: tuple[
@@ -99,7 +100,7 @@ def preview_of(
     mapping is guessed from their names and values. ``is_whole``: the stream has the whole file, as it must if
     that is a workbook. ``skill_sets``: the skills of each person who may work."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
-    encoding, notes = mapping.encoding, list[str]()
+    encoding, notes = mapping.encoding, list[Note]()
     if not form.get("header_line"):
         mapping = replace(mapping, header_line=None)  # an earlier preview found it, and this one does again
     piece = _Piece(stream, mapping, is_whole)
@@ -109,7 +110,8 @@ def preview_of(
         mapping = replace(mapping, delimiter=None)  # it was chosen for another format
     if (title_line := _line_below_title(mapping, piece)) is not None:
         mapping = replace(mapping, header_line=title_line)
-        notes.append(_("Line 1 seems to be a title: the header is taken from line %(n)s.", n=title_line))
+        text = _("Line 1 seems to be a title: the header is taken from line %(n)s.", n=title_line)
+        notes.append(Note(text))
     splits = _splits(mapping, piece)
     if len(splits) == 1 and mapping.text_table:
         mapping = replace(mapping, delimiter=splits[0])
@@ -126,7 +128,7 @@ def preview_of(
     if mapping.text or mapping.value or mapping.raw:
         chosen_cells = replace(plain_mapping, text=mapping.text, value=mapping.value, raw=mapping.raw)
         rows = _payloads(chosen_cells, piece, is_whole)
-    notes += [reason for role, reason in reasons.items() if getattr(mapping, role) is None]
+    notes += [note for note in reasons if getattr(mapping, note.role) is None]
     mapped_rows, requires = mapping.rows(piece.stream()), set[frozenset[str]]()
     read_rows = noted_skills(mapped_rows, requires)
     bad_rows = [row for row in _first_rows(read_rows, is_whole) if isinstance(row, BadRow)]
@@ -138,7 +140,7 @@ def preview_of(
     asks_dates = any(
         isinstance(date, str) and transfer.date_orders(date) for date in cells_of(mapping.due or "", rows)
     )
-    notes += _notes(mapping, columns, rows, asks_dates=asks_dates)
+    notes += map(Note, _notes(mapping, columns, rows, asks_dates=asks_dates))
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         replace(mapping, encoding=encoding),

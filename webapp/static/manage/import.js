@@ -69,6 +69,16 @@ preview.addEventListener("change", () => {
   updatePreview();
 });
 
+// Chooses a column for the part of the item that a note proposes.
+preview.addEventListener("click", (event) => {
+  const { choose, column } = event.target.closest("[data-choose]")?.dataset ?? {};
+  if (!choose) return;
+  const select = document.getElementById(choose);
+  select.value = column;
+  select.focus();
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
 // Shows other rows of the preview; the result of a check stays.
 preview.addEventListener("click", async (event) => {
   const clicked = event.target.closest("[data-start]");

@@ -1,5 +1,5 @@
 // Updates the preview of the form while the manager types.
-import { showJson } from "./builder/builder.js";
+import { showJson, updateDefaultKeys } from "./builder/builder.js";
 import { showConditionalFields } from "../shared/conditions.js";
 import { parseFragment } from "../shared/page.js";
 
@@ -44,6 +44,7 @@ async function updatePreview(item) {
   else if (newView) preview.append(newView);
   if (item) replaceStepper(fragment.querySelector("#stepper"));
   showConditionalFields();
+  updateDefaultKeys(preview);
 }
 
 // Shows the new position among the queue's items, and keeps the focus on a button.
@@ -81,3 +82,4 @@ preview.addEventListener("keydown", (event) => {
 });
 
 if ("restored" in form.dataset) updatePreview(); // by sections.js
+else updateDefaultKeys(preview);

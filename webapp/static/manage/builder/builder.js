@@ -1,7 +1,7 @@
 // The form as editable rows. The JSON in the text area is the state: rows are built from it and write to it.
 import { announce } from "../../shared/page.js";
 import { isSame, makeKey, toForm, toRows } from "./model.js";
-import { createEntry, createRow, findControl, listAnswers, pickColumn, readRow, showConditions, showRow } from "./rows.js";
+import { createEntry, createRow, findControl, listAnswers, pickColumn, readRow, showConditions, showDefaultKeys, showRow } from "./rows.js";
 import { makeSortable, moveRow } from "./sortable.js";
 
 const builder = document.getElementById("builder");
@@ -31,6 +31,10 @@ const typeOf = (row) => (row.parentElement === lists.question ? "question" : "co
 
 export function showJson() {
   showTab(tabs[1]);
+}
+
+export function updateDefaultKeys(preview) {
+  for (const row of rowsOf("question")) showDefaultKeys(row, preview);
 }
 
 function showTab(selected) {
@@ -146,6 +150,7 @@ rowsPanel.addEventListener("input", (event) => {
   else if (field !== "required" && field !== "prefill" && field !== "name") row.isChanged = true;
   if (row.isChanged && form.keys) row.areKeysChanged = true; // they follow the options
   if (field === "title" && row.isNew) findControl(row, "name").value = ""; // derived until the title was left
+  if (field === "kind") showRows(); // the parts of its kind
   writeForm();
   if (condition !== "answer") showRows();
   if (block && !block.isConnected) focusLastCondition(row);

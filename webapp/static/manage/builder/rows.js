@@ -28,12 +28,18 @@ export function createRow(type, values) {
 
 export function readRow(row) {
   const controls = [...row.querySelectorAll("[data-field]")];
-  const fields = controls.map((control) => [control.dataset.field, control.type === "checkbox" ? control.checked : control.value]);
+  const fields = controls.map((control) => [control.dataset.field, readControl(control)]);
   const lists = [...row.querySelectorAll("[data-list]")].map((list) => [list.dataset.list, [...list.children].map(readEntry)]);
   const pairs = row.conditions.filter(([key, answers]) => key && answers.length).map(([key, answers]) => [key, [...answers]]);
   const { isChanged, areKeysChanged } = row;
   const when = pairs.length ? Object.fromEntries(pairs) : undefined;
   return { ...row.values, ...Object.fromEntries([...fields, ...lists]), isChanged, areKeysChanged, when };
+}
+
+// A column has only the options of its kind: parts of others are empty.
+function readControl(control) {
+  if (control.closest("#columns [data-part][hidden]")) return "";
+  return control.type === "checkbox" ? control.checked : control.value;
 }
 
 // The rows of a list inside a row, such as options. `entry.origin` is kept with its row.
@@ -167,4 +173,13 @@ export function listAnswers(row) {
   if (!decides) return [];
   const labels = (values.options ?? []).map(({ origin, text }) => [origin?.value, text]);
   return answers(values).map((value) => ({ value, label: labels.find(([known]) => isSame(known, value))?.[1] }));
+}
+
+// Shows the keys that the answers have by default, as the preview does.
+export function showDefaultKeys(row, preview) {
+  const inputs = [...preview.querySelectorAll(`[name="${CSS.escape(`answer.${row.values.key}`)}"]`)];
+  const keys = inputs.map((input) => input.closest(".choice")?.querySelector("kbd")?.textContent.toLowerCase() ?? "");
+  const filled = readRow(row).options.filter(({ origin }) => origin);
+  for (const [index, { item }] of filled.entries()) item.querySelector("[data-entry=key]").placeholder = keys[index] ?? "";
+  findControl(row, "keys").placeholder = keys.map((key) => key || " ").join("").trimEnd();
 }
