@@ -112,18 +112,19 @@ uses: A B G H K L N T U on the work page, O to open a picture."""
 
 
 class Shortcuts:
-    """The keys that the form binds; by default, a keyboard row for each field with choices."""
+    """The keys that the form binds. A field with choices to which it binds none has a keyboard row, without
+    the keys that are bound."""
 
     def __init__(self, bindings: Json) -> None:
         self._bindings: Mapping[str, Json] = bindings if isinstance(bindings, dict) else {}
-        self._rows = list(ROWS)
+        self._rows = ["".join(key for key in row if key not in self._bindings) for row in ROWS]
 
     def assign(self, field: str, values: Sequence[Json], *, with_row: bool) -> list[str | None]:
-        """The key of each choice of a field. ``with_row``: by default it gets the next row of keys."""
-        if self._bindings:
-            return [self._key(field, value) for value in values]
-        if not with_row:
-            return [None] * len(values)
+        """The key of each choice of a field. ``with_row``: it gets the next row of keys if the form binds
+        none to it."""
+        bound = [self._key(field, value) for value in values]
+        if any(bound) or not with_row:
+            return bound
         if is_scale(values):
             return self._digits(values)
         row = self._rows.pop(0) if self._rows else ""

@@ -223,6 +223,12 @@ def test_choices_get_default_key_rows_or_keys_bound_by_form() -> None:
         "y",
         None,
     ]
+    # A question without a key of its own has its row still, without the keys that others have.
+    keys = {"2": {"b": 1}, "q": {"d": "x"}}
+    fields_with_keys = fields_of({**form, "keys": keys})
+    assert ["".join(choice.key or "-" for choice in field.choices) for field in fields_with_keys] == [
+        "---", "2-", "--", "q", "--", "1",
+    ]  # fmt: skip
 
 
 def test_choice_keys_do_not_overlap_page_keys() -> None:

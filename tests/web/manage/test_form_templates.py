@@ -65,10 +65,12 @@ def test_form_template_is_saved_and_used_to_finish_item(
 
 
 def test_form_template_keeps_typed_instructions(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
-    fields = {**settings_fields(manager_browser, form_queue), "instructions": "My own", "from": "tag"}
+    fields = {**settings_fields(manager_browser, form_queue), "instructions": "My own", "replace": "tag"}
     page = manager_browser.post(f"{base(form_queue)}/start", fields).text
     assert form_fields(page, "settings")["instructions"] == "My own"
-    assert manager_browser.post(f"{base(form_queue)}/start", {**fields, "from": "no such"}).status_code == 400
+    assert (
+        manager_browser.post(f"{base(form_queue)}/start", {**fields, "replace": "no such"}).status_code == 400
+    )
 
 
 def test_form_template_replaces_a_form_only_if_confirmed(
