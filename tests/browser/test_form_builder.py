@@ -87,7 +87,7 @@ def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue)
     open_settings(tab, manager, queue)
     tab.locator("[data-add=column]").press("Enter")
     column = tab.locator("#columns > .builder-row")
-    picker = column.locator(".column-picker select")
+    picker = column.locator(".column-picker select").first
     expect(picker).to_have_value("text")  # the first column of the newest items
     picker.select_option("Another column …")
     tab.keyboard.type("colour")
@@ -251,9 +251,19 @@ def test_rows_keep_what_they_do_not_show(tab: Page, manager: str, queue: leaseq.
     assert queue.policy.form == edited
 
 
-def test_scale_gets_keys(tab: Page, manager: str, queue: leaseq.Queue) -> None:
-    queue.configure(form=HAND_WRITTEN)
+def test_kinds_have_parts_of_their_own(tab: Page, manager: str, queue: leaseq.Queue) -> None:
+    difference = {"field": "before", "kind": "diff", "with": "after"}
+    queue.configure(form={**HAND_WRITTEN, "show": ["text", difference]})
     open_settings(tab, manager, queue)
+    column = tab.locator("#columns > .builder-row").nth(1)
+    column.locator("summary").press("Enter")
+    expect(control(column, "with")).to_have_value("after")
+    expect(control(column, "currency")).to_be_hidden()
+    control(column, "kind").select_option("money")
+    control(column, "currency").fill("CHF")
+    assert written(tab)["show"] == ["text", {"field": "before", "kind": "money", "currency": "CHF"}]
+    control(column, "kind").select_option("diff")
+    assert written(tab)["show"] == ["text", difference], "nothing that was typed is lost"
     score = question_row(tab, 3)
     score.locator("summary").press("Enter")
     control(score, "keys").fill("a c")
