@@ -7,6 +7,7 @@ it was sent.
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"(\.\.?/[^"]+)";', re.M)
+_TEXTS = (".css", ".js", ".svg")
 _NOWHERE = "%00"
 _YEAR_SECONDS = 365 * 86_400
 
@@ -55,6 +57,14 @@ class App(OpenAPI):
         response = super().send_static_file(filename)
         if filename.endswith(".css"):  # also for the sandboxed frame of a mail, which has no origin
             response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        if filename.endswith(_TEXTS):
+            response.vary.add("Accept-Encoding")
+            if request.accept_encodings.quality("gzip") and response.status_code == 200:
+                response.close()  # the file
+                response.direct_passthrough = False
+                response.data = _gzipped(Path(str(self.static_folder)) / filename)
+                response.content_encoding = "gzip"
+                response.set_etag(f"{response.get_etag()[0]}-gzip")
         if digest == self._digest:
             response.cache_control.no_cache = None
             response.cache_control.public = response.cache_control.immutable = True
@@ -69,6 +79,11 @@ class App(OpenAPI):
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return func
+
+
+@lru_cache(maxsize=256)
+def _gzipped(path: Path) -> bytes:
+    return gzip.compress(path.read_bytes(), mtime=0)
 
 
 @lru_cache(maxsize=256)

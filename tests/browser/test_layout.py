@@ -60,12 +60,22 @@ def test_item_stands_above_its_questions_where_both_fit(tab: Page, person: str, 
 def test_page_names_all_scripts_that_it_loads(tab: Page, person: str, queue: leaseq.Queue) -> None:
     """So a slow line is waited for once, and not again for each level of imports."""
     fill_queue(queue, TRIAGE)
+    tab.goto("/login")
+    ahead = set(
+        tab.evaluate("[...document.querySelectorAll('link[rel=modulepreload]')].map((it) => it.href)")
+    )
     begin(tab, person, queue)
-    loaded = tab.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    entries = tab.evaluate(
+        "performance.getEntriesByType('resource').map((it) => [it.name, it.encodedBodySize])"
+    )
+    sizes = dict(entries)
     named = tab.evaluate("[...document.querySelectorAll('script[src], link')].map((it) => it.src || it.href)")
-    scripts = {url for url in loaded if url.endswith(".js")}
+    scripts = {url for url in sizes if url.endswith(".js")}
     assert len(scripts) > 20
     assert scripts <= set(named)
+    late = {url.rsplit("/", 1)[1] for url in scripts - ahead}
+    assert late <= {"page.js", "command-menu.js"}, "the page before it loads the others"
+    assert 20_000 < sum(size for url, size in sizes.items() if url.endswith((".js", ".css"))) <= 60_000
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (640, 400), (390, 844), (320, 640)])

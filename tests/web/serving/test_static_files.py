@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def test_file_of_page_is_kept_without_asking_again(client: FlaskClient) -> None:
             assert cache.max_age == 31_536_000
             assert not cache.no_cache
             assert "Set-Cookie" not in response.headers
+
+
+@pytest.mark.parametrize("name", ["shared/page.js", "shared/base.css", "shared/icon.svg"])
+def test_text_is_compressed_for_who_accepts_it(client: FlaskClient, name: str) -> None:
+    url = f"/static/any/{name}"
+    with client.get(url) as plain, client.get(url, headers={"Accept-Encoding": "br, gzip"}) as packed:
+        assert (plain.content_encoding, packed.content_encoding) == (None, "gzip")
+        assert plain.vary == packed.vary, "a cache keeps both"
+        assert gzip.decompress(packed.data) == plain.data
+        assert plain.get_etag() != packed.get_etag()
+    with client.get(url, headers={"Accept-Encoding": "gzip;q=0"}) as response:
+        assert response.content_encoding is None
 
 
 def test_file_for_page_of_other_version_is_sent_but_not_kept(client: FlaskClient) -> None:
