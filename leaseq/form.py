@@ -118,6 +118,10 @@ __all__ = [
     "check_result",
     "conditions_of",
     "is_asked",
+    "is_for_passages",
+    "marked_texts",
+    "member_at",
+    "misfit",
     "only_asked",
     "prefilled",
     "schema_of",
@@ -174,7 +178,7 @@ def prefilled(form: Json, payload: Json) -> dict[str, Json]:
     """
     if not isinstance(form, Mapping):
         return {}
-    members = ((name, _member(payload, path)) for name, path in form.get("prefill", {}).items())
+    members = ((name, member_at(payload, path)) for name, path in form.get("prefill", {}).items())
     return {name: value for name, value in members if value is not None}
 
 
@@ -183,11 +187,32 @@ def changed(form: Json, payload: Json, result: Json) -> tuple[str, ...]:
     return tuple(
         name
         for name, value in prefilled(form, payload).items()
-        if not is_same_json(_member(result, name), value)
+        if not is_same_json(member_at(result, name), value)
     )
 
 
-def _member(payload: Json, path: str) -> Json:
+def marked_texts(form: Json) -> dict[str, str]:
+    """The questions that ask for passages of a text, with the text's place in the payload."""
+    ask = form.get("ask") if isinstance(form, Mapping) else None
+    questions = ask.get("properties") if isinstance(ask, Mapping) else None
+    return {
+        name: question["x-text"]
+        for name, question in (questions.items() if isinstance(questions, Mapping) else ())
+        if is_for_passages(question)
+    }
+
+
+def is_for_passages(question: Json) -> bool:
+    """Whether the schema of a question asks for passages of a text."""
+    return (
+        isinstance(question, Mapping)
+        and question.get("x-widget") == "passages"
+        and isinstance(question.get("x-text"), str)
+    )
+
+
+def member_at(payload: Json, path: str) -> Json:
+    """The member of a payload with this name or dotted path; None if there is none."""
     value: Any = payload
     for step in path.split("."):
         if not isinstance(value, Mapping) or step not in value:
@@ -212,10 +237,11 @@ def check_result(form: Json, result: Json) -> None:
         refusals.setdefault(path, _refusal(path, error, conditions))
         if len(refusals) == MAX_ERRORS:
             break
-    raise _misfit(refusals or {"result": Invalid("result", "answer", what="somewhere")})
+    raise misfit(refusals or {"result": Invalid("result", "answer", what="somewhere")})
 
 
-def _misfit(refusals: dict[str, Invalid]) -> Invalid:
+def misfit(refusals: dict[str, Invalid]) -> Invalid:
+    """The refusal of a result, with what is wrong by field."""
     question, refusal = next(iter(refusals.items()))
     return Invalid("result", "form", question=question, why=str(refusal.args[0]), errors=refusals)
 
@@ -233,7 +259,7 @@ def _check_lengths(size: SchemaSize, result: Json) -> None:
     if name is None:
         return
     path, maximum = name[:MAX_ERROR], costs.max_length(name)
-    raise _misfit({path: Invalid(path, "answer", what="length", maximum=maximum, count=lengths[name])})
+    raise misfit({path: Invalid(path, "answer", what="length", maximum=maximum, count=lengths[name])})
 
 
 def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:

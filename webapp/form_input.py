@@ -22,7 +22,7 @@ _HIDDEN_NAMES = frozenset(
         "csrf_token", "token", "request_id", "message", "next", "back", "then", "last", "search",
         "began", "which", "total", "move", "start", "at", "act", "after", "done", "all", "only", "id",
         "scanned", "layout", "columns_chosen", "again", "active_ms", "envelope", "skip", "sort", "order",
-        "confirmed", "revoke_tokens", "questions",
+        "confirmed", "revoke_tokens", "questions", "more_rows",
     }
 )  # fmt: skip
 """Fields that the page itself filled in, or that are only ticked."""

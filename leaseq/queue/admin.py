@@ -356,6 +356,7 @@ class Admin(Inspection):
         item, number = validation.item_id(id), validation.integer(token, "token", 1, 2**53)
         manager, text = validation.person_name(by, "by"), validation.dump_json(result, "result")
         reply = self._send_checked(
+            item,
             result,
             expected_form,
             lambda version: self._commands.run("correct", item, number, manager, text, version),

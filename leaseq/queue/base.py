@@ -19,8 +19,9 @@ from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.parts import delete_related_data
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
+from leaseq.errors import Invalid, ItemNotFound, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
+from leaseq.passages import check_passages
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans
@@ -185,7 +186,9 @@ class Base:
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
-    def _send_checked(self, result: Json, expected_form: Json, send: Callable[[str], Reply]) -> Reply:
+    def _send_checked(
+        self, id: str, result: Json, expected_form: Json, send: Callable[[str], Reply]
+    ) -> Reply:
         """Send an answer with the version of the form that it was checked against, and return the reply. The
         form is the one last read; if the server replies that it has changed since, check and send again, or
         raise PolicyChanged if it is not the expected one.
@@ -201,6 +204,8 @@ class Base:
             try:
                 if queue_form is not None:
                     form.check_result(queue_form, result)
+                    if form.marked_texts(queue_form):
+                        self._check_passages(id, queue_form, result)
             except Invalid as error:
                 sent_version, misfit = _UNCHECKED, error
             reply = send(sent_version)
@@ -211,6 +216,11 @@ class Base:
                 raise PolicyChanged(self.name, policy)
             if misfit is not None and self._form[0] == version:
                 raise misfit
+
+    def _check_passages(self, id: str, queue_form: Json, result: Json) -> None:
+        """Check the answer's passages against the item's text. The script says if there is no such item."""
+        with suppress(ItemNotFound):
+            check_passages(queue_form, self._run_on_item("get", id).payload, result)
 
     def _scan(self, send: Callable[[str], Reply]) -> Iterator[tuple[str, Sequence[Any]]]:
         """Yield the id and the parts of each item in the steps of a script, once. ``send`` returns a step's

@@ -216,6 +216,7 @@ class Consumer(Reserving):
         text = validation.dump_json(result, "result")
         reserve_words = _reserve_words(then_reserve, skills, request_id)
         reply = self._send_checked(
+            key[0],
             result,
             expected_form,
             lambda version: self._commands.run("finish", *key, text, version, *reserve_words),

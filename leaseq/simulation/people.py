@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from leaseq import validation
 from leaseq.errors import Invalid, LeaseLost, LeaseqError
-from leaseq.form import check_result, only_asked
+from leaseq.form import check_result, marked_texts, member_at, only_asked
 from leaseq.models import Json
 from leaseq.simulation.fake_values import value_for
 
@@ -196,16 +196,16 @@ class _Simulation:
             self._queue.fail(lease, "simulated: this one is broken")
             self._count("failed")
         else:
-            outcome = self._queue.finish(lease, self._answer(rng))
+            outcome = self._queue.finish(lease, self._answer(lease.payload, rng))
             self._count("finished")
             if outcome.late:
                 self._count("late")
         return False
 
-    def _answer(self, rng: Random) -> Json:
+    def _answer(self, payload: Json, rng: Random) -> Json:
         if self._form is None:
             return {"answer": value_for({"type": "string"}, rng)}
-        return answer_to(self._form, rng)
+        return answer_to(self._form, rng, payload)
 
     def _count(self, name: str) -> None:
         with self._lock:
@@ -226,6 +226,19 @@ def _form_of(queue: Queue) -> Json:
     return form
 
 
-def answer_to(form: Json, rng: Random) -> Json:
-    """An answer that a person might give."""
-    return only_asked(form, value_for(form["ask"], rng))
+def answer_to(form: Json, rng: Random, payload: Json = None) -> Json:
+    """An answer that a person might give to an item with this payload."""
+    answer = value_for(form["ask"], rng)
+    for name, path in marked_texts(form).items():
+        text = member_at(payload, path)
+        if name in answer and isinstance(text, str):
+            answer[name] = [_placed(passage, text, rng) for passage in answer[name] if text]
+    return only_asked(form, answer)
+
+
+def _placed(passage: dict[str, Json], text: str, rng: Random) -> dict[str, Json]:
+    """The passage at a random place of the text."""
+    start = rng.randrange(len(text))
+    end = rng.randint(start + 1, len(text))
+    words = {"text": text[start:end]} if "text" in passage else {}
+    return {**passage, "start": start, "end": end, **words}

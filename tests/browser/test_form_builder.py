@@ -49,6 +49,36 @@ def open_settings(tab: Page, manager: str, queue: leaseq.Queue) -> Page:
     return tab
 
 
+BUILT: dict[str, Any] = {
+    "how_good": {"title": "How good?", "type": "integer", "minimum": 1, "maximum": 3, "x-widget": "rating"},
+    "orders": {
+        "title": "Orders",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"article": {"title": "Article", "type": "string"}, "pieces": {"type": "integer"}},
+            "required": ["pieces"],
+        },
+    },
+    "marks": {
+        "title": "Marks",
+        "type": "array",
+        "x-widget": "passages",
+        "x-text": "text",
+        "items": {
+            "type": "object",
+            "required": ["start", "end", "label"],
+            "properties": {
+                "start": {"type": "integer", "minimum": 0},
+                "end": {"type": "integer", "minimum": 0},
+                "text": {"type": "string"},
+                "label": {"enum": ["good", "bad"]},
+            },
+        },
+    },
+}
+
+
 def question_row(tab: Page, number: int) -> Locator:
     return tab.locator("#questions > .builder-row").nth(number)
 
@@ -78,6 +108,22 @@ def type_options(row: Locator, *options: str) -> None:
         row.page.keyboard.type(option)
 
 
+def add_further_kinds(tab: Page) -> None:
+    """A rating up to 3, passages, and a table of two columns: one with its own key, one that is required."""
+    rating = add_question(tab, "How good?", "rating")
+    control(rating, "maximum").fill("3")
+    columns = add_question(tab, "Orders", "rows").locator("[data-list=members] > li")
+    columns.nth(0).locator("[data-entry=text]").fill("Article")
+    columns.nth(0).locator("[data-entry=value]").fill("article")
+    columns.nth(1).locator("[data-entry=text]").fill("pieces")
+    columns.nth(1).locator("[data-entry=kind]").select_option("integer")
+    columns.nth(1).locator("[data-entry=need]").select_option("required")
+    marks = add_question(tab, "Marks", "passages")
+    expect(marks.locator("[data-part=text] select")).to_have_value("text")
+    type_options(marks, "good", "bad")
+    expect(tab.locator("#preview").get_by_label("Article 1")).to_be_visible()
+
+
 def save(tab: Page) -> None:
     tab.get_by_role("button", name="Save").last.press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
@@ -103,6 +149,7 @@ def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue)
     control(why, "name").fill("why")
     why.locator("[data-condition=question]").select_option("What is it about?")
     why.get_by_label("refund").press("Space")
+    add_further_kinds(tab)
     order = add_question(tab, "What matters?", "ranking")
     type_options(order, "speed", "care", "price")
     order.locator("[data-entry=text]").nth(2).press("Alt+ArrowUp")
@@ -118,6 +165,7 @@ def test_form_is_built_by_keyboard(tab: Page, manager: str, queue: leaseq.Queue)
     check_width(tab)
     save(tab)
     expected = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
+    expected["ask"]["properties"] |= BUILT
     expected["ask"]["properties"]["what_matters"] = expected["ask"]["properties"].pop("order")
     expected["ask"]["required"] = ["what_is_it_about", "why"]
     expected["when"] = {"why": {"what_is_it_about": ["refund"]}}
@@ -216,7 +264,7 @@ def test_rows_keep_what_they_do_not_show(tab: Page, manager: str, queue: leaseq.
     edited = json.loads(json.dumps(HAND_WRITTEN))
     about, why = question_row(tab, 0), question_row(tab, 2)
     about.locator("summary").press("Enter")
-    expect(about.locator(".column-picker select")).to_have_value("guess.about")
+    expect(about.get_by_label("Suggest from column")).to_have_value("guess.about")
     control(about, "name").fill("topic")
     edited = json.loads(json.dumps(edited).replace('"about":', '"topic":'))
     assert written(tab) == edited

@@ -49,6 +49,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.sentences", "leaseq.simulation", "leaseq.trans
         followers,
         leaseq.form,
         leaseq.names,
+        leaseq.passages,
         leaseq.sentences,
         policy_fields,
         leaseq.validation,

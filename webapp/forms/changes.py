@@ -12,7 +12,8 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json
 from leaseq.webapp.forms.choices import plain_text
 from leaseq.webapp.forms.fields import PREFIX, Field, title_of
-from leaseq.webapp.forms.parsing import Inputs, lines_in, shown_texts, texts_of, value_in
+from leaseq.webapp.forms.inputs import Inputs, cell_of, lines_in
+from leaseq.webapp.forms.parsing import rows_in, shown_texts, texts_of, value_in
 
 MAX_CHANGES = 12  # changes named; the rest is counted
 
@@ -155,19 +156,19 @@ def gone_answers(fields: Iterable[Field], gone: Inputs) -> tuple[GoneAnswer, ...
     )
 
 
-def unshown_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+def unshown_in_form(fields: Sequence[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The submitted answers that the fields can't show, of a page with an earlier form."""
-    by_name = {field.name: field for field in fields}
+    by_name = {field.name: field for field in fields if not field.columns}
     gone: dict[str, list[str]] = {}
     for name in form:
         if name.startswith(PREFIX):
-            field = by_name.get(name.removeprefix(PREFIX))
+            field = by_name.get(name.removeprefix(PREFIX)) or cell_of(fields, name)
             texts = lines_in(form, name)
             _add(gone, name.removeprefix(PREFIX), _not_shown(field, texts) if field else texts)
     return gone
 
 
-def gone_in_form(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+def gone_in_form(fields: Sequence[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The submitted answers that the fields can't show, those of an earlier page included."""
     gone = unshown_in_form(fields, form)
     for name in form:
@@ -184,7 +185,10 @@ def gone_in_draft(fields: Iterable[Field], draft: Json) -> dict[str, list[str]]:
         return gone
     fields = list(fields)
     for field in fields:
-        _add(gone, field.name, _not_shown(field, texts_of(field, value_in(draft, field))))
+        value = value_in(draft, field)
+        if field.columns:
+            _add(gone, field.name, _without_cell(field, value))
+        _add(gone, field.name, _not_shown(field, texts_of(field, value)))
     places = {field.path for field in fields} | {(field.name,) for field in fields}
     for path, value in _leaves(draft, places):
         _add(gone, ".".join(path).removeprefix(GONE), _texts(value))
@@ -209,7 +213,21 @@ def _add(gone: dict[str, list[str]], name: str, texts: Iterable[str]) -> None:
 
 def _not_shown(field: Field, texts: list[str]) -> list[str]:
     shown = shown_texts(field, texts)
+    if field.columns:
+        return [text for text, cell in zip(texts, shown, strict=True) if text != cell]
     return [text for text in texts if text not in shown]
+
+
+def _without_cell(field: Field, value: Json) -> Iterator[str]:
+    """The texts of a table's value that belong to no cell."""
+    columns = {column.path[-1] for column in field.columns} | ({"text"} if field.text_path else set())
+    for number, row in enumerate(rows_in(value), 1):
+        if not isinstance(row, dict):
+            yield from _texts(row)
+            continue
+        for name, member in row.items():
+            if name not in columns:
+                yield f"{number}, {title_of({}, name)}: {plain_text(member)}"
 
 
 def _leaves(

@@ -12,9 +12,9 @@ from flask_babel import get_locale
 from flask_babel import lazy_gettext as _
 
 from leaseq import Json
-from leaseq.form import Conditions, conditions_of
+from leaseq.form import Conditions, conditions_of, is_for_passages
 from leaseq.webapp.forms.choices import MANY, Choice, Shortcuts, is_scale, json_text, labels_and_texts
-from leaseq.webapp.forms.schema import Limits, Schema, limits_of, members, resolve
+from leaseq.webapp.forms.schema import SCALE, Limits, Schema, limits_of, members, resolve
 
 SHOWN_KINDS = {
     "text": _("Text"),
@@ -41,9 +41,12 @@ QUESTION_KINDS = {
     "choices": _("Several choices"),
     "ranking": _("Ranking"),
     "boolean": _("Yes or no"),
+    "rating": _("Rating"),
     "text": _("Short text"),
     "long-text": _("Long text"),
     "lines": _("Several lines, each a text"),
+    "rows": _("Table with rows"),
+    "passages": _("Passages of a text"),
     "integer": _("Whole number"),
     "number": _("Number"),
     "date": _("Date"),
@@ -53,7 +56,21 @@ QUESTION_KINDS = {
 }
 """Labels by the kinds in static/manage/builder/kinds.js."""
 
-Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
+Kind = Literal[
+    "choice",
+    "choices",
+    "ranking",
+    "text",
+    "long-text",
+    "number",
+    "integer",
+    "lines",
+    "rows",
+    "passages",
+    "json",
+]
+Widget = Literal["", "rating", "cell"]
+"""How a choice is shown, if not as buttons or by typing: as stars, or as the cell of a table."""
 
 PREFIX = "answer."
 """The prefix of every input's name, so that no property collides with the page's own fields."""
@@ -67,6 +84,9 @@ INPUT_TYPES = {
     "uri": "url",
 }
 DEEPEST = 3  # levels of nested objects; deeper ones are typed as JSON
+MAX_COLUMNS = 20  # of a table; objects with more members are typed as JSON
+MAX_ROWS = 1_000  # that people can add, without maxItems
+_SHOWN_ROWS = 3  # at least, and always an empty one
 
 WITHOUT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -114,6 +134,9 @@ class Field:
     item: str = "string"  # for lines: the type of each
     nullable: bool = False
     default: Json = EMPTY
+    widget: Widget = ""
+    columns: tuple[Field, ...] = ()  # for rows and passages: one for each member
+    text_path: str = ""  # for passages: the place of the text in the payload
     groups: tuple[Group, ...] = ()  # its enclosing objects, outermost first
     conditions: Conditions = field(default_factory=dict)  # empty: always asked
     shown_conditions: tuple[ShownCondition, ...] = ()  # the same, for the page
@@ -130,7 +153,24 @@ class Field:
     @property
     def has_suggestions(self) -> bool:
         """Whether its choice is typed, with suggestions."""
-        return self.kind == "choice" and len(self.choices) > MANY
+        return self.kind == "choice" and len(self.choices) > MANY and not self.widget
+
+    @property
+    def labels(self) -> tuple[Choice, ...]:
+        """The labels of passages."""
+        column = next((column for column in self.columns if column.path[-1] == "label"), None)
+        return column.choices if column else ()
+
+    @property
+    def max_rows(self) -> int:
+        return MAX_ROWS if self.limits.max_items is None else self.limits.max_items
+
+    def shown_rows(self, texts: Sequence[str]) -> list[list[str]]:
+        """The rows of a table with their cells' texts, then empty ones to fill in."""
+        width = len(self.columns)
+        rows = [list(texts[start : start + width]) for start in range(0, len(texts), width)]
+        count = max(_SHOWN_ROWS, len(rows) + (not rows or any(rows[-1])))
+        return rows + [[""] * width for _row in range(min(count, self.max_rows) - len(rows))]
 
     @property
     def is_scale(self) -> bool:
@@ -196,7 +236,8 @@ def titles_of(form: Json) -> dict[str, str]:
         return {}
     fields = fields_of(form)
     groups = {".".join(group.path): group.label for field in fields for group in field.groups}
-    return {**groups, **{field.name: field.label for field in fields}}
+    columns = {column.name: column.label for field in fields for column in field.columns}
+    return {**columns, **groups, **{field.name: field.label for field in fields}}
 
 
 def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
@@ -238,24 +279,29 @@ class _Reader:
                 )
                 yield from self.read(inner, (*groups, group))
             else:
-                yield self._field(path, inner, name in names, nullable, groups)
+                field = self._field(path, inner, name in names, nullable, groups)
+                if not groups and is_for_passages(inner) and {"start", "end"} <= _names(field.columns):
+                    field = self._with_passages(field, inner["x-text"])
+                if field.columns and any(other.startswith(f"{name}.") for other in siblings):
+                    field = replace(field, kind="json", columns=())
+                yield field
 
     def _field(
         self, path: tuple[str, ...], schema: Schema, required: bool, nullable: bool, groups: tuple[Group, ...]
     ) -> Field:
         choices = members(schema)
         item: Schema = {}
+        columns: tuple[Field, ...] = ()
         kind: Kind
         if choices:
             kind = "choice"
         elif schema.get("type") == "array":
             item, _ = resolve(schema.get("items"), self._root)
-            choices = members(item)
-            kind = (
-                _list_kind(choices, schema) if choices else "lines" if item.get("type") in _SIMPLE else "json"
-            )
+            choices, columns = members(item), self._columns(path, item)
+            kind = _list_kind(choices, columns, item, schema)
         else:
             kind = _plain_kind(schema)
+        widget = _widget(schema, choices) if kind == "choice" else ""
         return Field(
             path=path,
             id=f"field-{self._count}",
@@ -266,7 +312,7 @@ class _Reader:
             choices=self._choices(
                 ".".join(path),
                 choices,
-                is_typed=kind == "choice" and len(choices) > MANY,
+                is_typed=kind == "choice" and len(choices) > MANY and not widget,
                 with_row=kind != "ranking",
             ),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
@@ -274,9 +320,61 @@ class _Reader:
             item=str(item.get("type", "string")),
             nullable=nullable and not any(value is None for value, _ in choices),
             default=schema.get("default", EMPTY),
+            widget=widget,
+            columns=columns,
             groups=groups,
             conditions=self._conditions.get(path[0], {}),
         )
+
+    def _with_passages(self, field: Field, text_path: str) -> Field:
+        """The field for passages: their labels have keys, and their words come from the text."""
+        columns = [
+            replace(column, choices=self._with_keys(field.name, column.choices))
+            if column.path[-1] == "label"
+            else column
+            for column in field.columns
+            if column.path[-1] != "text"
+        ]
+        return replace(field, kind="passages", columns=tuple(columns), text_path=text_path)
+
+    def _with_keys(self, name: str, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
+        if len(choices) > MANY:
+            return choices
+        keys = self._keys.assign(name, [choice.value for choice in choices], with_row=True)
+        return tuple(replace(choice, key=key) for choice, key in zip(choices, keys, strict=True))
+
+    def _columns(self, path: tuple[str, ...], item: Schema) -> tuple[Field, ...]:
+        """A field for each member of a list's objects; none if one of them is no single value."""
+        properties, required = item.get("properties"), item.get("required")
+        if item.get("type") != "object" or not isinstance(properties, dict) or len(properties) > MAX_COLUMNS:
+            return ()
+        columns = []
+        for name, member in properties.items():
+            schema, nullable = resolve(member, self._root)
+            choices = members(schema)
+            kind = "choice" if choices else _plain_kind(schema)
+            if kind == "json":
+                return ()
+            labels, texts = labels_and_texts(choices, is_typed=False)
+            columns.append(
+                Field(
+                    path=(*path, name),
+                    id="",
+                    kind=kind,
+                    label=title_of(schema, name),
+                    help=_help(schema),
+                    required=isinstance(required, list) and name in required,
+                    choices=tuple(
+                        Choice(value, text, label, title=title)
+                        for (value, title), text, label in zip(choices, texts, labels, strict=True)
+                    ),
+                    input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
+                    limits=limits_of(schema),
+                    nullable=nullable and not any(value is None for value, _ in choices),
+                    widget="cell",
+                )
+            )
+        return tuple(columns)
 
     def _choices(
         self, name: str, members: Sequence[tuple[Json, str]], *, is_typed: bool, with_row: bool
@@ -296,6 +394,10 @@ class _Reader:
         )
 
 
+def _names(columns: Iterable[Field]) -> set[str]:
+    return {column.path[-1] for column in columns}
+
+
 _SIMPLE = ("string", "number", "integer")
 
 
@@ -307,8 +409,18 @@ def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
     return depth < DEEPEST and not any(f"{name}.{inner}" in siblings for inner in properties)
 
 
-def _list_kind(choices: Sequence[Any], schema: Schema) -> Kind:
+def _widget(schema: Schema, choices: Sequence[tuple[Json, str]]) -> Widget:
+    """``rating`` if the schema wants it for its whole numbers."""
+    is_scale = len(choices) <= SCALE and all(type(value) is int for value, _label in choices)
+    return "rating" if schema.get("x-widget") == "rating" and is_scale else ""
+
+
+def _list_kind(choices: Sequence[Any], columns: Sequence[Field], item: Schema, schema: Schema) -> Kind:
     """``ranking`` if the list must contain each choice once, since then only the order counts."""
+    if columns:
+        return "rows"
+    if not choices:
+        return "lines" if item.get("type") in _SIMPLE else "json"
     has_all = schema.get("minItems") == schema.get("maxItems") == len(choices)
     return "ranking" if has_all and schema.get("uniqueItems") is True else "choices"
 

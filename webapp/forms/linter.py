@@ -19,6 +19,7 @@ from leaseq.webapp.forms.choices import is_same_value
 from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.refusals import reason_of
 
+WIDGETS = ("rating", "passages")
 _NAMED = 5  # options that a warning names
 _CHECKED = 300  # options of a question that are checked, at most
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -194,7 +195,11 @@ def _question_warnings(form: dict[str, Any]) -> Iterator[_Message]:
     """Warnings about questions that can't be answered, and options that can't be chosen."""
     for field in fields_of(form):
         path = [step for name in field.path for step in ("properties", name)]
-        for message in (*_contradictions(field), *_useless_options(field, form)):
+        for message in (
+            *_contradictions(field),
+            *_useless_options(field, form),
+            *_widget_warnings(field, form),
+        ):
             yield ["ask", *path], message
 
 
@@ -239,6 +244,29 @@ def _useless_options(field: Field, form: dict[str, Any]) -> Iterator[str]:
             options=", ".join(repr(choice.label) for choice in refused[:_NAMED]),
             name=repr(field.name),
         )
+
+
+def _widget_warnings(field: Field, form: dict[str, Any]) -> Iterator[str]:
+    """Warnings about ``x-widget``: it is unknown, doesn't fit the question, or lacks its text."""
+    widget = _at(form, ["ask", *(step for name in field.path for step in ("properties", name)), "x-widget"])
+    if widget is None:
+        return
+    if widget not in WIDGETS:
+        yield _unknown_name(str(widget), WIDGETS)
+    elif widget not in (field.widget, field.kind):
+        yield _(
+            "%(widget)s does not fit this question, which is asked in the usual way.", widget=repr(widget)
+        )
+    elif field.text_path and field.text_path not in _shown_texts(form):
+        yield _(
+            "People can mark words of %(name)s only if it is shown, as text.",
+            name=repr(field.text_path),
+        )
+
+
+def _shown_texts(form: dict[str, Any]) -> set[str]:
+    entries = ({"field": entry} if isinstance(entry, str) else entry for entry in form.get("show", []))
+    return {entry["field"] for entry in entries if entry.get("kind", "text") == "text"}
 
 
 def _fits(form: Json, result: Json) -> bool:

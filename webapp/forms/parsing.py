@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeAlias, TypeGuard
+from itertools import cycle
+from typing import Any, TypeGuard
 
 from flask_babel import gettext as _
-from werkzeug.datastructures import MultiDict
 
 from leaseq import Invalid, Json, validation
 from leaseq.form import is_asked
 from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
+from leaseq.webapp.forms.inputs import Inputs, rows_of
 from leaseq.webapp.forms.schema import problem
 from leaseq.webapp.i18n import number_text, read_number
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.site_time import clock_text, read_moment, site_zone, time_text, with_site_offset
-
-Inputs: TypeAlias = Mapping[str, list[str]]
-"""The texts of each field: one, none, or the ticked ones."""
 
 NUMBERS = ("number", "integer")
 _NAMED = 5  # options that an error names
@@ -28,16 +26,6 @@ _NAMED = 5  # options that an error names
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 """A time as browsers' date and time inputs submit it, without an offset and often without seconds; or with an
 offset, from a text input."""
-
-
-def read_inputs(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
-    """The input of each field, with normalized line ends."""
-    return {field.name: lines_in(form, field.input_name) for field in fields}
-
-
-def lines_in(form: MultiDict[str, str], name: str) -> list[str]:
-    """The texts of an input, with the line ends of the page."""
-    return [text.replace("\r\n", "\n") for text in form.getlist(name)]
 
 
 def inputs_of(
@@ -61,7 +49,10 @@ def inputs_of(
 
 
 def shown_texts(field: Field, texts: list[str]) -> list[str]:
-    """The texts of a field that its inputs can show."""
+    """The texts of a field that its inputs can show; in a table, '' in place of others."""
+    if field.columns:
+        columns = cycle(field.columns)
+        return [(shown_texts(next(columns), [text]) or [""])[0] for text in texts]
     if not field.choices or field.has_suggestions:
         takes_lines = field.kind in ("text", "long-text", "lines", "json")
         return [text for text in texts[:1] if takes_lines or "\n" not in text]
@@ -89,16 +80,33 @@ def draft_of(fields: Iterable[Field], inputs: Inputs) -> dict[str, Json]:
     """The input as a draft: shaped like a result, with the text of values that are not valid yet."""
     draft: dict[str, Json] = {}
     for field in fields:
-        texts = inputs[field.name]
-        try:
-            value = _value(field, texts)
-        except Invalid:
-            value = list(texts) if field.kind == "ranking" else texts[0]
+        value = _draft_value(field, inputs[field.name])
         if value is not EMPTY:
-            # a number that was typed in another way than the page would show it stays as it was typed
-            is_same = field.kind not in NUMBERS or texts_of(field, value) == texts
-            _put(draft, field.path, value if is_same else texts[0])
+            _put(draft, field.path, value)
     return draft
+
+
+def _draft_value(field: Field, texts: list[str]) -> Json:
+    if field.columns:
+        return [_draft_row(field, cells) for cells in rows_of(field, texts)] or EMPTY
+    try:
+        value = _value(field, texts)
+    except Invalid:
+        return list(texts) if field.kind == "ranking" else texts[0]
+    # a number that was typed in another way than the page would show it stays as it was typed
+    return (
+        texts[0]
+        if field.kind in NUMBERS and value is not EMPTY and texts_of(field, value) != texts
+        else value
+    )
+
+
+def _draft_row(field: Field, cells: list[str]) -> dict[str, Json]:
+    values = {
+        column.path[-1]: _draft_value(column, [text])
+        for column, text in zip(field.columns, cells, strict=True)
+    }
+    return {name: value for name, value in values.items() if value is not EMPTY}
 
 
 def read_result(fields: Iterable[Field], inputs: Inputs) -> tuple[dict[str, Json], dict[str, str]]:
@@ -113,7 +121,7 @@ def read_result(fields: Iterable[Field], inputs: Inputs) -> tuple[dict[str, Json
     for field in asked_fields:
         value = values.get(field.name, EMPTY)
         if value is EMPTY and field.required and field.path[:-1] in objects and field.name not in errors:
-            value = [] if field.kind == "choices" else None if field.nullable else EMPTY
+            value = [] if field.kind in ("choices", "rows", "passages") else None if field.nullable else EMPTY
             if value is EMPTY:
                 errors[field.name] = str(_("Please answer this."))
         if value is EMPTY:
@@ -147,13 +155,25 @@ def _parse(fields: Iterable[Field], inputs: Inputs) -> tuple[list[Field], dict[s
 
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
     """Errors by the page's field: ``tags.0``, for instance, belongs to ``tags``."""
-    names = {field.name for field in fields}
+    by_name = {field.name: field for field in fields}
     by_field: dict[str, str] = {}
-    for path, text in errors.items():
-        steps = path.split(".")
+    for path, why in errors.items():
+        text, steps = why, path.split(".")
         candidates = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
-        by_field.setdefault(next((name for name in candidates if name in names), path), text)
+        name = next((name for name in candidates if name in by_name), path)
+        place = steps[name.count(".") + 1 :]
+        if name in by_name and by_name[name].columns and place and place[0].isdecimal():
+            text = _in_row(by_name[name], int(place[0]) + 1, ".".join(place[1:]), why)
+        by_field.setdefault(name, text)
     return by_field
+
+
+def _in_row(field: Field, row: int, name: str, text: str) -> str:
+    """What is wrong with a row of a table, or with one of its cells."""
+    label = next((column.label for column in field.columns if column.path[-1] == name), name)
+    if not label:
+        return str(_("Row %(n)s: %(why)s", n=row, why=text))
+    return str(_("Row %(n)s, %(column)s: %(why)s", n=row, column=label, why=text))
 
 
 def _objects(fields: Iterable[Field], names: set[str]) -> set[tuple[str, ...]]:
@@ -181,6 +201,9 @@ def _value(field: Field, texts: list[str]) -> Json:
         return [choice.value for choice in field.choices if choice.text in texts] or EMPTY
     if field.kind == "ranking":
         return _ranking(field, texts)
+    if field.columns:
+        rows = enumerate(rows_of(field, texts), 1)
+        return [_row(field, number, cells) for number, cells in rows if any(map(str.strip, cells))] or EMPTY
     text = texts[0] if texts else ""
     if field.kind == "choice":
         return _choice_value(field, text)
@@ -220,6 +243,26 @@ def _ranking(field: Field, texts: list[str]) -> Json:
     return [by_text[text] for text in texts]
 
 
+def _row(field: Field, number: int, cells: list[str]) -> dict[str, Json]:
+    """A row of a table, without its empty cells."""
+    row: dict[str, Json] = {}
+    for column, text in zip(field.columns, cells, strict=True):
+        name = column.path[-1]
+        try:
+            value, why = _value(column, [text]), None
+        except Invalid as error:
+            value, why = EMPTY, reason_of(error)
+        if value is EMPTY and column.required and why is None:
+            value, why = (None, None) if column.nullable else (EMPTY, str(_("Please answer this.")))
+        elif value is not EMPTY:
+            why = problem(column.limits, value)
+        if why:
+            raise Invalid(field.name, "page", what="bad_row", why=_in_row(field, number, name, why))
+        if value is not EMPTY:
+            row[name] = value
+    return row
+
+
 def _line(field: Field, line: str) -> Json:
     return line if field.item == "string" else read_number(line, field.name, whole=field.item == "integer")
 
@@ -252,6 +295,9 @@ def texts_of(field: Field, value: Json) -> list[str]:
     """A value as its field's texts; a draft may contain invalid values."""
     if value is EMPTY or (value is None and field.kind != "choice"):
         return []
+    if field.columns:
+        rows = (row if isinstance(row, dict) else {} for row in rows_in(value))
+        return [text for row in rows for text in _cells(field, row)]
     if field.kind in ("choice", "choices", "ranking"):
         is_choice = any(_is_value(choice, value) for choice in field.choices)
         values = value if isinstance(value, list) and not (field.kind == "choice" and is_choice) else [value]
@@ -263,6 +309,24 @@ def texts_of(field: Field, value: Json) -> list[str]:
     if field.input_type == "datetime-local" and isinstance(value, str):
         return [_clock_text(value)]
     return [number_text(value) if field.kind in NUMBERS and is_number(value) else plain_text(value)]
+
+
+def rows_in(value: Json) -> list[Json]:
+    """The rows of a table's value. In a draft, one that was gone for a while is the text of its JSON."""
+    rows = value if isinstance(value, list) else [] if value is EMPTY else [value]
+    return [_read_object(row) if isinstance(row, str) else row for row in rows]
+
+
+def _read_object(text: str) -> Json:
+    try:
+        value = validation.load_json(text, "draft")
+    except Invalid:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+def _cells(field: Field, row: Mapping[str, Json]) -> list[str]:
+    return [(texts_of(column, row.get(column.path[-1], EMPTY)) or [""])[0] for column in field.columns]
 
 
 def is_number(value: Json) -> TypeGuard[float]:

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.fields import Field, fields_of
+from leaseq.webapp.forms.inputs import MORE_ROWS
 from leaseq.webapp.forms.parsing import errors_at, inputs_of, is_number
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp, queue_page
@@ -104,6 +105,12 @@ def distribution_of(
         values = [value[0] if isinstance(value, list) and value else None for value in values]
     given_values = [value for value in values if value is not None]
     numbers = [float(value) for value in given_values if is_number(value)]
+    if question.labels:
+        question = replace(question, choices=question.labels)
+        values = [_labels(value) for value in values]
+        given_values = [value for value in values if value is not None]
+    elif question.columns:
+        return Distribution(label, len(given_values), ())
     if question.kind in ("number", "integer") and numbers:
         bars, key = _histogram(question, numbers, len(answers))
     elif question.choices or len(set(map(_text, given_values))) <= _FEW < len(given_values):
@@ -231,8 +238,15 @@ def _value(question: Field, answer: Answer) -> Any:
     return at_path(answer.result, list(question.path))
 
 
+def _labels(passages: Json) -> Json:
+    """The labels of an answer's passages."""
+    if not isinstance(passages, list):
+        return None
+    return [passage.get("label") for passage in passages if isinstance(passage, dict)]
+
+
 def _find(question: Field, text: str) -> str:
-    if not text or '"' in text or question.kind == "ranking":  # a search has no places of a ranking
+    if not text or '"' in text or question.kind in ("ranking", "passages"):  # a search has no parts of them
         return ""
     return words_of((condition(question.name, text),))
 
@@ -422,12 +436,16 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
 
 @bp.post("/manage/<q>/items/<item:id>/correct")
 @needs("manager")
-def correct(q: str, id: str) -> Response | tuple[str, int]:
+def correct(q: str, id: str) -> Response | str | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), read_token()
+    if MORE_ROWS in request.form:
+        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        return _correction(queue, queue.get(id), token, input, {})
     try:
         send_answer(
             queue,
+            id,
             lambda result, form: items.correct(queue, id, token, result, expected_form=form),
         )
     except Invalid as error:

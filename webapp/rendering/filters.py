@@ -14,7 +14,7 @@ from flask import Flask
 from flask_babel import format_date, format_decimal, get_locale, gettext
 from flask_babel import gettext as _
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 import leaseq
 from leaseq import STATES, Item, Json
@@ -97,6 +97,11 @@ def rendered(text: str) -> Markup:
 
 def _render(text: str) -> str:
     return nh3.clean(_markdown.render(text), tags=_TAGS)
+
+
+def with_returns(text: str) -> Markup:
+    """A text with its carriage returns, which a browser would drop, so that its characters can be counted."""
+    return escape(text).replace("\r", Markup("&#13;"))
 
 
 def is_rows(value: Json) -> bool:
@@ -212,7 +217,7 @@ def init_filters(app: Flask) -> None:
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
         in_words, rfc3339, limits_text, capital, item_title, state_word, pictures_of, media_refusal,
         messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
-        shown_name,
+        shown_name, with_returns,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter

@@ -18,6 +18,7 @@ class Part:
     value: Json
     beside: bool = False  # next to the previous part, if there is room
     option: str = ""  # the currency of money, the language of code
+    field: str = ""  # its place in the payload
 
 
 def parts_of(form: Json, payload: Json) -> list[Part]:
@@ -31,19 +32,18 @@ def parts_of(form: Json, payload: Json) -> list[Part]:
         field = str(spec.get("field", ""))
         is_present, value = _at(payload, field)
         if is_present:
-            parts.append(_part(spec, value, payload, is_first=not parts))
+            parts.append(_part(spec, field, value, payload, is_first=not parts))
     return parts or _guessed_parts(payload)
 
 
-def _part(spec: Mapping[str, Any], value: Json, payload: Json, *, is_first: bool) -> Part:
+def _part(spec: Mapping[str, Any], field: str, value: Json, payload: Json, *, is_first: bool) -> Part:
     label = str(spec.get("label") or spec.get("title") or "")
     if "with" in spec:
         _, other = _at(payload, str(spec["with"]))
         value = {"before": value, "after": other}
     option = str(spec.get("currency") or spec.get("language") or "")
-    return Part(
-        str(spec.get("kind", "text")), label, value, spec.get("beside") is True and not is_first, option
-    )
+    beside = spec.get("beside") is True and not is_first
+    return Part(str(spec.get("kind", "text")), label, value, beside, option, field)
 
 
 def _guessed_parts(payload: Json) -> list[Part]:

@@ -15,8 +15,11 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
+from leaseq.form import marked_texts
+from leaseq.passages import with_words
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms.changes import with_gone
+from leaseq.webapp.forms.inputs import MORE_ROWS
 from leaseq.webapp.forms.parsing import draft_of
 from leaseq.webapp.refusals import reasons_by_field
 from leaseq.webapp.security.authorization import extra_reply, needs
@@ -30,15 +33,17 @@ from leaseq.webapp.work.view import NO_ITEM, ItemView, form_view_of, lease_end_o
 _Sent = TypeVar("_Sent")
 
 
-def send_answer(queue: leaseq.Queue, send: Callable[[Json, Json], _Sent]) -> _Sent:
-    """Send the submitted result, and the form that it was read with. If that is no longer the queue's, read
-    the result with the new one. Raises Invalid, with ``errors`` by field; also if the person has not seen
-    the questions."""
+def send_answer(queue: leaseq.Queue, id: str, send: Callable[[Json, Json], _Sent]) -> _Sent:
+    """Send the submitted result for an item, and the form that it was read with. If that is no longer the
+    queue's, read the result with the new one. Raises Invalid, with ``errors`` by field; also if the person
+    has not seen the questions."""
     while True:
         form = _current_form(queue)
         result, errors = form_view_of(form).read(request.form)
         if errors:
             raise Invalid("result", "answers_misfit", errors=errors)
+        if marked_texts(form):
+            result = with_words(form, queue.get(id).payload, result)
         try:
             return send(result, form)
         except PolicyChanged:
@@ -239,8 +244,12 @@ def finish(q: str, id: str) -> Page:
     queue, token, then_reserve = lease_queue(q), read_token(), request.form.get("then") == "next"
     today = _today_before(q)
     try:
+        if MORE_ROWS in request.form:
+            save_draft(queue, id, token)
+            return show_errors(queue, id, token, {})[0]
         outcome, figures = send_answer(
             queue,
+            id,
             lambda result, form: leases.finish(
                 queue,
                 id,

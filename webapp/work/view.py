@@ -21,7 +21,8 @@ from leaseq.form import prefilled, version
 from leaseq.webapp.context import person, state, wants_fragment
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unshown_in_form
 from leaseq.webapp.forms.fields import Field, fields_of
-from leaseq.webapp.forms.parsing import Inputs, errors_at, inputs_of, read_inputs, read_result
+from leaseq.webapp.forms.inputs import Inputs, read_inputs
+from leaseq.webapp.forms.parsing import errors_at, inputs_of, read_result
 from leaseq.webapp.i18n import language
 from leaseq.webapp.realtime.attention import last_note
 from leaseq.webapp.rendering.payload import parts_of
@@ -224,7 +225,8 @@ def _cached_form_view(text: str, _language: str) -> FormView:
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
-    used_keys = {choice.key.lower() for field in fields for choice in field.choices if choice.key}
+    choices = [choice for field in fields for choice in (*field.choices, *field.labels)]
+    used_keys = {choice.key.lower() for choice in choices if choice.key}
     return {key: key for key in PAGE_KEYS if key not in used_keys}
 
 

@@ -36,8 +36,13 @@ def test_rest_md_names_every_error_code() -> None:
 
 
 def test_form_example_of_forms_md_is_valid() -> None:
-    (block,) = re.findall(r"```json\n(.*?)```", (DOCS / "forms.md").read_text(), re.DOTALL)
-    example = json.loads(block)
+    blocks = re.findall(r"```json\n(.*?)```", (DOCS / "forms.md").read_text(), re.DOTALL)
+    example, *parts = map(json.loads, blocks)
     form.check_form(example)
+    for part in parts:
+        if all(isinstance(value, dict) and "type" in value for value in part.values()):  # questions
+            asked = {"ask": {"type": "object", "properties": part}}
+            form.check_form(asked)
+            assert all(field.kind != "json" for field in fields_of(asked))
     keys = {choice.key for field in fields_of(example) for choice in field.choices}
     assert keys >= set(example["keys"])

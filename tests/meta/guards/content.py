@@ -20,7 +20,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "text-escaped",
             "webapp/templates/shared/payload.html",
-            '{% if part.kind == "text" %}{% set text = part.value if part.value is string else part.value|pretty %}<p class="text{% if text|length <= 140 %} short{% elif text|length <= 600 %} medium{% endif %}" dir="auto">{{ text }}</p>',
+            '{% if part.kind == "text" %}{% set text = part.value if part.value is string else part.value|pretty %}<p class="text{% if text|length <= 140 %} short{% elif text|length <= 600 %} medium{% endif %}" dir="auto">{{ text|with_returns }}</p>',
             instead='{% if part.kind == "text" %}<p class="text" dir="auto">{{ part.value|safe }}</p>',
         ),
     ),

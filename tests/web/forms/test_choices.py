@@ -12,7 +12,8 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq import Json
 from leaseq.webapp.forms.fields import fields_of
-from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_inputs, read_result
+from leaseq.webapp.forms.inputs import read_inputs
+from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_result
 
 UNITS = ["m", "M", "mg", "Mg", "MG", "s", "S", "kg", "g", "G", "l", "L", "h", "H", "Pa", "pA"]
 BANKS = [

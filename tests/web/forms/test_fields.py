@@ -9,7 +9,8 @@ from werkzeug.datastructures import MultiDict
 
 from leaseq.webapp.forms.choices import ROWS
 from leaseq.webapp.forms.fields import fields_of, layout_of
-from leaseq.webapp.forms.parsing import draft_of, errors_at, inputs_of, read_inputs, read_result
+from leaseq.webapp.forms.inputs import read_inputs
+from leaseq.webapp.forms.parsing import draft_of, errors_at, inputs_of, read_result
 from leaseq.webapp.work.view import PAGE_KEYS
 from tests.web.conftest import FORM
 

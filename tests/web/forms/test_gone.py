@@ -12,7 +12,8 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, with_gone
 from leaseq.webapp.forms.fields import fields_of
-from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_inputs
+from leaseq.webapp.forms.inputs import read_inputs
+from leaseq.webapp.forms.parsing import draft_of, inputs_of
 
 
 @pytest.fixture(autouse=True)

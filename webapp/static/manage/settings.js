@@ -1,5 +1,6 @@
 // Updates the preview of the form while the manager types.
 import { showJson, updateDefaultKeys } from "./builder/builder.js";
+import { startQuestions } from "../shared/questions/start.js";
 import { showConditionalFields } from "../shared/conditions.js";
 import { parseFragment } from "../shared/page.js";
 
@@ -45,6 +46,7 @@ async function updatePreview(item) {
   if (item) replaceStepper(fragment.querySelector("#stepper"));
   showConditionalFields();
   updateDefaultKeys(preview);
+  startQuestions();
 }
 
 // Shows the new position among the queue's items, and keeps the focus on a button.

@@ -1,5 +1,6 @@
 // Keyboard control of an item's pictures and sound, and helpers for form widgets. All handlers are on the document,
 // so that they also apply to content added later.
+import { startQuestions } from "./questions/start.js";
 import "./choice-search.js";
 import "./conditions.js";
 import { isKey, isTextInput } from "./keys.js";
@@ -8,6 +9,8 @@ import "./ranking.js";
 import { areSingleKeysOff } from "./shortcuts-switch.js";
 
 document.documentElement.classList.add("scripted");
+
+startQuestions();
 
 const SEEK_SECONDS = 5; // per arrow key
 const ZOOM_FACTOR = 1.25;

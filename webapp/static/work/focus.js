@@ -9,7 +9,7 @@ export function begin({ root, form, isOpenElsewhere }) {
     return;
   }
   window.scrollTo(0, 0); // on a small window the previous item was scrolled away
-  const hasKeys = form.querySelector("input[data-key]") !== null;
+  const hasKeys = form.querySelector("input[data-key], [data-mark-key]") !== null;
   const textBox = hasKeys ? null : form.querySelector("[data-name] textarea, [data-name] input");
   if (textBox && form.dataset.renewUrl && !form.querySelector("input:checked")) textBox.focus({ preventScroll: true });
   else focusItem(root.querySelector("#item"));

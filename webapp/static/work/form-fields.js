@@ -1,4 +1,5 @@
 // The form's content as pairs of name and text.
+import { makeRoom } from "../shared/questions/row-list.js";
 import { showConditionalFields } from "../shared/conditions.js";
 
 const GONE = "gone."; // prefix of the names of answers whose question or option the form no longer has
@@ -14,6 +15,7 @@ export function readFields(form) {
 }
 
 export function fill(form, pairs) {
+  makeRoom(form, pairs.map(([name]) => name));
   const unused = place(form, pairs);
   for (const input of inputsOf(form).filter(({ name }) => !isGone(name))) {
     const index = unused.findIndex(([name, text]) => name === input.name && (!isCheckable(input) || text === input.value));
@@ -23,21 +25,25 @@ export function fill(form, pairs) {
   }
   for (const [name, text] of unused.filter(([name]) => isGone(name))) showGone(form, name, text);
   showConditionalFields();
-  form.dispatchEvent(new Event("filled"));
+  form.dispatchEvent(new Event("filled")); // for questions that show their inputs in another way
 }
 
 // The pairs with "gone." before the names of those that no input of the form can hold, since the questions changed.
 function place(form, pairs) {
-  const free = inputsOf(form).filter(({ name }) => !isGone(name));
+  const free = new Map(); // inputs by name
+  for (const input of inputsOf(form)) free.set(input.name, [...(free.get(input.name) ?? []), input]);
   return pairs.map(([name, text]) => {
-    const index = free.findIndex((input) => input.name === name && canHold(input, text));
-    if (index >= 0) free.splice(index, 1);
+    const inputs = isGone(name) ? [] : free.get(name) ?? [];
+    const index = inputs.findIndex((input) => canHold(input, text));
+    if (index >= 0) inputs.splice(index, 1);
     return index < 0 && text && name.startsWith("answer.") ? [GONE + name.slice("answer.".length), text] : [name, text];
   });
 }
 
 function canHold(input, text) {
   if (isCheckable(input)) return input.value === text;
+  if (["text", "textarea"].includes(input.type)) return input.type === "textarea" || !text.includes("\n");
+  if (input.options) return [...input.options].some(({ value }) => value === text);
   const copy = input.cloneNode(true);
   copy.value = text;
   return copy.value === text;

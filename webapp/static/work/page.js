@@ -1,5 +1,6 @@
 // Assembles the work page. Each part starts again with each item.
 import { addPart, openItemView } from "./item-view.js";
+import { startQuestions } from "../shared/questions/start.js";
 import { showConditionalFields } from "../shared/conditions.js";
 import { showRankings } from "../shared/ranking.js";
 import * as activeTime from "./active-time.js";
@@ -20,6 +21,7 @@ import * as undo from "./undo.js";
 
 addPart(showConditionalFields);
 addPart(({ form }) => showRankings(form));
+addPart(startQuestions);
 const parts = [layout, activeTime, suggestions, draft, tabs, lease, live, undo, shortcuts, submit, thread, errors, notices, focus, instructions];
 for (const part of parts) addPart(part.begin);
 openItemView();

@@ -3,7 +3,8 @@ import { readFields } from "./form-fields.js";
 
 export function begin({ form, signal }) {
   const questions = [...form.querySelectorAll("[data-suggested]")];
-  const answerOf = (question) => JSON.stringify(readFields(form).filter(([name]) => name === question.dataset.name || name.endsWith(`.${question.dataset.name}`)));
+  const isOf = (name, input) => name === input || name.startsWith(`${input}.`); // a table has an input for each cell
+  const answerOf = (question) => JSON.stringify(readFields(form).filter(([name]) => isOf(name, `answer.${question.dataset.name}`)));
   const suggestions = new Map(questions.map((question) => [question, answerOf(question)]));
   const confirm = ({ target }) => target.closest("[data-suggested]")?.removeAttribute("data-suggested");
   for (const question of questions) {

@@ -199,11 +199,11 @@ rowsPanel.addEventListener("click", (event) => {
 
 function addRow(type, place, values) {
   const keys = rowsOf("question").map((row) => row.values.key);
-  const row = createRow(type, type === "question" ? { schema: {}, ...values, key: makeKey("", keys) } : values);
+  const row = createRow(type, type === "question" ? { schema: {}, text: findShownText(), ...values, key: makeKey("", keys) } : values);
   row.isNew = row.isChanged = true;
   if (place === lists[type]) place.append(row);
   else place.after(row);
-  for (const list of row.querySelectorAll("[data-list='options']")) while (list.children.length < 2) list.append(createEntry(list));
+  for (const list of row.querySelectorAll("[data-list]")) while (list.children.length < 2) list.append(createEntry(list));
   if (type === "column") chooseUnusedColumn(row);
   row.querySelector("details").open = true;
   writeForm();
@@ -212,6 +212,8 @@ function addRow(type, place, values) {
   first.focus();
   first.select?.();
 }
+
+const findShownText = () => rowsOf("column").map(readRow).find(({ kind }) => kind === "text")?.field ?? "";
 
 function chooseUnusedColumn(row) {
   const [select, input] = row.querySelector(".column-picker").children;

@@ -40,6 +40,14 @@ export const QUESTION_KINDS = {
     write: () => ({ type: "boolean" }),
     answers: () => [true, false],
   },
+  rating: {
+    ...RANGE,
+    parts: ["range", "keys"],
+    owned: [...RANGE.owned, "x-widget"],
+    fits: (schema) => schema.type === "integer" && schema["x-widget"] === "rating",
+    write: (values) => ({ type: "integer", ...writeStars(values), "x-widget": "rating" }),
+    answers: (values) => listSteps(writeStars(values)),
+  },
   integer: {
     ...RANGE,
     parts: (values) => (listSteps(writeRange(values)).length ? ["range", "keys"] : ["range"]),
@@ -73,6 +81,23 @@ export const QUESTION_KINDS = {
     fits: (schema) => schema.type === "array" && listOptions(schema.items) !== null,
     read: (schema) => ({ options: readOptions(schema.items) }),
     write: ({ options }) => ({ type: "array", uniqueItems: true, items: writeOptions(options) }),
+  },
+  passages: {
+    ...OPTIONS,
+    parts: ["text", "options"],
+    decides: false,
+    owned: ["type", "items", "x-widget", "x-text"],
+    fits: (schema) => schema.type === "array" && schema["x-widget"] === "passages" && listOptions(schema.items?.properties?.label) !== null,
+    read: (schema) => ({ text: schema["x-text"] ?? "", options: readOptions(schema.items.properties.label) }),
+    write: ({ text, options, schema }) => ({ type: "array", "x-widget": "passages", "x-text": text, items: writePassage(options, schema.items) }),
+  },
+  rows: {
+    parts: ["members"],
+    owned: ["type", "items"],
+    fits: (schema) => schema.type === "array" && isRecord(schema.items),
+    read: (schema) => ({ members: readMembers(schema.items) }),
+    write: ({ members, schema }) => ({ type: "array", items: writeMembers(members, schema.items) }),
+    answers: () => [],
   },
   lines: typedKind(
     (schema) => schema.type === "array" && schema.items?.type === "string",
@@ -181,8 +206,59 @@ const writeRange = ({ minimum, maximum }) => ({
   ...(maximum === "" ? {} : { maximum: readLimit(maximum) }),
 });
 
+const writeStars = (values) => ({ minimum: 1, maximum: 5, ...writeRange(values) });
+
 function listSteps({ minimum, maximum }) {
   const count = maximum - minimum + 1;
   const isScale = Number.isInteger(minimum) && Number.isInteger(maximum) && count > 1 && count <= MAX_STEPS;
   return isScale ? Array.from({ length: count }, (_, step) => minimum + step) : [];
+}
+
+// The columns of a table: the members of its rows' objects. `origin` is the member's schema.
+
+const MEMBER_TYPES = {
+  text: { type: "string" },
+  integer: { type: "integer" },
+  number: { type: "number" },
+  boolean: { type: "boolean" },
+  date: { type: "string", format: "date" },
+};
+
+const isRecord = (schema) => schema?.type === "object" && Object.keys(schema.properties ?? {}).length > 0;
+
+function memberKind({ type, format, enum: options, oneOf, $ref }) {
+  if (options || oneOf || $ref) return "other";
+  return Object.keys(MEMBER_TYPES).find((kind) => MEMBER_TYPES[kind].type === type && MEMBER_TYPES[kind].format === format) ?? "other";
+}
+
+const readMembers = ({ properties, required = [] }) =>
+  Object.entries(properties).map(([key, origin]) => ({
+    text: origin.title ?? key,
+    value: origin.title ? key : "",
+    kind: memberKind(origin),
+    need: required.includes(key) ? "required" : "optional",
+    origin,
+  }));
+
+function writeMembers(members, record = {}) {
+  const filled = members.filter(isFilled).map((member) => ({ ...member, key: member.value.trim() || member.text.trim() }));
+  const properties = filled.map(({ key, text, kind, origin = {} }) => {
+    const { title: _title, ...kept } = kind === memberKind(origin) ? origin : MEMBER_TYPES[kind] ?? MEMBER_TYPES.text;
+    return [key, { ...(text.trim() && text.trim() !== key ? { title: text.trim() } : {}), ...kept }];
+  });
+  const { required: _required, ...others } = record;
+  const required = filled.filter(({ need }) => need === "required").map(({ key }) => key);
+  return { ...others, type: "object", properties: Object.fromEntries(properties), ...(required.length ? { required } : {}) };
+}
+
+// A passage of a text, with the label's options. Its other members are kept.
+function writePassage(options, { properties, ...others } = {}) {
+  const { enum: _enum, oneOf: _oneOf, ...label } = properties?.label ?? {};
+  const place = { type: "integer", minimum: 0 };
+  return {
+    type: "object",
+    required: ["start", "end", "label"],
+    ...others,
+    properties: { ...(properties ?? { start: place, end: place, text: { type: "string" } }), label: { ...label, ...writeOptions(options) } },
+  };
 }

@@ -46,7 +46,7 @@ function readControl(control) {
 export function createEntry(list, entry = {}) {
   const item = clone(`${list.dataset.list}-entry`);
   item.origin = entry.origin;
-  for (const control of item.querySelectorAll("[data-entry]")) control.value = entry[control.dataset.entry] ?? "";
+  for (const control of item.querySelectorAll("[data-entry]")) control.value = entry[control.dataset.entry] ?? control.value;
   return item;
 }
 

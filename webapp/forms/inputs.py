@@ -1,0 +1,73 @@
+"""The inputs of a form's fields: one or several by a field's name, or one for each cell of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from werkzeug.datastructures import MultiDict
+
+from leaseq.webapp.forms.fields import PREFIX, Field
+
+Inputs: TypeAlias = Mapping[str, list[str]]
+"""The texts of each field: one, none, the ticked ones, or the cells of a table, row by row."""
+
+MORE_ROWS = "more_rows"
+"""The name of the button that adds empty rows to a table, for browsers without script. Its value is the
+field."""
+_ADDED_ROWS = 5
+_ROW = re.compile("[0-9]{1,4}")
+
+
+def read_inputs(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
+    """The input of each field, with normalized line ends."""
+    return {
+        field.name: _cells_in(form, field) if field.columns else lines_in(form, field.input_name)
+        for field in fields
+    }
+
+
+def lines_in(form: MultiDict[str, str], name: str) -> list[str]:
+    """The texts of an input, with the line ends of the page."""
+    return [text.replace("\r\n", "\n") for text in form.getlist(name)]
+
+
+def _cells_in(form: MultiDict[str, str], field: Field) -> list[str]:
+    """The cells of a table, row by row. An input's name is that of the field, the row's number, and the
+    column: ``answer.orders.0.article``."""
+    places = (_place(field, name) for name in form)
+    rows = sorted({row for row, _column in filter(None, places)})
+    cells = [
+        (lines_in(form, f"{field.input_name}.{row}.{column.path[-1]}") or [""])[0]
+        for row in rows
+        for column in field.columns
+    ]
+    if form.get(MORE_ROWS) == field.name:
+        more = max(min(_ADDED_ROWS, field.max_rows - len(rows)), 0)
+        cells += [""] * (len(field.columns) * more)
+    return cells
+
+
+def cell_of(fields: Iterable[Field], name: str) -> Field | None:
+    """The column that an input belongs to, if it is a cell of a table."""
+    places = (_place(field, name) for field in fields)
+    return next((column for _row, column in filter(None, places)), None)
+
+
+def _place(field: Field, name: str) -> tuple[int, Field] | None:
+    """The row and column of an input's name."""
+    if not field.columns or not name.startswith(f"{PREFIX}{field.name}."):
+        return None
+    row, _dot, member = name.removeprefix(f"{field.input_name}.").partition(".")
+    column = next((column for column in field.columns if column.path[-1] == member), None)
+    return (int(row), column) if column and _ROW.fullmatch(row) else None
+
+
+def rows_of(field: Field, cells: list[str]) -> list[list[str]]:
+    """The rows of a table, each with the texts of its cells, without the empty ones at its end."""
+    width = len(field.columns)
+    rows = [cells[start : start + width] for start in range(0, len(cells), width)]
+    while rows and not any(text.strip() for text in rows[-1]):
+        rows.pop()
+    return rows
