@@ -127,7 +127,7 @@ def renew(q: str, id: str) -> Page:
     except Invalid as error:
         message = in_words(error)
         if error.field == "renewals":
-            message = _("The time for this item can't be extended again: %(limit)s.", limit=reason_of(error))
+            message = _("Your manager doesn't allow more time for this item. Finish it, or give it back.")
         return show_errors(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))

@@ -100,7 +100,7 @@ def test_invalid_correction_is_refused_in_form(
         item_path(form_queue, "correct"), {"token": str(token), "answer.about": "delivery"}
     )
     assert response.status_code == 422
-    assert "It is not saved yet:" in response.text
+    assert "Not saved yet:" in response.text
     assert form_queue.get("one").answers[0].result == ANSWER
 
 

@@ -266,4 +266,4 @@ def test_payload_column_shows_content_missing_from_title(
         queue.enqueue(payload)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
     assert texts(page, "td.excerpt.full-width") == cells
-    assert ("Payload" in texts(page, "th")) == bool(cells)
+    assert ("Content" in texts(page, "th")) == bool(cells)
