@@ -32,6 +32,7 @@ from leaseq.webapp.serving.problem import init_unreadable
 from leaseq.webapp.settings import Settings, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity, Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs
@@ -66,7 +67,8 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     accounts = Accounts(client, passwords=passwords, session_seconds=settings.session_days * 86_400)
 
     open_calls, breaks = OpenCalls(client), Breaks(client)
-    staff = Staff(accounts.people, access, open_calls, breaks)
+    announcements = Announcements(client)
+    staff = Staff(accounts.people, access, open_calls, breaks, announcements)
     app.extensions[EXTENSION] = State(
         settings,
         client,
@@ -87,6 +89,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         Samples(client),
         access,
         breaks,
+        announcements,
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_paths(app, answer_without_view)

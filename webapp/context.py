@@ -20,6 +20,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.activity import Activity, Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -58,6 +59,7 @@ class State:
     samples: Samples
     access: QueueAccess
     breaks: Breaks
+    announcements: Announcements
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 

@@ -52,6 +52,7 @@ NOT_FOUND: Final = {
     "lease": "you never had a lease of item '%(id)s' in queue '%(queue)s': reserve to get one",
     "queue": "there is no queue '%(name)s'",
     "queue_or_access": "there is no queue '%(name)s', or you have no access to it",
+    "announcement": "queue '%(name)s' has no announcement",
     "deleted_queue": "there is no queue '%(name)s': it was deleted, with its items",
     "misspelt_queue": "there is no queue '%(name)s'; did you mean %(near)s?",
     "person": "there is no person named '%(name)s'",

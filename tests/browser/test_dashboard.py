@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from tests.browser.accessibility import check_width
+from tests.browser.accessibility import check_accessibility, check_width
 from tests.browser.sessions import sign_in
 from tests.browser.work_page import YES_NO
 from tests.support.leases import take
@@ -41,6 +41,38 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(
     name_field.press("Enter")
     expect(tab.get_by_text(f"The queue {letters.name} is deleted.")).to_be_visible()
     assert letters.find_policy() is None
+
+
+def test_announcement_reaches_an_open_work_page_and_is_dismissed(
+    tab: Page, manager: str, person: str, letters: leaseq.Queue, chromium: Browser, address: str
+) -> None:
+    sign_in(tab, manager)
+    tab.goto(f"/manage/{letters.name}")
+    with chromium.new_context(base_url=address) as context:
+        work_tab = context.new_page()
+        sign_in(work_tab, person)
+        work_tab.goto(f"/q/{letters.name}")
+        work_tab.get_by_role("button", name="Next item").click()
+        line = work_tab.locator(".announcement")
+        tab.get_by_role("link", name="Announce", exact=True).press("Enter")
+        tab.get_by_label("One line").fill("Stamps are scarce")
+        tab.keyboard.press("Enter")
+        expect(line).to_contain_text("Stamps are scarce")
+        check_accessibility(work_tab)
+        expect(tab.locator(".announced")).to_contain_text("seen by 1 of")
+        line.get_by_role("button", name="Dismiss").press("Enter")
+        expect(line).to_be_hidden()
+        work_tab.reload()
+        expect(work_tab.locator("#item")).to_be_visible()
+        expect(line).to_be_hidden()
+        tab.get_by_role("link", name="Announced").press("Enter")
+        check_accessibility(tab)
+        letters.release("l1")
+        letters.pause()
+        work_tab.goto(f"/q/{letters.name}")  # without an item
+        tab.get_by_label("One line").fill("Stamps are back")
+        tab.keyboard.press("Enter")
+        expect(line).to_contain_text("Stamps are back")
 
 
 @pytest.mark.parametrize("width", [320, 600, 1000])

@@ -11,7 +11,7 @@ from pydantic import Field
 
 import leaseq
 from leaseq.form import check_form
-from leaseq.transfer import BEGINNING, CONTENT_TYPES, AnswersSince, period_of
+from leaseq.transfer import BEGINNING, CONTENT_TYPES, AnswersSince, period_of, utc_time
 from leaseq.webapp.api.blueprint import bp, problem_reply
 from leaseq.webapp.api.description.openapi import TAGS_PATTERN, UNASSIGNED, UNMATCHED
 from leaseq.webapp.api.models import responses
@@ -19,6 +19,7 @@ from leaseq.webapp.api.models.base import LateQuery, PageQuery, list_response, p
 from leaseq.webapp.api.models.requests import (
     PERSON,
     SKILLS,
+    AnnouncementRequest,
     AnswersQuery,
     Body,
     EmptyRequest,
@@ -34,10 +35,11 @@ from leaseq.webapp.api.negotiation import accepted_format
 from leaseq.webapp.context import accounts, existing_queue, queue_names, state
 from leaseq.webapp.rendering.downloads import streamed_answers
 from leaseq.webapp.rendering.filters import unused_answers
-from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.authorization import may_manage, needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts.model import MAX_TEAM
+from leaseq.webapp.store.announcements import Announcement
 from leaseq.webapp.store.queue_access import (
     MAX_PEOPLE,
     MAX_TEAMS,
@@ -102,6 +104,49 @@ def put_access(path: QueuePath, body: QueueAccess) -> tuple[dict[str, Any], int,
 
 def _group(name: str, group: AccessGroup | None) -> Group | None:
     return group_of(name, group.people, group.skills, group.teams) if group else None
+
+
+@bp.get("/queues/<q>/announcement", tags=TAGS, responses={"200": responses.Announcement})
+@needs("worker")
+def get_announcement(path: QueuePath) -> dict[str, Any]:
+    """Read the line that stands on the work pages of a queue. 404 if there is none."""
+    queue = existing_queue(path.q)
+    announcement = state().announcements.get(queue.name)
+    if announcement is None:
+        raise Problem.of(404, "not-found", "not_found", what="announcement", name=queue.name)
+    return _announcement_response(queue, announcement)
+
+
+@bp.put("/queues/<q>/announcement", tags=TAGS, responses={"200": responses.Announcement})
+@needs("manager")
+def put_announcement(path: QueuePath, body: AnnouncementRequest) -> dict[str, Any]:
+    """Show a line of plain text on the work pages of a queue, in place of an earlier one.
+
+    Open pages show it within two seconds. Everybody can dismiss it for themselves.
+    """
+    queue = existing_queue(path.q)
+    until = None if body.until is None else utc_time(body.until, "until")
+    return _announcement_response(queue, queues.announce(queue, body.text, until))
+
+
+@bp.delete("/queues/<q>/announcement", tags=TAGS, responses={"204": None})
+@needs("manager")
+def delete_announcement(path: QueuePath) -> Response:
+    """End the announcement of a queue, if there is one."""
+    queues.end_announcement(existing_queue(path.q))
+    return Response(status=204)
+
+
+def _announcement_response(queue: leaseq.Queue, announcement: Announcement) -> dict[str, Any]:
+    counts = queues.seen_counts(queue.name, announcement) if may_manage(queue.name) else None
+    return responses.Announcement(
+        text=announcement.text,
+        by=announcement.by,
+        at=announcement.at,
+        until=announcement.until,
+        seen=counts and counts.seen,
+        people=counts and counts.people,
+    ).model_dump()
 
 
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]

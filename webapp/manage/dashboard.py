@@ -1,4 +1,4 @@
-"""The list of queues, and the dashboard of one."""
+"""The list of queues; the dashboard of one, and its announcement."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import stream_events, with_time
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
+from leaseq.webapp.site_time import read_moment
+from leaseq.webapp.store.announcements import MAX_TEXT
 
 MIN_FINISHED = 20  # finished items, at least, for a suggestion
 _TIMES = (30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400)
@@ -178,6 +180,46 @@ def pause(q: str) -> Response:
 def resume(q: str) -> Response:
     queues.resume(existing_queue(q))
     flash(_("The queue is resumed."))
+    return redirect(url_for("manage.one_queue", q=q), 303)
+
+
+@bp.get("/manage/<q>/announcement")
+@needs("manager")
+def announcement(q: str) -> str:
+    return _announcement_page(existing_queue(q))
+
+
+def _announcement_page(queue: leaseq.Queue, error: str | None = None) -> str:
+    current = state().announcements.get(queue.name)
+    return queue_page(
+        "manage/announcement.html",
+        queue,
+        announcement=current,
+        counts=queues.seen_counts(queue.name, current) if current else None,
+        error=error,
+        form_values=request.form,
+        max_text=MAX_TEXT,
+    )
+
+
+@bp.post("/manage/<q>/announcement")
+@needs("manager")
+def announce(q: str) -> Response | tuple[str, int]:
+    """Show a line on the work pages of the queue."""
+    queue, until = existing_queue(q), request.form.get("until", "").strip()
+    try:
+        queues.announce(queue, request.form.get("text", ""), read_moment(until, "until") if until else None)
+    except Invalid as error:
+        return _announcement_page(queue, in_words(error)), 400
+    flash(_("Announced. People see it on their pages."))
+    return redirect(url_for("manage.one_queue", q=q), 303)
+
+
+@bp.post("/manage/<q>/announcement/end")
+@needs("manager")
+def end_announcement(q: str) -> Response:
+    queues.end_announcement(existing_queue(q))
+    flash(_("The announcement is ended."))
     return redirect(url_for("manage.one_queue", q=q), 303)
 
 

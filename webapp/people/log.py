@@ -54,6 +54,8 @@ WORDS = {
     "queue.set": _("changed the settings"),
     "queue.paused": _("paused"),
     "queue.resumed": _("resumed"),
+    "queue.announced": _("announced"),
+    "queue.announcement-ended": _("ended the announcement"),
     "queue.cleared": _("returned expired leases"),
     "queue.imported": _("imported"),
     "queue.revived": _("handed out items again"),

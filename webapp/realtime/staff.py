@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import leaseq
+from leaseq.transfer import rfc3339
 from leaseq.webapp.store.accounts.model import Person
 from leaseq.webapp.store.activity import Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess, UnreachableRow, may_work, unreachable_rows
 
@@ -29,6 +31,7 @@ class Staff:
     access: QueueAccess
     open_calls: OpenCalls
     breaks: Breaks
+    announcements: Announcements
 
     def names(self, queue: str) -> list[str]:
         """Those who may work on it."""
@@ -78,6 +81,23 @@ class Presence:
             "online_count": len(rows),
             "more_online": max(len(rows) - SHOWN, 0),
             "people_count": len(online.union(self._names)),
+            "announcement": self._announcement(online),
+        }
+
+    def _announcement(self, online: Collection[str]) -> dict[str, Any] | None:
+        """The queue's announcement, with how many have seen it of those who may work on the queue, and of
+        those who are online."""
+        announcements = self._staff.announcements
+        announcement = announcements.get(self._queue.name)
+        if announcement is None:
+            return None
+        seen = announcements.seen_by(self._queue.name, announcement)
+        return {
+            "text": announcement.text,
+            "until": rfc3339(announcement.until) if announcement.until else None,
+            "seen": len(seen.intersection(self._names)),
+            "people": len(self._names),
+            "seen_online": len(seen.intersection(online)),
         }
 
     def _read(self) -> None:

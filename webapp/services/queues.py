@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import leaseq
@@ -14,11 +15,13 @@ from leaseq import STATES, Cleared, Invalid, LeaseqError, Policy, Queue, State, 
 from leaseq.policy import FIELDS
 from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.simulation import Outcome, Plan, run
+from leaseq.transfer import rfc3339
 from leaseq.webapp import demo
 from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
 from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.announcements import Announcement
 from leaseq.webapp.store.queue_access import Access, Group, lacking_skills, skill_sets
 from leaseq.webapp.store.simulations import Simulations
 
@@ -85,6 +88,31 @@ def pause(queue: Queue, reason: str | None) -> None:
 def resume(queue: Queue) -> None:
     queue.resume(by=person().name)
     note("queue.resumed", queue.name)
+
+
+def announce(queue: Queue, text: str, until: datetime | None) -> Announcement:
+    """Show a line on the queue's work pages until it is ended, or until this time. Raises Invalid."""
+    announcement = state().announcements.announce(queue.name, text, by=person().name, until=until)
+    until_text = rfc3339(until) if until else None
+    note("queue.announced", queue.name, detail_of(text=announcement.text, until=until_text))
+    return announcement
+
+
+def end_announcement(queue: Queue) -> None:
+    if state().announcements.end(queue.name):
+        note("queue.announcement-ended", queue.name)
+
+
+class SeenCounts(NamedTuple):
+    """How many have seen an announcement, of all who may work on the queue."""
+
+    seen: int
+    people: int
+
+
+def seen_counts(queue: str, announcement: Announcement) -> SeenCounts:
+    names = {account.name for account in people_of(queue) if not account.disabled}
+    return SeenCounts(len(names & state().announcements.seen_by(queue, announcement)), len(names))
 
 
 def clear(queue: Queue) -> Cleared:

@@ -6,6 +6,7 @@ from leaseq import Client
 from leaseq.backup import LeftOut
 from leaseq.webapp.store import (
     activity,
+    announcements,
     idempotency,
     imports,
     list_settings,
@@ -19,6 +20,7 @@ from leaseq.webapp.store import (
 from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import QueueAccess, why_not
@@ -43,12 +45,13 @@ _OF_QUEUES = (
     Activity,
     ImportJobs,
     UndoStore,
+    Announcements,
 )
 
 
 def forget_queue(client: Client, queue: str) -> None:
-    """Delete its threads, access, tokens, saved views, samples, simulation, imports, people's figures,
-    and what could be undone."""
+    """Delete its threads, access, tokens, saved views, samples, simulation, imports, announcement, people's
+    figures, and what could be undone."""
     for store in _OF_QUEUES:
         store(client).forget_queue(queue)
 
@@ -56,6 +59,7 @@ def forget_queue(client: Client, queue: str) -> None:
 _STORES = (
     model,
     activity,
+    announcements,
     idempotency,
     imports,
     list_settings,

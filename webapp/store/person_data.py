@@ -15,6 +15,7 @@ from leaseq.transfer import rfc3339
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.people import Erasure
 from leaseq.webapp.store.activity import KEPT_DAYS, Activity, Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -60,6 +61,10 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
         "saved_views": (
             {"queue": queue, "view": view, "search": search}
             for queue, view, search in ListSettingsStore(client).of_person(name)
+        ),
+        "announcements": (
+            {"queue": queue, "text": announcement.text, "by": announcement.by, "response": response}
+            for queue, announcement, response in Announcements(client).of_person(name)
         ),
         "imports": ({"id": id} for id in ImportJobs(client).of_person(name)),
         "simulations": _simulations(client, names, name),
@@ -178,7 +183,7 @@ class UnreadableQueues(LeaseqError):
 
 def erase_in_stores(client: Client, erasure: Erasure) -> None:
     name, to = erasure.name, erasure.pseudonym
-    for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, ImportJobs):
+    for shared_store in (Threads, QueueAccess, ListSettingsStore, Simulations, ImportJobs, Announcements):
         shared_store(client).rename_person(name, to)
     Breaks(client).end(name)
     for personal_store in (OpenCalls, IdempotencyStore, Activity, UndoStore):

@@ -1,4 +1,5 @@
-"""The event stream of a work page: leases that a manager ended, answers to questions, and pauses."""
+"""The event stream of a work page: leases that a manager ended, answers to questions, announcements, and
+pauses."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from leaseq.webapp.realtime.poller import AccessCheck, QueueChannel, Stream, Wat
 from leaseq.webapp.rendering.downloads import stream_events
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.store.announcements import Announcement, Announcements
 from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
 from leaseq.webapp.work.blueprint import bp
 
@@ -44,18 +46,21 @@ class LeaseWatcher(Watcher):
         self.leases = dict(leases)
         self.position = position
         self.answer_position = answer_position
-        self.knows_pause = False
+        self.knows_state = False  # whether it was sent the pause and the announcement
         self.paused: str | None = None
+        self.announcement: Announcement | None = None
 
 
 class LeaseChannel(QueueChannel):
     """Sends `ended` with the tokens of leases that managers ended, `answered` with the ids of items that
-    managers wrote about, and `paused` with the reason or null."""
+    managers wrote about, `paused` with the reason or null, and `announcement` with its id and text or
+    null."""
 
     def __init__(
         self,
         queue: leaseq.Queue,
         threads: Threads,
+        announcements: Announcements,
         position: int,
         answer_position: Position,
         *,
@@ -63,6 +68,8 @@ class LeaseChannel(QueueChannel):
     ) -> None:
         super().__init__(queue)
         self._threads = threads
+        self._announcements = announcements
+        self._announcement: Announcement | None = None
         self._clock = clock
         self._answer_position = answer_position
         self._answers: list[AnswerNotice] = []  # oldest first
@@ -105,9 +112,18 @@ class LeaseChannel(QueueChannel):
                 watcher.answer_position = self._answer_position
                 if ids:
                     watcher.stream.put(message("answered", ids))
-            if not watcher.knows_pause or watcher.paused != self._paused:
-                watcher.knows_pause, watcher.paused = True, self._paused
-                watcher.stream.put(message("paused", self._paused))
+            self._send_state(watcher)
+
+    def _send_state(self, watcher: LeaseWatcher) -> None:
+        """Send the pause and the announcement that the watcher does not know."""
+        is_new = not watcher.knows_state
+        if is_new or watcher.paused != self._paused:
+            watcher.paused = self._paused
+            watcher.stream.put(message("paused", self._paused))
+        if is_new or watcher.announcement != self._announcement:
+            watcher.announcement = self._announcement
+            watcher.stream.put(message("announcement", _shown(self._announcement)))
+        watcher.knows_state = True
 
     def _leases_of(self, watcher: LeaseWatcher) -> Mapping[int, str]:
         """The leases that the watcher's person held when it connected, and has been granted since."""
@@ -130,6 +146,7 @@ class LeaseChannel(QueueChannel):
 
     def _read(self) -> None:
         self._paused = self.queue.stats().paused
+        self._announcement = self._announcements.get(self.queue.name)
         read_on(self.queue.event_rows, self._place, self._note, _PAGE)
 
     def _read_answers(self) -> None:
@@ -144,6 +161,10 @@ class LeaseChannel(QueueChannel):
             ]
 
 
+def _shown(announcement: Announcement | None) -> dict[str, str] | None:
+    return {"id": announcement.id, "text": announcement.text} if announcement else None
+
+
 @bp.get("/q/<q>/live")
 @needs("worker")
 def live(q: str) -> Response:
@@ -152,7 +173,7 @@ def live(q: str) -> Response:
     queue, token = existing_queue(q), whole_number(request.args.get("token"))
     events = queue.latest_events(1)
     position = int(events[0].cursor.partition(".")[0]) if events else 0
-    threads, name = state().threads, person().name
+    threads, announcements, name = state().threads, state().announcements, person().name
     answer_position = threads.latest_answer()
     leases = {lease.token: lease.id for lease in queue.mine(name)}
     is_over = token is not None and token not in leases
@@ -162,4 +183,4 @@ def live(q: str) -> Response:
             stream.put(message("ended", [token]))
         return LeaseWatcher(stream, access, name, leases, position, answer_position)
 
-    return stream_events(LeaseChannel(queue, threads, position, answer_position), watch)
+    return stream_events(LeaseChannel(queue, threads, announcements, position, answer_position), watch)

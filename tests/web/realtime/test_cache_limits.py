@@ -15,6 +15,7 @@ from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.realtime.staff import Staff
 from leaseq.webapp.store.activity import Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.threads import Threads
@@ -23,7 +24,7 @@ from tests.web.conftest import Caller
 
 def test_unused_snapshot_is_dropped(server: Any, queue: leaseq.Queue) -> None:
     client = server.client
-    staff = Staff(list, QueueAccess(client), OpenCalls(client), Breaks(client))
+    staff = Staff(list, QueueAccess(client), OpenCalls(client), Breaks(client), Announcements(client))
     snapshots = Snapshots(Threads(client), staff)
     snapshots.get(queue).used_at -= 3_600
     other_queue = leaseq.Queue(server.client, f"{queue.name}.other")

@@ -17,6 +17,7 @@ from leaseq.webapp.realtime.attention import Attention
 from leaseq.webapp.realtime.snapshot import Snapshot
 from leaseq.webapp.realtime.staff import Presence, Staff
 from leaseq.webapp.store.activity import Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.threads import Threads
@@ -30,7 +31,7 @@ from tests.web.conftest import Browser
 def staff(server: Server) -> Staff:
     """No people, in particular none from other tests."""
     client = server.client
-    return Staff(list, QueueAccess(client), OpenCalls(client), Breaks(client))
+    return Staff(list, QueueAccess(client), OpenCalls(client), Breaks(client), Announcements(client))
 
 
 def test_snapshot_contains_counts_leases_dead_items_and_due_items(

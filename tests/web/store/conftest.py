@@ -14,6 +14,7 @@ from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.services.people import ErasedPerson, erase_person
 from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.activity import Activity, Breaks
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
@@ -73,13 +74,20 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         activity = Activity(client)
         activity.record(name, "work", "finished", id="0", token=lease.token, held_ms=5)
         activity.flush()
-        Breaks(client).take(name)
-        OpenCalls(client).begin("streams", name)
+        be_present(client, name)
         IdempotencyStore(client).keep(name, "scope", StoredResponse("h", 200, {}, b"body"))
         webhooks.Endpoints(client).add(f"https://example.org/{len(name)}", by=name)
     QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER_NAME))))
     accounts._redis.hset(model.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
     accounts._redis.hset(model.recovery_key(NAME), "hash", 1)
+
+
+def be_present(client: leaseq.Client, name: str) -> None:
+    """A page is open, during a break, and an announcement was made and seen."""
+    announcements, queue = Announcements(client), f"of {len(name)}"
+    Breaks(client).take(name)
+    OpenCalls(client).begin("streams", name)
+    announcements.respond(queue, announcements.announce(queue, "Lunch", by=name).id, name, "seen")
 
 
 def erase(server: Server, accounts: Accounts, name: str = NAME, by: str = "root") -> ErasedPerson:

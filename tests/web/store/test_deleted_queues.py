@@ -14,6 +14,7 @@ from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import model as account_keys
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.imports import ImportJobs
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
@@ -57,6 +58,8 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
     undo = UndoStore(client)
     undo.add(name, undo.begin(name), [Changed("0", {"priority": 1}, {"priority": 2})], earlier=0)
     Samples(client).record({name: queue.stats()})
+    announcements = Announcements(client)
+    announcements.respond(name, announcements.announce(name, "Lunch", by="meg").id, "ann", "seen")
     Simulations(client).begin(name, "meg", Plan())
     activity = Activity(client)
     activity.record("ann", name, "finished", id=lease.id, token=lease.token, held_ms=5)
@@ -106,6 +109,7 @@ def test_new_queue_of_same_name_inherits_nothing(queue_token: str, server_of_pag
     assert Threads(client).count_unanswered(name) == 0
     assert Simulations(client).latest(name) is None
     assert ImportJobs(client).latest(name) == []
+    assert Announcements(client).get(name) is None
     assert not Activity(client).today("ann", name)
     assert Activity(client).today("ann", "another-one")
 

@@ -11,11 +11,14 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.realtime.poller import AccessCheck, Stream
+from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
 from tests.support.leases import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
+
+BEGINNING = [("paused", None), ("announcement", None)]
 
 
 class Pages:
@@ -23,7 +26,10 @@ class Pages:
 
     def __init__(self, queue: leaseq.Queue, threads: Threads, people: Sequence[str] = ("ann", "bob")) -> None:
         self.now, position, last_answer = 100.0, latest_cursor(queue), threads.latest_answer()
-        self.channel = LeaseChannel(queue, threads, position, last_answer, clock=lambda: self.now)
+        self.announcements = Announcements(threads._client)
+        self.channel = LeaseChannel(
+            queue, threads, self.announcements, position, last_answer, clock=lambda: self.now
+        )
         self.watchers = [make_watcher(queue, name, position, last_answer) for name in people]
 
     def poll(self) -> list[list[tuple[str, Any]]]:
@@ -66,7 +72,7 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
 def test_each_page_receives_its_own_ended_leases_once(letters: leaseq.Queue, threads: Threads) -> None:
     ann, bob, cid = (reserve(letters, name) for name in ("ann", "bob", "cid"))
     pages = Pages(letters, threads)
-    assert pages.poll() == [[("paused", None)]] * 2
+    assert pages.poll() == [BEGINNING] * 2
     letters.release(ann.id, by="a manager")
     letters.finish(cid, {})
     letters.remove(bob.id, by="a manager")
@@ -77,7 +83,7 @@ def test_each_page_receives_its_own_ended_leases_once(letters: leaseq.Queue, thr
 def test_pages_receive_pause_with_reason_and_resume(letters: leaseq.Queue, threads: Threads) -> None:
     letters.pause("lunch", by="a manager")
     pages = Pages(letters, threads)
-    assert pages.poll() == [[("paused", "lunch")]] * 2
+    assert pages.poll() == [[("paused", "lunch"), ("announcement", None)]] * 2
     letters.resume(by="a manager")
     assert pages.poll() == [[("paused", None)]] * 2
     letters.pause(by="a manager")
@@ -114,7 +120,17 @@ def test_late_watcher_receives_leases_ended_since_its_position(
         Stream(), AccessCheck(lambda: True), "ann", leases, position, threads.latest_answer()
     )
     pages.channel.serve([late_watcher])
-    assert pending_events(late_watcher.stream) == [("ended", [second.token]), ("paused", None)]
+    assert pending_events(late_watcher.stream) == [("ended", [second.token]), *BEGINNING]
+
+
+def test_pages_receive_announcement_and_its_end(letters: leaseq.Queue, threads: Threads) -> None:
+    pages = Pages(letters, threads)
+    assert pages.poll() == [BEGINNING] * 2
+    announced = pages.announcements.announce(letters.name, "Lunch at noon", by="meg")
+    assert pages.poll() == [[("announcement", {"id": announced.id, "text": "Lunch at noon"})]] * 2
+    assert pages.poll() == [[], []]
+    pages.announcements.end(letters.name)
+    assert pages.poll() == [[("announcement", None)]] * 2
 
 
 def test_deleting_queue_ends_lease_of_each_page(queue: leaseq.Queue, threads: Threads) -> None:
@@ -133,7 +149,7 @@ def test_deleting_queue_ends_lease_of_each_page(queue: leaseq.Queue, threads: Th
 def test_queue_without_events_reports_first_released_lease(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure()
     pages = Pages(queue, threads)
-    assert pages.poll() == [[("paused", None)]] * 2
+    assert pages.poll() == [BEGINNING] * 2
     queue.enqueue({}, id="one")
     ann = reserve(queue, "ann")
     queue.release("one")

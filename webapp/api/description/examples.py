@@ -59,6 +59,7 @@ _ITEM_ROW = {
 _ITEM_TABLE = 'id,payload.text,state,result.stars,person\nr-1,"Great, but late",finished,4,alice\n'
 _NEW_ITEM = {"payload": _PAYLOAD, "id": "r-1", "priority": 50, "requires": ["fr"], "due": _DUE}
 _TOKEN = {"token": 17}
+_LINE_OF_TEXT = "Parcels from Poland are refunds from today"
 _NEVER_AGAIN = {"text": "Never again", "order": "40-1190"}
 _WEBHOOK = {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
 
@@ -125,6 +126,7 @@ VALUES: dict[str, Any] = {
     "unreachable": 0,
     "value": 5012,
     "what": "queue.paused",
+    "text": _LINE_OF_TEXT,
     "AccessGroup.teams": ["Refunds"],
     "Alert.name": "waiting",
     "Delivery.state": "delivered",
@@ -242,6 +244,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     f"POST {_Q}/remove": {"all": {"state": "dead"}, "some": {"state": "inbound", "person": "alice"}},
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
+    f"PUT {_Q}/announcement": {"new rule": {"text": _LINE_OF_TEXT, "until": _DUE}},
     f"PUT {_Q}/access": {"only one team": {"work": {"teams": ["Refunds"]}, "manage": None}},
     f"PUT {_P}": {"a worker": {"role": "worker", "skills": ["fr"]}},
     "POST /tokens": {"for an import": {"name": "nightly import", "scope": "enqueue", "days": 30}},

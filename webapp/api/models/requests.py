@@ -12,6 +12,7 @@ import leaseq
 from leaseq import transfer, validation
 from leaseq.webapp.api.models.base import AFTER, LIMIT, PageQuery, Query, RequestModel, no_defaults
 from leaseq.webapp.services import bulk
+from leaseq.webapp.store import announcements
 from leaseq.webapp.store.accounts import model
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
@@ -235,6 +236,13 @@ class RemoveQuery(Query):
     unless: Literal["finished"] = optional(
         "Delete the item only while nobody has finished it, or one of its assignments"
     )
+
+
+class AnnouncementRequest(Body):
+    text: str = Field(
+        ..., description="One line of plain text", min_length=1, max_length=announcements.MAX_TEXT
+    )
+    until: DateTime | None = optional("When it ends by itself; null or left out: when it is ended")
 
 
 class PauseRequest(Body):

@@ -345,6 +345,15 @@ class PauseState(BaseModel):
     paused: str | None
 
 
+class Announcement(Model):
+    text: str
+    by: str
+    at: Time
+    until: Time | None = Field(description="When it ends by itself")
+    seen: int | None = Field(description="How many have seen it; null unless you may manage the queue")
+    people: int | None = Field(description="Of how many who may work on the queue; null as for `seen`")
+
+
 class AlertDetail(BaseModel):
     alert: str
     limit: int

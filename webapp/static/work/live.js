@@ -1,6 +1,8 @@
-// Shows what others do while the person works: a manager releases or removes the item, answers, or pauses the queue.
+// Shows what others do while the person works: a manager releases or removes the item, answers, announces something,
+// or pauses the queue.
 // It comes over an event stream, which hidden pages close.
 import { whileVisible } from "../shared/page.js";
+import { showAnnouncement } from "./announcement.js";
 import { refreshThread } from "./thread.js";
 
 const RECONNECT_MS = 2000; // after a lost connection
@@ -40,6 +42,7 @@ function connect() {
     pauseReason = JSON.parse(event.data);
     showPause();
   });
+  stream.addEventListener("announcement", (event) => showAnnouncement(JSON.parse(event.data)));
   // The browser would reconnect by itself, but with the token of an item that may be done.
   stream.addEventListener("error", () => {
     const delayMs = stream.readyState === EventSource.CLOSED ? REFUSED_RECONNECT_MS : RECONNECT_MS;
