@@ -14,6 +14,7 @@ ITEMS = 10_000
 # For each action: the keys that choose it and give the reason, and the key that sends it.
 ACTIONS: dict[str, tuple[list[str], str, int]] = {
     "finish": ([], "1", 15),
+    "finish an item of 20 kB": ([], "1", 7),
     "later": ([], "l", 7),
     "not for me": (["n"], "Control+Enter", 7),
     "report a problem": (["b", "x"], "Control+Enter", 7),
@@ -42,8 +43,11 @@ def test_next_item_is_painted_after_each_action(
 ) -> None:
     """Print the milliseconds (pytest -s); assert only that each action shows the next item."""
     first_keys, send_key, rounds = ACTIONS[action]
-    fill_queue(queue, YES_NO)
-    queue.enqueue_many({"text": f"message {number}"} for number in range(4, ITEMS + 4))
+    fill_queue(queue, YES_NO, items=0)
+    more = " and so on" * 2_000 if "20 kB" in action else ""
+    for number in range(1, rounds + 2):
+        queue.enqueue({"text": f"message {number}{more}"})
+    queue.enqueue_many({"text": f"message {number}"} for number in range(rounds + 2, ITEMS + 1))
     begin(tab, person, queue)
     times = []
     for number in range(2, rounds + 2):
