@@ -68,7 +68,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
 
     open_calls, breaks = OpenCalls(client), Breaks(client)
     announcements = Announcements(client)
-    staff = Staff(accounts.people, access, open_calls, breaks, announcements)
+    staff = Staff(accounts.people, access, open_calls, breaks, announcements, accounts.shown_names)
     app.extensions[EXTENSION] = State(
         settings,
         client,

@@ -13,7 +13,7 @@ from flask_babel import ngettext
 
 import leaseq
 from leaseq import Event, Grant, Json
-from leaseq.webapp.rendering.filters import clock, span
+from leaseq.webapp.rendering.filters import clock, shown_name, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEven
     events += [
         TimelineEvent(
             late.finished_at,
-            _("%(person)s finished it", person=late.person)
+            _("%(person)s finished it", person=shown_name(late.person))
             if late.token in replaced_tokens
-            else _("A late answer from %(person)s is kept", person=late.person),
+            else _("A late answer from %(person)s is kept", person=shown_name(late.person)),
             state="finished",
             icon="check",
         )
@@ -92,7 +92,7 @@ def nth_try(number: int) -> str:
 
 
 def _got(grant: Grant) -> Iterator[TimelineEvent]:
-    text = _("%(person)s got it", person=grant.person)
+    text = _("%(person)s got it", person=shown_name(grant.person))
     notes = (nth_try(grant.attempt), *_extensions(grant))
     yield TimelineEvent(grant.reserved_at, text, notes=notes, state="reserved", icon="person")
 
@@ -109,7 +109,7 @@ def _undo(undone: Grant, grant: Grant, history: leaseq.History) -> Iterator[Time
     act = next((event for event in history.events if (event.token, event.what) == (undone.token, how)), None)
     if act:
         yield _ending(replace(undone, how=how), act.at, history)
-        text = _("%(person)s undid that, and has it again", person=grant.person)
+        text = _("%(person)s undid that, and has it again", person=shown_name(grant.person))
     else:
         text = _undone_text(undone)
     state, icon = _STATES_AND_ICONS["undone"]
@@ -125,10 +125,12 @@ def _undo(undone: Grant, grant: Grant, history: leaseq.History) -> Iterator[Time
 
 def _undone_text(grant: Grant) -> str:
     words: dict[str, str] = {
-        "abandoned": _("%(person)s gave it back, and undid that", person=grant.person),
-        "failed": _("%(person)s reported a problem, and undid that", person=grant.person),
+        "abandoned": _("%(person)s gave it back, and undid that", person=shown_name(grant.person)),
+        "failed": _("%(person)s reported a problem, and undid that", person=shown_name(grant.person)),
     }
-    return words.get(grant.undone or "") or _("%(person)s finished it, and undid that", person=grant.person)
+    return words.get(grant.undone or "") or _(
+        "%(person)s finished it, and undid that", person=shown_name(grant.person)
+    )
 
 
 def _ending(grant: Grant, ended_at: datetime, history: leaseq.History) -> TimelineEvent:
@@ -139,9 +141,9 @@ def _ending(grant: Grant, ended_at: datetime, history: leaseq.History) -> Timeli
 
 
 def _ending_text(grant: Grant, history: leaseq.History) -> str:
-    person = grant.person
+    person = shown_name(grant.person)
     releases = {event.token: event.person for event in history.events if event.what == "released"}
-    by = releases.get(grant.token) or _("a program")
+    by = _author(releases.get(grant.token))
     words: dict[str, str] = {
         "expired": _("The time of %(person)s ran out", person=person),
         "abandoned": _("%(person)s gave it back", person=person),
@@ -171,11 +173,15 @@ def _from_journal(history: leaseq.History, undone: Iterable[Grant]) -> Iterator[
             yield TimelineEvent(event.at, text, state=state, icon=icon)
 
 
+def _author(name: str | None) -> str:
+    return _("a program") if name is None else shown_name(name)
+
+
 def _event_text(event: Event) -> str | None:
-    by = event.person or _("a program")
+    by, whom = _author(event.person), shown_name(event.detail or "")
     words: dict[str, str] = {
-        "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
-        "unassigned": _("%(by)s let anybody have it, not only %(whom)s", by=by, whom=event.detail),
+        "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=whom),
+        "unassigned": _("%(by)s let anybody have it, not only %(whom)s", by=by, whom=whom),
         "changed": _("%(by)s changed it: %(what)s", by=by, what=_changes_text(event)),
         "closed": _("It needs no further answer: what was left of it is closed"),
         "late": _("A late answer from %(person)s was kept", person=by),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -55,6 +55,7 @@ class Snapshot:
         self._rates: RateCounter | None = None
         self._attention = Attention(queue, threads, staff, clock=clock)
         self._presence = Presence(queue, staff, clock=clock)
+        self._staff = staff
         self.used_at = clock()
 
     def figures(self) -> dict[str, Any]:
@@ -86,7 +87,7 @@ class Snapshot:
         stats = self._queue.stats()
         holders, handling = self._holders(stats), rates.handling()
         times = {"median": _rounded(handling.median), "p95": _rounded(handling.p95)} if handling else None
-        return {
+        figures = {
             **self._summary(stats, rates, now),
             "handling": times,
             "covers_hour": rates.covers_hour(now),
@@ -94,6 +95,11 @@ class Snapshot:
             "more_leases": max(stats.reserved - len(holders), 0),
             **self._presence.figures(holders, now),
             **self._attention.figures(stats, now, self._presence.names(now)),
+        }
+        names = self._staff.shown_names()
+        return {
+            name: [_with_shown_name(row, names) for row in value] if isinstance(value, list) else value
+            for name, value in figures.items()
         }
 
     def _summary(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:
@@ -202,6 +208,14 @@ def _flow(counts: list[int | None]) -> dict[str, Any]:
         "sum": sum(count or 0 for count in counts),
         "minutes": sum(count is not None for count in counts),
     }
+
+
+def _with_shown_name(row: Any, names: Mapping[str, str]) -> Any:
+    """A row about a person with the name by which pages call them."""
+    if not isinstance(row, dict) or not row.get("person"):
+        return row
+    shown = names.get(row["person"], row["person"])
+    return {**row, "shown": shown, **({"whom": shown} if "whom" in row else {})}
 
 
 def _holder(item: leaseq.Item, grant: leaseq.Grant, lease: float) -> dict[str, Any]:

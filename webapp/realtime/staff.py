@@ -32,6 +32,7 @@ class Staff:
     open_calls: OpenCalls
     breaks: Breaks
     announcements: Announcements
+    shown_names: Callable[[], Mapping[str, str]] = dict  # of the people who have one
 
     def names(self, queue: str) -> list[str]:
         """Those who may work on it."""

@@ -221,6 +221,7 @@ def _reopen(queue: Queue, bulk: Bulk, id: str, before: Item | None) -> Item | No
     item = before
     for answer in answers:
         item = queue.reopen(id, answer.token, to=bulk.person or None, reason=bulk.reason, by=_by())
+        state().activity.count(answer.person, queue.name, "reopened")
     return item
 
 

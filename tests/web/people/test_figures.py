@@ -189,10 +189,14 @@ def test_reopened_and_corrected_answers_count_for_their_author(
         for status in (200, None):  # it is done already when it is sent again
             response = manager("POST", path, json=body)
             assert status in (None, response.status_code)
+    lease = take(form_queue, ann)
+    form_queue.finish(lease, answer)
+    bulk = {"action": "reopen", "ids": [lease.id]}
+    assert manager("POST", f"/queues/{form_queue.name}/bulk", json=bulk).json["done"] == 1
     text = admin_browser.get(f"/figures.csv?queue={form_queue.name}").text
     head, *rows = csv.reader(text.splitlines())
     (row,) = (dict(zip(head, row, strict=True)) for row in rows if row[0] == ann)
-    assert (row["reopened"], row["corrected"]) == ("1", "1")
+    assert (row["reopened"], row["corrected"]) == ("2", "1")
 
 
 def test_days_are_those_of_the_site(server: Any, sign_in_as: Any, accounts: Accounts, new_name: Any) -> None:

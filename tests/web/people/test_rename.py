@@ -47,6 +47,12 @@ def test_person_is_shown_by_another_name_and_keeps_their_own(
     form_queue.finish(lease, {"about": "refund", "urgent": True})
     assert [answer.person for answer in form_queue.get(lease.id).answers] == [worker.name]
     assert accounts.verify(worker.name, PASSWORD) is not None
+    item = admin_browser.get(f"/manage/{form_queue.name}/items/{lease.id}").text
+    assert shown in html.unescape(item)
+    assert worker.name not in text_of(item)
+    take(form_queue, worker.name)
+    dashboard = admin_browser.get(f"/manage/{form_queue.name}").text
+    assert shown in texts(dashboard, ".person")
     assert accounts.verify(shown, PASSWORD) is None
     assert worker.get("/day").status_code == 200, "nobody is signed out"
     admin_browser.post(f"{path}/change", {"role": "worker", "shown_name": worker.name})
