@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal, cast
@@ -86,9 +86,10 @@ def person() -> Person:
     return cast("Person", this_context().person)
 
 
-def note(what: str, about: str, detail: str = "") -> None:
-    """Write an act of the request's person to the audit log."""
-    accounts().log.note(person().name, what, about, detail)
+def note(what: str, about: str, text: str = "", **values: Any) -> None:
+    """Write an act of the request's person to the audit log, with its details: see `store.accounts.log`. The
+    page of the audit log has a sentence for each act, and a label for each detail."""
+    accounts().log.note(person().name, what, about, text, **values)
 
 
 def wants_fragment() -> bool:
@@ -156,6 +157,17 @@ def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
     if to == "manage":
         return [name for name in names if access.get(name).lets_manage(caller)]
     return [name for name in names if access.get(name).lets_work(caller)]
+
+
+def queue_titles(names: Iterable[str]) -> dict[str, str]:
+    """The title of each queue, as people see it: its name if it has none, or if it can't be read."""
+
+    def title(queue: leaseq.Queue) -> str:
+        policy = queue.find_policy()
+        return (policy.title if policy else "") or queue.name
+
+    titles, errors = leaseq.read_queues(state().client, title, names)
+    return titles | {name: name for name in errors}  # its page explains the error
 
 
 def named_queue(name: str) -> str:

@@ -84,6 +84,8 @@ FORBIDDEN: Final = {
     "others_tokens": "this requires the role admin; without it, you may use only your own tokens",
     "needs_token": "this requires a token: with a session, use the page of your account, which asks for the "
     "password",
+    "managers_only": "only managers can open this page",
+    "admins_only": "only admins can open this page",
     "route": "this route declares no role",
 }
 

@@ -148,13 +148,25 @@ def test_sections_are_edited_by_keys(settings_page: Page, queue: leaseq.Queue) -
     assert queue.policy.title == "Letters"
 
 
-def test_queue_access_is_limited_by_keys(settings_page: Page, queue: leaseq.Queue, person: str) -> None:
-    tab = settings_page
+def test_queue_access_is_limited_by_keys(
+    settings_page: Page, accounts: Accounts, queue: leaseq.Queue, person: str
+) -> None:
+    tab, boss = settings_page, f"boss of {queue.name}"
+    for number in range(9):  # so many that the list has a search
+        accounts.add(f"other {number} of {queue.name}", by="test")
     tab.get_by_role("navigation", name="Sections").get_by_role("link", name="Access").press("Enter")
     group = tab.get_by_role("group", name="Who may work on this queue")
-    expect(group.get_by_label("People")).to_be_hidden()
+    people = tab.locator("[id='work.people']")
+    expect(people).to_be_hidden()
     group.get_by_label("Everybody", exact=True).press("ArrowRight")
-    group.get_by_label("People").fill(f"boss of {queue.name}")
+    people.get_by_label("Search").fill(f"other 3 of {queue.name}")
+    people.get_by_label("Search").press("Enter")
+    expect(group.get_by_text("Matches 1 person.")).to_be_visible()
+    expect(group.get_by_text("lose access")).to_be_visible()
+    people.get_by_label("Search").fill(boss)
+    expect(people.get_by_label(boss)).to_be_visible()
+    people.get_by_label(boss).press(" ")
+    expect(group.get_by_text("Matches 2 people.")).to_be_visible()
     check_accessibility(tab)
     tab.get_by_role("button", name="Save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()

@@ -27,7 +27,7 @@ from leaseq.webapp.auth.session import (
     token_count,
     token_fields,
 )
-from leaseq.webapp.context import accounts, person, queue_names, state
+from leaseq.webapp.context import accounts, person, queue_names, queue_titles, state
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts.factors import provisioning_uri
@@ -63,7 +63,7 @@ def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
         "provider": state().settings.oidc_issuer,
         "scopes": scopes_of(owner.role),
         "token_days": TOKEN_DAYS,
-        "queue_names": queue_names(),
+        "queue_titles": queue_titles(queue_names()),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from werkzeug.datastructures import MultiDict
 
@@ -16,22 +16,26 @@ from leaseq.webapp.forms.inputs import Inputs, cell_of, lines_in
 from leaseq.webapp.forms.parsing import rows_in, shown_texts, texts_of, value_in
 
 MAX_CHANGES = 12  # changes named; the rest is counted
+MAX_OPTIONS = 5  # options named of each change
+
+FormChange: TypeAlias = tuple[str, ...]
+"""What was changed, then the field, or the question and its options: ``("question-added", "Urgent")``. The
+audit log's page has the words for it."""
 
 
-def form_changes(before: Json, after: Json) -> list[str]:
-    """Each change, such as ``question 'Urgent' added``."""
+def form_changes(before: Json, after: Json) -> list[FormChange]:
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
-        return ["form removed" if after is None else "form set"]
+        return [("form-removed" if after is None else "form-set",)]
     changes = [*_field_changes(before, after), *_question_changes(before, after)]
     if before.get("keys", {}) != after.get("keys", {}):
-        changes.append("keys changed")
+        changes.append(("keys-changed",))
     if not changes:
-        return ["form changed"]  # in parts not described here
+        return [("form-changed",)]  # in parts not described here
     rest_count = len(changes) - MAX_CHANGES
-    return [*changes[:MAX_CHANGES], f"and {rest_count} more changes"] if rest_count > 0 else changes
+    return [*changes[:MAX_CHANGES], ("more", str(rest_count))] if rest_count > 0 else changes
 
 
-def _field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FormChange]:
     old_fields, new_fields = (_fields(form) for form in (before, after))
     yield from _name_changes("field", old_fields, new_fields, lambda name, _entry: name)
 
@@ -43,7 +47,7 @@ def _fields(form: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FormChange]:
     old, new = (_questions(form) for form in (before, after))
     yield from _name_changes("question", old, new, _title, _option_changes)
     old_required, new_required = (
@@ -51,7 +55,8 @@ def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> It
     )
     for name in [name for name in new if name in old]:
         if (name in old_required) != (name in new_required):
-            yield f"question {_title(name, new[name])!r} {'required' if name in new_required else 'optional'}"
+            what = "question-required" if name in new_required else "question-optional"
+            yield what, _title(name, new[name])
     old_rules, new_rules = (
         {
             key: value
@@ -61,23 +66,23 @@ def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> It
         for form in (before, after)
     )
     if _differ(old_rules, new_rules):
-        yield "rules of the answer changed"
+        yield ("rules-changed",)
 
 
 def _questions(form: Mapping[str, Any]) -> dict[str, Any]:
     return dict((form.get("ask") or {}).get("properties") or {})
 
 
-def _option_changes(title: str, old: Any, new: Any) -> Iterator[str]:
+def _option_changes(title: str, old: Any, new: Any) -> Iterator[FormChange]:
     old_options, new_options = _options(old), _options(new)
     removed_options = [option for option in old_options if option not in new_options]
     added_options = [option for option in new_options if option not in old_options]
-    for verb, options in (("added", added_options), ("removed", removed_options)):
+    for what, options in (("options-added", added_options), ("options-removed", removed_options)):
         if options:
-            noun = "option" if len(options) == 1 else "options"
-            yield f"{noun} {_list_options(options)} of {title!r} {verb}"
+            rest = ["…"] if len(options) > MAX_OPTIONS else []
+            yield what, title, *map(str, options[:MAX_OPTIONS]), *rest
     if not removed_options and not added_options:
-        yield f"question {title!r} changed"
+        yield "question-changed", title
 
 
 def _options(question: Any) -> list[Any]:
@@ -93,32 +98,26 @@ def _name_changes(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     title: Callable[[str, Any], str],
-    describe: Callable[[str, Any, Any], Iterator[str]] | None = None,
-) -> Iterator[str]:
+    describe: Callable[[str, Any, Any], Iterator[FormChange]] | None = None,
+) -> Iterator[FormChange]:
     for name in new:
         if name not in old:
-            yield f"{kind} {title(name, new[name])!r} added"
+            yield f"{kind}-added", title(name, new[name])
     for name in old:
         if name not in new:
-            yield f"{kind} {title(name, old[name])!r} removed"
+            yield f"{kind}-removed", title(name, old[name])
     names = [name for name in old if name in new]
     for name in names:
         if _differ(old[name], new[name]):
             label = title(name, new[name])
-            yield from describe(label, old[name], new[name]) if describe else [f"{kind} {label!r} changed"]
+            yield from describe(label, old[name], new[name]) if describe else [(f"{kind}-changed", label)]
     if names != [name for name in new if name in old]:
-        yield f"order of the {kind}s changed"
+        yield (f"{kind}s-reordered",)
 
 
 def _title(name: str, question: Any) -> str:
     title = question.get("title") if isinstance(question, Mapping) else None
     return title if isinstance(title, str) else name
-
-
-def _list_options(options: Sequence[Any]) -> str:
-    return ", ".join(repr(option) for option in options[:5]) + (
-        f" and {len(options) - 5} more" * (len(options) > 5)
-    )
 
 
 def _differ(value: Any, other: Any) -> bool:

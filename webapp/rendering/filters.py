@@ -57,6 +57,34 @@ def shown_name(name: str) -> str:
     return state().accounts.shown_names().get(name, name)
 
 
+def event_words(name: str) -> str:
+    """A type of webhook events, or a family such as ``item.*``, in words."""
+    words = {
+        "item.*": _("All of items"),
+        "item.finished": _("Item finished"),
+        "item.failed": _("Problem reported"),
+        "item.dead": _("Item failed"),
+        "item.late": _("Late answer"),
+        "queue.*": _("All of queues"),
+        "queue.empty": _("Queue empty"),
+        "alert.*": _("All alerts"),
+        "alert.raised": _("Alert raised"),
+        "alert.resolved": _("Alert resolved"),
+        "person.*": _("All of people"),
+        "person.set-up": _("Account set up"),
+        "person.added": _("Person added"),
+        "person.joined": _("Person joined"),
+        "person.changed": _("Person changed"),
+        "person.disabled": _("Person disabled"),
+        "person.enabled": _("Person enabled"),
+        "person.removed": _("Person erased"),
+        "webhook.*": _("All of webhooks"),
+        "webhook.disabled": _("Webhook disabled"),
+        "webhook.test": _("Test"),
+    }
+    return str(words.get(name, name))
+
+
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -215,8 +243,8 @@ def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
-        in_words, rfc3339, limits_text, capital, item_title, state_word, pictures_of, media_refusal,
-        messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
+        in_words, rfc3339, limits_text, capital, event_words, item_title, state_word, pictures_of,
+        media_refusal, messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
         shown_name, with_returns,
     )  # fmt: skip
     for filter in filters:

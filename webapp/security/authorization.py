@@ -307,7 +307,7 @@ def _guard(*, again: bool = False) -> BaseResponse | None:
         if person is None:
             return _ask_to_sign_in()
         if not at_least(person.role, needs.role):
-            raise Problem.of(403, "forbidden", "role", needed=needs.role, yours=person.role)
+            raise _low_role(needs.role, person.role)
         if isinstance(token, ApiToken) and not needs.any_token:
             _check_scope(this_request, token, needs)
         _refuse_other_queues(this_request, person, needs)
@@ -433,6 +433,13 @@ def bearer_token(header: str) -> str | None:
     """The token in an ``Authorization`` header."""
     scheme, _, token = header.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _low_role(needed: str, role: Role) -> Problem:
+    if in_api():
+        return Problem.of(403, "forbidden", "role", needed=needed, yours=role)
+    what = "admins_only" if needed == "admin" else "managers_only"
+    return Problem.of(403, "forbidden", "forbidden", what=what)
 
 
 def _ask_to_sign_in() -> Response:

@@ -133,7 +133,7 @@ def undo_step(queue: Queue, undo: str, count: int, *, earlier: int, is_last: boo
         result.changed.append(record)
     state().undo.settle(queue.name, undo, [record.id for record in records])
     if is_last:
-        note("item.put-back", queue.name, str(earlier + len(result.changed)))
+        note("item.put-back", queue.name, count=earlier + len(result.changed))
     return result
 
 
@@ -176,12 +176,8 @@ def _by() -> str:
 
 def _log(queue: Queue, bulk: Bulk, description: str, count: int | None = None) -> None:
     """Write an act on many items to the audit log; the queue's journal has an event for each."""
-    detail = description if count is None else f"{count}: {description}"
-    if bulk.changes:
-        detail = f"{detail} → {items.changes_in_words(bulk.changes)}"
-    if bulk.person:
-        detail = f"{detail} → {bulk.person}"
-    note(f"item.{_LOGGED[bulk.act]}", queue.name, detail)
+    changes = items.logged_changes(bulk.changes)
+    note(f"item.{_LOGGED[bulk.act]}", queue.name, description, count=count, person=bulk.person, **changes)
 
 
 def _run(queue: Queue, bulk: Bulk, ids: Iterable[str], result: Result) -> None:
@@ -250,7 +246,7 @@ def adopt_each(queue: Queue, answers: Iterable[tuple[str, int]]) -> tuple[int, l
                 refusals.append(Refusal(id, None, error))
     finally:
         if done_ids:
-            note("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
+            note("item.adopted", queue.name, ids_in_words(done_ids), count=len(done_ids))
     return len(done_ids), refusals
 
 

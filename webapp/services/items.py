@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import leaseq
 from leaseq import Item, Json, Queue
 from leaseq.webapp.context import note, person, state
-from leaseq.webapp.services.queues import detail_of, shortened, worker_name
+from leaseq.webapp.services.queues import worker_name
 
 
 def _by() -> str:
     return person().name
 
 
-def _log(act: str, queue: Queue, id: str, detail: str = "") -> None:
-    note(f"item.{act}", f"{queue.name} / {id}", detail)
+def _log(act: str, queue: Queue, id: str, **values: Any) -> None:
+    note(f"item.{act}", f"{queue.name} / {id}", **values)
 
 
-def _logged(act: str, queue: Queue, item: Item, detail: str = "") -> Item:
-    _log(act, queue, item.id, detail)
+def _logged(act: str, queue: Queue, item: Item, **values: Any) -> Item:
+    _log(act, queue, item.id, **values)
     return item
 
 
@@ -64,7 +64,7 @@ def add(queue: Queue, item: leaseq.NewItem, *, request_id: str | None) -> leaseq
 
 
 def change(queue: Queue, id: str, **changes: Unpack[leaseq.ItemChanges]) -> Item:
-    return _logged("changed", queue, queue.change(id, by=_by(), **changes), changes_in_words(changes))
+    return _logged("changed", queue, queue.change(id, by=_by(), **changes), **logged_changes(changes))
 
 
 def remove(queue: Queue, id: str, *, unless: Literal["finished"] | None = None) -> None:
@@ -100,7 +100,7 @@ def release(queue: Queue, id: str) -> Item:
 def assign(queue: Queue, id: str, name: str) -> Item:
     """Assign an item to a person. Raises Invalid unless they may work on the queue."""
     assignee = worker_name(queue.name, name)
-    return _logged("assigned", queue, queue.assign(id, assignee, by=_by()), detail_of(person=assignee))
+    return _logged("assigned", queue, queue.assign(id, assignee, by=_by()), person=assignee)
 
 
 def unassign(queue: Queue, id: str) -> Item:
@@ -108,7 +108,7 @@ def unassign(queue: Queue, id: str) -> Item:
 
 
 def adopt(queue: Queue, id: str, token: int) -> Item:
-    return _logged("adopted", queue, queue.adopt(id, token, by=_by()), detail_of(token=token))
+    return _logged("adopted", queue, queue.adopt(id, token, by=_by()), grant=token)
 
 
 def reopen(queue: Queue, id: str, token: int, *, to: str | None, reason: str | None) -> Item:
@@ -118,7 +118,7 @@ def reopen(queue: Queue, id: str, token: int, *, to: str | None, reason: str | N
     item = queue.reopen(id, token, to=assignee, reason=reason, by=_by())
     if author is not None:
         state().activity.count(author, queue.name, "reopened")
-    return _logged("reopened", queue, item, detail_of(reason=reason, to=assignee, token=token))
+    return _logged("reopened", queue, item, reason=reason, to=assignee, grant=token)
 
 
 def correct(
@@ -134,7 +134,7 @@ def correct(
     item = queue.correct(id, token, result, by=_by(), expected_form=expected_form)
     if author is not None:
         state().activity.count(author, queue.name, "corrected")
-    return _logged("corrected", queue, item, detail_of(token=token))
+    return _logged("corrected", queue, item, grant=token)
 
 
 def _author(queue: Queue, id: str, token: int) -> str | None:
@@ -158,17 +158,16 @@ def settle(queue: Queue, id: str) -> None:
     _log("settled", queue, id)
 
 
-def changes_in_words(changes: leaseq.ItemChanges) -> str:
+def logged_changes(changes: leaseq.ItemChanges) -> dict[str, Any]:
     """An item's new values; of a payload, only that it changed."""
-    return ", ".join(
-        name if name == "payload" else f"{name}: {shortened(_plain(value)) or 'none'}"
-        for name, value in sorted(changes.items())
-    )
+    return {
+        name: "changed" if name == "payload" else _plain(value) for name, value in sorted(changes.items())
+    }
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
+    """A new value for the audit log."""
     if isinstance(value, datetime):
         return value.isoformat()
-    if value is None:
-        return "none"
-    return ", ".join(value) if isinstance(value, list | tuple) else value
+    is_number = isinstance(value, int | float)
+    return value if is_number else [*value] if value else "none"

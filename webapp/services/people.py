@@ -63,7 +63,7 @@ def unassign_all(accounts: Accounts, queue: leaseq.Queue, name: str, *, by: str)
     """Let anybody have what is assigned to a person in a queue; returns the number of items."""
     count = queue.unassign_all(name, by=by)
     if count:
-        accounts.log.write(by, "item.unassigned", queue.name, f"{count}: {name}")
+        accounts.log.write(by, "item.unassigned", queue.name, count=count, person=name)
     return count
 
 

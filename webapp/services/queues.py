@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import leaseq
 from leaseq import STATES, Cleared, Invalid, LeaseqError, Policy, Queue, State, webhooks
 from leaseq.policy import FIELDS
-from leaseq.policy_fields import Alerts, Bands, Boolean, Field, Form, Seconds
 from leaseq.simulation import Outcome, Plan, run
 from leaseq.transfer import rfc3339
 from leaseq.webapp import demo
 from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
-from leaseq.webapp.store.accounts.model import Person
+from leaseq.webapp.store.accounts.model import Person, at_least
 from leaseq.webapp.store.announcements import Announcement
 from leaseq.webapp.store.queue_access import Access, Group, lacking_skills, skill_sets
 from leaseq.webapp.store.simulations import Simulations
@@ -40,14 +39,15 @@ def configure(
     **changes: Any,
 ) -> Policy:
     """Create the queue, or change its policy, which was ``before``. ``expected``: refuse if it is another one
-    by now. ``source``: what a new queue is made from. Raises Invalid, PolicyChanged and QueueExists."""
+    by now. ``source``: the file that a new queue is made from. Raises Invalid, PolicyChanged and
+    QueueExists."""
     if before is None and queue.name == webhooks.QUEUE:
         raise Invalid("name", "reserved_name", name=queue.name)
     after = queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
     if before is None:
-        note("queue.made", queue.name, source)
+        note("queue.made", queue.name, file=source)
     elif after != before:
-        note("queue.set", queue.name, _policy_changes(before, after))
+        note("queue.set", queue.name, **_policy_changes(before, after))
     return after
 
 
@@ -72,17 +72,17 @@ def delete(name: str, *, expected: Policy | None = None) -> None:
     try:
         stats = queue.stats()
         items = sum(getattr(stats, state) for state in STATES)
-        detail = f"{items:,} item{'' if items == 1 else 's'}, {stats.reserved:,} of them held"
+        counts = {"count": items, "held": stats.reserved}
     except leaseq.QueueNotFound:
-        detail = ""
+        counts = {}
     queue.delete(expected=expected)
     state().access.forget_queue(name)  # takes effect immediately in this process
-    note("queue.deleted", name, detail)
+    note("queue.deleted", name, **counts)
 
 
 def pause(queue: Queue, reason: str | None) -> None:
     queue.pause(reason, by=person().name)
-    note("queue.paused", queue.name, detail_of(reason=reason))
+    note("queue.paused", queue.name, reason=reason)
 
 
 def resume(queue: Queue) -> None:
@@ -93,8 +93,7 @@ def resume(queue: Queue) -> None:
 def announce(queue: Queue, text: str, until: datetime | None) -> Announcement:
     """Show a line on the queue's work pages until it is ended, or until this time. Raises Invalid."""
     announcement = state().announcements.announce(queue.name, text, by=person().name, until=until)
-    until_text = rfc3339(until) if until else None
-    note("queue.announced", queue.name, detail_of(text=announcement.text, until=until_text))
+    note("queue.announced", queue.name, announcement.text, until=rfc3339(until) if until else None)
     return announcement
 
 
@@ -124,7 +123,7 @@ def clear(queue: Queue) -> Cleared:
 def revive_all(queue: Queue, *, person_name: str | None, error: str | None, limit: int) -> int:
     """Return dead items to the queue: all, or those that match. Returns their number."""
     count = queue.revive_all(error=error, person=person_name, limit=limit, by=person().name)
-    note("queue.revived", queue.name, detail_of(person=person_name, error=error))
+    note("queue.revived", queue.name, count=count, person=person_name, error=error)
     return count
 
 
@@ -146,8 +145,8 @@ def remove_all(
         for id in removed_ids:
             state().threads.forget(queue.name, id)
         if removed_ids:
-            detail = detail_of(person=person_name, error=error, state=list_name)
-            note("queue.removed", queue.name, detail)
+            count = len(removed_ids)
+            note("queue.removed", queue.name, state=list_name, count=count, person=person_name, error=error)
     return len(removed_ids)
 
 
@@ -212,16 +211,41 @@ def unmatched_names(access: Access) -> list[UnmatchedName]:
     return list(dict.fromkeys(found))
 
 
+class Match(NamedTuple):
+    """How many people a group matches, and the names of those who have the right now and would lose it.
+    ``matched`` is None for everybody whose role allows it."""
+
+    matched: int | None
+    losing: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        return self.matched == 0
+
+
+def matches_of(queue: str, after: Access) -> dict[str, Match]:
+    """Who could work on a queue, and who could manage it, with another access."""
+    before = state().access.get(queue)
+    people = [person for person in accounts().people() if not person.disabled]
+    managers = [person for person in people if at_least(person.role, "manager")]
+
+    def match(group: Group | None, candidates: list[Person], lets: Callable[[Access, Person], bool]) -> Match:
+        losing = (one.name for one in candidates if lets(before, one) and not lets(after, one))
+        return Match(None if group is None else sum(map(group.includes, candidates)), tuple(losing))
+
+    return {
+        "work": match(after.work, people, Access.lets_work),
+        "manage": match(after.manage, managers, Access.lets_manage),
+    }
+
+
 def change_access(queue: str, change: Callable[[Access], Access]) -> AccessChange:
     """Set a queue's access to the result of ``change``. What was assigned to people who may no longer work on
     it becomes available to everybody. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: checked_access(change(access)))
     if after != before:
-        note(
-            "queue.access",
-            queue,
-            f"work: {_words(after.work)}; manage: {_words(after.manage)}",
-        )
+        changes = {name: pair for name, pair in _access_changes(before, after).items() if pair[0] != pair[1]}
+        note("queue.access", queue, changes=changes)
     return AccessChange(after, _unassign_lost(Queue(state().client, queue), before, after))
 
 
@@ -255,11 +279,14 @@ def _checked_group(field: str, group: Group | None) -> Group | None:
     return group
 
 
-def _words(group: Group | None) -> str:
-    if group is None:
-        return "everybody"
-    kinds = (("people", group.people), ("skills", group.skills), ("teams", group.teams))
-    return " ".join(f"{kind} {', '.join(names)}" for kind, names in kinds if names)
+def _access_changes(before: Access, after: Access) -> dict[str, tuple[Any, Any]]:
+    """Each group before and after, as the audit log stores it; None: everybody whose role allows it."""
+    groups = {"work": (before.work, after.work), "manage": (before.manage, after.manage)}
+    return {name: (_names(old), _names(new)) for name, (old, new) in groups.items()}
+
+
+def _names(group: Group | None) -> dict[str, tuple[str, ...]] | None:
+    return None if group is None else {"people": group.people, "teams": group.teams, "skills": group.skills}
 
 
 _REPORT_SECONDS = 0.5
@@ -271,7 +298,7 @@ def simulate(queue: Queue, plan: Plan, lease_seconds: int | None) -> None:
     while others do."""
     before = queue.policy
     start_simulation(state().simulations, queue, plan, person().name, lease_seconds)
-    note("queue.simulated", queue.name, _policy_changes(before, queue.policy))
+    note("queue.simulated", queue.name, **_policy_changes(before, queue.policy))
 
 
 def stop_simulation(queue: Queue) -> None:
@@ -348,40 +375,17 @@ def stop_simulations() -> None:
         stop.set()
 
 
-def _policy_changes(before: Policy, after: Policy) -> str:
-    """The policy's changes, as the settings page names the fields and their values."""
-    return ", ".join(
-        _change(field, getattr(before, name), getattr(after, name))
-        for name, field in FIELDS.items()
-        if getattr(before, name) != getattr(after, name)
-    )
+def _policy_changes(before: Policy, after: Policy) -> dict[str, Any]:
+    """The changes for the audit log: each field's value before and after; of the form, what was changed."""
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in FIELDS}
+    changes = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    forms = changes.pop("form", None)
+    return {
+        "changes": {name: tuple(map(_shortened, pair)) for name, pair in changes.items()} or None,
+        "form": form_changes(*forms) if forms else None,
+    }
 
 
-def _change(field: Field, before: Any, after: Any) -> str:
-    label = field.label
-    if isinstance(field.kind, Form):
-        return f"{label}: {'; '.join(form_changes(before, after))}"
-    return f"{label}: {_value_text(field, before)} → {_value_text(field, after)}"
-
-
-def _value_text(field: Field, value: Any) -> str:
-    if value is None:
-        return field.none or "none"
-    match field.kind:
-        case Boolean():
-            return "on" if value else "off"
-        case Seconds():
-            return f"{value:g} s"
-        case Bands() | Alerts():
-            return " ".join(map(str, value)) or "none"
-    return shortened(value) or "empty"
-
-
-def detail_of(**values: object) -> str:
-    """The fields of a request that are not empty: ``person: ann, reason: lunch``."""
-    return ", ".join(f"{name}: {value}" for name, value in values.items() if value)
-
-
-def shortened(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+def _shortened(value: Any) -> Any:
+    """A value for the audit log; a long text is cut off."""
+    return f"{value[:_LONG]}…" if isinstance(value, str) and len(value) > _LONG else value

@@ -30,11 +30,7 @@ def add(url: str, events: Sequence[str], queues: Sequence[str]) -> webhooks.NewS
     new_secret = endpoints().add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow
     )
-    note(
-        "webhook.added",
-        new_secret.endpoint.id,
-        f"{url}, {' '.join(new_secret.endpoint.events)}",
-    )
+    note("webhook.added", new_secret.endpoint.id, url=url, events=new_secret.endpoint.events)
     return new_secret
 
 
@@ -42,7 +38,7 @@ def remove(id: str) -> None:
     endpoint = endpoints().get(id)
     endpoints().remove(id)
     deliveries().purge(id)
-    note("webhook.removed", id, endpoint.url)
+    note("webhook.removed", id, url=endpoint.url)
 
 
 def rotate(id: str) -> webhooks.NewSecret:
@@ -72,5 +68,5 @@ def send_test(id: str) -> webhooks.Delivery:
 def replay(id: str, *, since: datetime | None, delivery: str | None, failed: bool) -> int:
     """Send deliveries again: one, the failed ones, or those since a time. Returns their number."""
     count = deliveries().replay(endpoints().get(id), since=since, delivery=delivery, failed=failed)
-    note("webhook.replayed", id, str(count))
+    note("webhook.replayed", id, deliveries=count)
     return count

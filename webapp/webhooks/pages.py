@@ -8,7 +8,7 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, QueueNotFound, webhooks
-from leaseq.webapp.context import person, queue_names
+from leaseq.webapp.context import person, queue_names, queue_titles
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks as service
@@ -53,11 +53,13 @@ def index_page(error: str | None = None, error_field: str = "") -> str:
     is_admin = at_least(person().role, "admin")
     types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
     events = request.form.getlist("event") if error else ["item.finished"]
+    endpoints, names = service.endpoints().all(), queue_names()
     return render_template(
         "webhooks/index.html",
-        endpoints=service.endpoints().all(),
+        endpoints=endpoints,
+        titles=queue_titles(dict.fromkeys([*names, *(name for each in endpoints for name in each.queues)])),
         types=types,
-        queue_names=queue_names(),
+        queue_names=names,
         chosen_events=events,
         error=error,
         error_field=error_field,
@@ -77,6 +79,7 @@ def endpoint_page(
     return render_template(
         "webhooks/endpoint.html",
         endpoint=endpoint,
+        titles=queue_titles(endpoint.queues),
         deliveries=service.deliveries().log(endpoint.id, SHOWN),
         secret=secret,
         test_delivery=test_delivery,

@@ -99,7 +99,7 @@ def test_queue_is_deleted_only_if_if_match_is_current(
     )
     line = accounts.log.latest(1)[0]
     assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", dead_items.name)
-    assert line.detail == "6 items, 1 of them held"
+    assert line.values == {"count": 6, "held": 1}
 
 
 @pytest.mark.parametrize("name", ["", "No-Name", "x" * 65])

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq import Json
-from leaseq.webapp.forms.changes import form_changes
+from leaseq.webapp.forms.changes import FormChange, form_changes
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import save, settings_fields
@@ -23,52 +23,52 @@ URGENT = {"title": "Urgent", "type": "boolean"}
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "messages"),
+    ("before", "after", "changes"),
     [
-        (None, form_of(about=ABOUT), ["form set"]),
-        (form_of(about=ABOUT), None, ["form removed"]),
-        (form_of(about=ABOUT), form_of(about=ABOUT, urgent=URGENT), ["question 'Urgent' added"]),
-        (form_of(about=ABOUT, note={}), form_of(about=ABOUT), ["question 'note' removed"]),
+        (None, form_of(about=ABOUT), [("form-set",)]),
+        (form_of(about=ABOUT), None, [("form-removed",)]),
+        (form_of(about=ABOUT), form_of(about=ABOUT, urgent=URGENT), [("question-added", "Urgent")]),
+        (form_of(about=ABOUT, note={}), form_of(about=ABOUT), [("question-removed", "note")]),
         (
             form_of(about=ABOUT),
             form_of(about={**ABOUT, "enum": ["refund", "other", "lost"]}),
-            ["options 'other', 'lost' of 'About' added", "option 'delivery' of 'About' removed"],
+            [("options-added", "About", "other", "lost"), ("options-removed", "About", "delivery")],
         ),
         (
             form_of(tags={"type": "array", "items": {"enum": ["a"]}}),
             form_of(tags={"type": "array", "items": {"enum": ["a", "b"]}}),
-            ["option 'b' of 'tags' added"],
+            [("options-added", "tags", "b")],
         ),
-        (form_of(about=ABOUT), form_of(about={**ABOUT, "title": "Topic"}), ["question 'Topic' changed"]),
-        (form_of(about=ABOUT), form_of(("about",), about=ABOUT), ["question 'About' required"]),
-        (form_of(("about",), about=ABOUT), form_of(about=ABOUT), ["question 'About' optional"]),
+        (form_of(about=ABOUT), form_of(about={**ABOUT, "title": "Topic"}), [("question-changed", "Topic")]),
+        (form_of(about=ABOUT), form_of(("about",), about=ABOUT), [("question-required", "About")]),
+        (form_of(("about",), about=ABOUT), form_of(about=ABOUT), [("question-optional", "About")]),
         (
             form_of(about=ABOUT, urgent=URGENT),
             form_of(urgent=URGENT, about=ABOUT),
-            ["order of the questions changed"],
+            [("questions-reordered",)],
         ),
         (
             {"show": ["text", "order"]},
             {"show": ["order", {"field": "scan", "kind": "image"}]},
-            ["field 'scan' added", "field 'text' removed"],
+            [("field-added", "scan"), ("field-removed", "text")],
         ),
-        ({"show": ["scan"]}, {"show": [{"field": "scan", "kind": "image"}]}, ["field 'scan' changed"]),
-        ({"keys": {"1": "a"}}, {"keys": {"2": "a"}}, ["keys changed"]),
+        ({"show": ["scan"]}, {"show": [{"field": "scan", "kind": "image"}]}, [("field-changed", "scan")]),
+        ({"keys": {"1": "a"}}, {"keys": {"2": "a"}}, [("keys-changed",)]),
         (
             {"ask": {"type": "object", "additionalProperties": False}},
             {"ask": {"type": "object"}},
-            ["rules of the answer changed"],
+            [("rules-changed",)],
         ),
         (
             {"show": []},
             {"show": [f"f{n}" for n in range(14)]},
-            [*(f"field 'f{n}' added" for n in range(12)), "and 2 more changes"],
+            [*(("field-added", f"f{n}") for n in range(12)), ("more", "2")],
         ),
-        ({"show": []}, {}, ["form changed"]),
+        ({"show": []}, {}, [("form-changed",)]),
     ],
 )
-def test_each_form_change_is_described(before: Json, after: Json, messages: list[str]) -> None:
-    assert form_changes(before, after) == messages
+def test_each_form_change_is_described(before: Json, after: Json, changes: list[FormChange]) -> None:
+    assert form_changes(before, after) == changes
 
 
 def test_audit_log_describes_form_changes(
@@ -78,6 +78,6 @@ def test_audit_log_describes_form_changes(
     fields = settings_fields(manager_browser, queue)
     new_form = fields["form"].replace('"delivery"', '"parcel"')
     assert save(manager_browser, queue, fields, form=new_form).status_code == 303
-    assert accounts.log.page(person=queue.name).entries[0].detail == (
-        "Form: option 'parcel' of 'About' added; option 'delivery' of 'About' removed"
-    )
+    assert accounts.log.page(person=queue.name).entries[0].values == {
+        "form": [["options-added", "About", "parcel"], ["options-removed", "About", "delivery"]]
+    }

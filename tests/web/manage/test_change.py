@@ -103,7 +103,7 @@ def test_audit_log_names_changed_fields(
     send(manager_browser, path, priority="10", payload='"secret"')
     entry = next(one for one in accounts.log.latest(20) if one.by == manager_browser.name)
     assert (entry.what, entry.about) == ("item.changed", f"{queue.name} / r-1")
-    assert entry.detail == "payload, priority: 10"
+    assert entry.detail == "payload: changed, priority: 10"
 
 
 BAD = [

@@ -34,10 +34,10 @@ def test_delete_page_lists_data_and_requires_name(
     assert f"The queue {mixed_queue.name} is deleted." in response.text
     assert not mixed_queue.exists()
     line = accounts.log.latest(1)[0]
-    assert (line.what, line.about, line.detail) == (
+    assert (line.what, line.about, line.values) == (
         "queue.deleted",
         mixed_queue.name,
-        "7 items, 2 of them held",
+        {"count": 7, "held": 2},
     )
     assert manager_browser.get(path).status_code == 404
 

@@ -96,7 +96,7 @@ def test_many_late_answers_are_accepted_and_refusals_have_reasons(
     assert re.search(r">gone</a>: it no longer exists", response.text)
     assert [form_queue.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
     entry = next(one for one in accounts.log.latest(20) if one.about == form_queue.name)
-    assert (entry.by, entry.what, entry.detail) == (manager_browser.name, "item.adopted", "2: x, y")
+    assert (entry.by, entry.what, entry.detail) == (manager_browser.name, "item.adopted", "x, y, count: 2")
 
 
 def test_unknown_late_answer_does_not_block_others(

@@ -211,6 +211,6 @@ def test_an_admin_changes_people(
     assert "their script" in admin_browser.get(base).text
     admin_browser.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
     assert accounts.tokens(name) == []
-    assert "role: worker → manager" in admin_browser.get(f"/audit-log?person={quote(name)}").text
+    assert "Role: worker → manager" in admin_browser.get(f"/audit-log?person={quote(name)}").text
     assert admin_browser.get("/people/nobody of that name").status_code == 404
     assert admin_browser.post("/people/nobody of that name/disable").status_code == 404

@@ -20,6 +20,7 @@ VALUES = {
     "id": "x",
     "name": "x",
     "webhook": "wh-x",
+    "section": "time",
     "filename": "shared/base.css",
     "digest": "any",
     "token": "0a",
@@ -73,7 +74,10 @@ def test_role_is_refused_on_routes_of_higher_roles(
             response = client(method, path.removeprefix("/api/v1"), json={})
             assert (response.status_code, not_none(response.json)["code"]) == (403, "forbidden"), path
             assert response.json["detail"] == f"this requires the role {need}; yours is {role}: ask an admin"
-        assert browser.client.open(path, method=method).status_code == 403, path
+        page = browser.client.open(path, method=method, headers={"Accept": "text/html"})
+        assert page.status_code == 403, path
+        if page.mimetype == "text/html":
+            assert f"Only {need}s can open this page." in page.text, path
 
 
 @pytest.mark.guard("default-deny")

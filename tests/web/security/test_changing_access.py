@@ -12,6 +12,12 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.web.conftest import Browser, Caller
+from tests.web.elements import attributes, texts
+
+
+def chosen(page: str, name: str) -> list[str]:
+    """The names that are ticked in a list."""
+    return attributes(page, f"[name='{name}'][checked]", "value")
 
 
 def test_access_page_saves_access_and_writes_audit_log(
@@ -30,22 +36,77 @@ def test_access_page_saves_access_and_writes_audit_log(
     page_text = html.unescape(manager_browser.post(path, fields, page=path).text)
     assert "“Refunds” matches 0 people" in page_text, "it asks first"
     assert (access.get(queue.name), 'name="confirmed"' in page_text) == (Access(), True)
-    assert "Refunds\n Returns and more" in page_text, "nothing typed is lost"
+    assert chosen(page_text, "work.teams") == ["Refunds", "Returns and more"], "nothing typed is lost"
     fields["confirmed"] = "yes"
     assert manager_browser.post(path, fields, page=path).status_code == 303
     assert access.get(queue.name) == Access(
         Group((worker.name,), ("de", "fr"), ("Refunds", "Returns and more")), None
     )
     page_text = manager_browser.get(path).text
-    assert "Refunds\nReturns and more</textarea>" in page_text
-    assert f"{worker.name}</textarea>" in page_text
+    assert chosen(page_text, "work.teams") == ["Refunds", "Returns and more"]
+    assert chosen(page_text, "work.people") == [worker.name]
     entry = accounts.log.page(person=queue.name).entries[0]
     assert (entry.by, entry.what) == (manager_browser.name, "queue.access")
-    assert entry.detail == (
-        f"work: people {worker.name} skills de, fr teams Refunds, Returns and more; manage: everybody"
-    )
+    group = {"people": [worker.name], "teams": ["Refunds", "Returns and more"], "skills": ["de", "fr"]}
+    assert entry.values == {"changes": {"work": [None, group]}}
     assert manager_browser.post(path, {"work": "", "manage": ""}, page=path).status_code == 303
     assert access.get(queue.name) == Access()
+
+
+def test_page_says_whom_a_choice_matches_and_whom_it_shuts_out(
+    manager_browser: Browser, accounts: Accounts, queue: leaseq.Queue, access: QueueAccess, worker: Caller
+) -> None:
+    queue.configure()
+    path, suffix = f"/manage/{queue.name}/access", queue.name[-12:].lower()
+    team, left = f"Team {suffix}", worker.name
+    away = accounts.add(f"away {suffix}", by="test", team=team).name
+    accounts.change(left, by="test", skills=[f"skill-{suffix}"])
+    accounts.change(away, by="test", disabled=True)
+    access.set(queue.name, Access(Group(skills=(f"skill-{suffix}",)), Group((manager_browser.name,))))
+    page = manager_browser.get(path).text
+    assert texts(page, "[data-matches]") == ["Matches 1 person.", "Matches 1 person."]
+    assert chosen(page, "work.skills") == [f"skill-{suffix}"]
+    assert chosen(page, "manage.people") == [manager_browser.name]
+    assert away not in attributes(page, "[name='work.people']", "value"), "a disabled person can't be chosen"
+    shut_out = {
+        "work": "some",
+        "work.people.others": away,
+        "manage": "some",
+        "manage.people": manager_browser.name,
+    }
+    meaning = manager_browser.post(f"{path}/matches", shut_out, page=path).json
+    assert meaning["work"].startswith("Nobody would be able to work here")
+    assert meaning["work"].endswith(f"1 person loses access: {left}.")
+    question = manager_browser.post(path, shut_out, page=path).text
+    assert (chosen(question, "work.people"), away in question) == ([], True)
+    assert texts(question, "[role=alert] li") == [meaning["work"]]
+    assert access.get(queue.name).work == Group(skills=(f"skill-{suffix}",)), "it asks first"
+    confirmed = manager_browser.post(path, {**shut_out, "confirmed": "yes"}, page=path)
+    assert confirmed.status_code == 303
+    assert access.get(queue.name).work == Group(people=(away,))
+    meaning = manager_browser.post(f"{path}/matches", {"work": "", "manage": ""}, page=path).json
+    assert meaning == {"work": "", "manage": ""}
+
+
+def test_picker_lists_only_people_whom_the_manager_may_see(
+    manager_browser: Browser,
+    server: Any,
+    closed_queue: leaseq.Queue,
+    access: QueueAccess,
+    worker: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those who may work on the queues that they manage. Other tests' queues are open to everybody."""
+    own_queue = leaseq.Queue(server.client, f"{closed_queue.name}.own")
+    own_queue.configure()
+    monkeypatch.setattr("leaseq.webapp.manage.settings.access.queue_names", lambda _to: [own_queue.name])
+    path, group = f"/manage/{own_queue.name}/access", Group((manager_browser.name,))
+    for work, is_listed in ((None, True), (group, False)):
+        access.set(own_queue.name, Access(work, group))
+        names = attributes(manager_browser.get(path).text, "[name='work.people']", "value")
+        assert (manager_browser.name in names, worker.name in names) == (True, is_listed)
+    access.set(closed_queue.name, Access())
+    access.forget_queue(own_queue.name)
 
 
 def test_access_of_known_teams_and_skills_is_saved_at_once(
@@ -91,7 +152,7 @@ def test_invalid_access_is_refused_and_form_keeps_input(
     text = html.unescape(response.text)
     assert reason in text
     for name, value in fields.items():
-        assert value in text, name
+        assert all(line in text for line in value.splitlines()), name
     assert access.get(queue.name) == Access()
 
 

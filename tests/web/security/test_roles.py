@@ -9,7 +9,7 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 
 BLUEPRINTS_OF_MANAGERS = ("manage",)
 BLUEPRINTS_OF_ADMINS = ("people",)
-FIGURES = ("people.index", "people.detail", "monitoring.metrics")
+FIGURES = ("people.index", "people.detail", "people.figures", "people.figures_file", "monitoring.metrics")
 """Figures for managers: of the work on their queues (tests/web/people/test_manager_view.py), and of all."""
 
 

@@ -26,6 +26,7 @@ VALUES = {
     "id": "x",
     "name": "somebody walked",
     "webhook": "wh-walked",
+    "section": "time",
     "token": "0a",
     "invitation": "0b",
     "team": "walked",

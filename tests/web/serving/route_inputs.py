@@ -549,6 +549,7 @@ INPUTS: dict[str, Maker] = {
     "POST auth.language": page({"language": "de"}),
     "GET manage.access": get(),
     "GET manage.announcement": get(),
+    "POST manage.access_matches": page_access,
     "POST manage.add_demo": page(),
     "POST manage.add_item": page({"json": json.dumps(TEXT), "form": "json"}),
     "POST manage.adopt": page_lease(World.late),
@@ -607,8 +608,12 @@ INPUTS: dict[str, Maker] = {
     "POST manage.run_bulk": page({"move": "release", "id": MANY_IDS[:500]}),
     "POST manage.run_import": stream(new_id(World.new_job), WIDE_ROW + ROWS),
     "POST manage.save_settings": page(POLICY, new_queue),
+    "POST manage.save_settings_section": page(
+        {"holds": "2"}, lambda world: {**new_queue(world), "section": "time"}
+    ),
     "POST manage.save_view": page({"name": "some words", "search": "find=words"}),
     "GET manage.settings": get(),
+    "GET manage.settings_section": of(lambda _: {"section": "time"}),
     "POST manage.settle": page({}, new_id(World.asked)),
     "POST manage.simulate": page(SIMULATION, new_queue),
     "POST manage.stop_simulation": page({}, new_queue),

@@ -199,9 +199,9 @@ def test_log_records_author_and_content_of_changes(empty_accounts: Accounts) -> 
     empty_accounts.create_token("ann", "script", by="ann")
     entries = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty_accounts.log.latest()]
     assert entries == [
-        ("ann", "token.made", "ann", "script, manage"),
-        ("root", "person.changed", "ann", "skills: – → fr"),
-        ("root", "person.added", "ann", "manager"),
+        ("ann", "token.made", "ann", "token: script, scope: manage"),
+        ("root", "person.changed", "ann", "skills: none → fr"),
+        ("root", "person.added", "ann", "role: manager"),
     ]
 
 
@@ -225,10 +225,10 @@ def test_log_records_how_people_came_in_and_how_they_sign_in(empty_accounts: Acc
     accounts.revoke_invitation(open_invitation.id, by="eve")
     accounts.accept(invitation_token, "", PASSWORD)
     assert new_entries() == [
-        ("ann", "invitation.made", "bob", "manager, 3 d"),
-        ("ann", "invitation.made", "", f"worker, {DAYS} d"),
-        ("eve", "invitation.revoked", "", open_invitation.id),
-        ("bob", "invitation.used", "bob", "manager, invited by ann"),
+        ("ann", "invitation.made", "bob", "role: manager, days: 3"),
+        ("ann", "invitation.made", "", f"role: worker, days: {DAYS}"),
+        ("eve", "invitation.revoked", "", ""),
+        ("bob", "invitation.used", "bob", "role: manager, invited_by: ann"),
     ]
 
     accounts.change("bob", by="ann", disabled=True)
@@ -259,7 +259,7 @@ def test_log_records_how_people_came_in_and_how_they_sign_in(empty_accounts: Acc
         ("ann", "sign-in.provider-allowed", "bob", ""),
         ("bob", "sign-in.provider-tied", "bob", ""),
         ("ann", "sign-in.provider-untied", "bob", ""),
-        ("cid", "person.added", "cid", "worker, by the identity provider"),
+        ("cid", "person.added", "cid", "role: worker"),
         ("cid", "sign-in.provider-tied", "cid", ""),
     ]
 
@@ -270,11 +270,11 @@ def test_log_records_how_people_came_in_and_how_they_sign_in(empty_accounts: Acc
     accounts.revoke_tokens("bob", by="ann")
     accounts.revoke_tokens("bob", by="ann")
     assert new_entries() == [
-        ("ann", "token.made", "bob", "script, read"),
-        ("bob", "token.rotated", "bob", "script"),
-        ("ann", "token.revoked", "bob", "script"),
-        ("bob", "token.made", "bob", "other, manage"),
-        ("ann", "token.all-revoked", "bob", "1"),
+        ("ann", "token.made", "bob", "token: script, scope: read"),
+        ("bob", "token.rotated", "bob", "token: script"),
+        ("ann", "token.revoked", "bob", "token: script"),
+        ("bob", "token.made", "bob", "token: other, scope: manage"),
+        ("ann", "token.all-revoked", "bob", "tokens: 1"),
     ]
 
 

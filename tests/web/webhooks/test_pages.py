@@ -169,18 +169,19 @@ def test_audit_log_has_each_action_on_an_endpoint_by_page_and_rest(
 
     for name, path in ((browser.name, endpoint_path), (caller.name, rest_path)):
         entries = accounts.log.page(person=name, kind="webhook").entries
-        assert [(one.what, one.detail) for one in reversed(entries)] == [
-            ("webhook.added", f"{receiver.url}, item.finished"),
-            ("webhook.rotated", ""),
-            ("webhook.tested", ""),
-            ("webhook.disabled", ""),
-            ("webhook.enabled", ""),
-            ("webhook.replayed", "0"),
-            ("webhook.removed", receiver.url),
+        assert [(one.what, dict(one.values)) for one in reversed(entries)] == [
+            ("webhook.added", {"url": receiver.url, "events": ["item.finished"]}),
+            ("webhook.rotated", {}),
+            ("webhook.tested", {}),
+            ("webhook.disabled", {}),
+            ("webhook.enabled", {}),
+            ("webhook.replayed", {"deliveries": 0}),
+            ("webhook.removed", {"url": receiver.url}),
         ]
         assert {one.about for one in entries} == {path.rpartition("/")[2]}
     log_text = text_of(browser.get(f"/audit-log?person={browser.name}&kind=webhook"))
-    assert "added a webhook endpoint" in log_text
+    assert "Item finished" in log_text
+    assert "item.finished" not in log_text
 
 
 def test_delivery_queue_is_on_no_page(

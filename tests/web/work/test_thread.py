@@ -231,7 +231,7 @@ def test_audit_log_records_manager_message_without_its_text(
     ask(form_queue, worker_browser, lease, "which colour?")
     manager_browser.post(item_path(form_queue, lease.id, "answer"), {"text": "the blue one", "message": "a"})
     log = sign_in_as("admin").get("/audit-log", query_string={"person": manager_browser.name}).text
-    assert "wrote about an item" in log
+    assert "wrote about" in log
     assert "the blue one" not in log
 
 

@@ -236,7 +236,7 @@ def _create_queue(preview: FilePreview) -> leaseq.Queue:
     """Create the queue for a previewed file. Raises Invalid."""
     file = preview.mapping.file
     title = request.form.get("title", "").strip() or file.rpartition(".")[0] or file
-    return queues.create(_free_name(title), title=title, form=_form_of(preview), source=f"from {file}")
+    return queues.create(_free_name(title), title=title, form=_form_of(preview), source=str(file))
 
 
 def _form_of(preview: FilePreview) -> leaseq.Json:

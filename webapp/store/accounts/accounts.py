@@ -66,7 +66,7 @@ class Accounts(ProviderSignIn):
         """Add a person. Without a password they can't sign in until one is set, for instance by a link."""
         record = self._new(name, role, skills, password, checked_team(team))
         self._people.add(record)
-        self.log.write(by, "person.added", record.name, record.role)
+        self.log.write(by, "person.added", record.name, role=record.role)
         return record.person()
 
     def change(
@@ -97,13 +97,13 @@ class Accounts(ProviderSignIn):
             shown = checked_shown_name(shown_name)
             changes["shown_name"] = "" if shown == name else shown
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
-        differences = [
-            f"{field}: {_text(getattr(before, field))} → {_text(value)}"
+        differences = {
+            field: (getattr(before, field), value)
             for field, value in changes.items()
             if field != "disabled" and getattr(before, field) != value
-        ]
+        }
         if differences:
-            self.log.write(by, "person.changed", name, ", ".join(differences))
+            self.log.write(by, "person.changed", name, changes=differences)
         if disabled is not None and disabled != before.disabled:
             self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
         if disabled:
@@ -126,7 +126,7 @@ class Accounts(ProviderSignIn):
         the number of people. Access to queues is not changed: see `leaseq.webapp.services.people`."""
         count = self._people.rename_team(team, to)
         self._invitations.rename_team(team, to)
-        self.log.write(by, "person.team-renamed", team, f"{team} → {to}, {count}")
+        self.log.write(by, "person.team-renamed", team, new_name=to, people=count)
         return count
 
     def begin_erasure(self, name: str, *, by: str) -> Erasure:
@@ -228,8 +228,9 @@ class Accounts(ProviderSignIn):
         token_scope = checked_scope(scope or FULL_SCOPE[record.role], record.role)
         token_queue = validation.queue_name(queue) if queue else None
         token = self._tokens.create(record.name, name, token_scope, token_queue, checked_days(days), until)
-        detail = ", ".join(filter(None, (name.strip(), token_scope, token_queue)))
-        self._notify(record.name, "token.made", by=by, detail=detail)
+        self._notify(
+            record.name, "token.made", by=by, token=name.strip(), scope=token_scope, queue=token_queue
+        )
         return token
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
@@ -243,21 +244,17 @@ class Accounts(ProviderSignIn):
         """Replace a token with a new one with the same rights and expiry, returned in plain text, this once.
         The old one stops working."""
         new_token = self._tokens.rotate(token)
-        self._notify(token.person, "token.rotated", by=by, detail=token.name)
+        self._notify(token.person, "token.rotated", by=by, token=token.name)
         return new_token
 
     def revoke_token(self, id: str, *, by: str, person: str | None = None) -> ApiToken:
         token = self._tokens.revoke(id, person)
-        self.log.write(by, "token.revoked", token.person, token.name)
+        self.log.write(by, "token.revoked", token.person, token=token.name)
         return token
 
     def revoke_tokens(self, person: str, *, by: str) -> int:
         """Revoke all tokens of a person; returns how many were valid."""
         count = self._tokens.revoke_all(person)
         if count:
-            self.log.write(by, "token.all-revoked", person, str(count))
+            self.log.write(by, "token.all-revoked", person, tokens=count)
         return count
-
-
-def _text(value: object) -> str:
-    return " ".join(value) or "–" if isinstance(value, tuple) else str(value) or "–"

@@ -220,10 +220,11 @@ class Base(Store):
         read-only or without its replicas still answers reads."""
         self._redis.set(model.PROBE, 1, ex=PROBE_SECONDS)
 
-    def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
+    def _notify(self, name: str, what: str, *, by: str, **values: Any) -> None:
         """Log a change of a person's sign-in, and add it to the notices of their next sign-in."""
-        self.log.write(by, what, name, detail)
-        self.sign_ins.notify(name, what, by=by, detail=detail)
+        self.log.write(by, what, name, **values)
+        details = (str(value) for value in values.values() if value)
+        self.sign_ins.notify(name, what, by=by, detail=", ".join(details))
 
 
 SETUP_SECONDS = 86_400
@@ -289,7 +290,7 @@ class Onboarding(Base):
         token = self._invitations.make(
             invited_name, checked_role(role), validation.skills(skills), checked_team(team), days, by
         )
-        self.log.write(by, "invitation.made", invited_name or "", f"{role}, {days} d")
+        self.log.write(by, "invitation.made", invited_name or "", role=role, days=days)
         return token
 
     def _refuse_known(self, name: str) -> None:
@@ -316,7 +317,7 @@ class Onboarding(Base):
 
     def revoke_invitation(self, id: str, *, by: str) -> Invitation:
         invitation = self._invitations.revoke(id)
-        self.log.write(by, "invitation.revoked", invitation.name or "", invitation.id)
+        self.log.write(by, "invitation.revoked", invitation.name or "")
         return invitation
 
     def renew_invitation(self, id: str, *, by: str) -> tuple[Invitation, str]:
@@ -327,7 +328,7 @@ class Onboarding(Base):
             raise Invalid("id", "sign_in", what="no_invitation")
         days = round((invitation.expires_at - invitation.created_at).total_seconds() / _DAY)
         invitation, token = self._invitations.replace(id, days=days, by=by)
-        self.log.write(by, "invitation.renewed", invitation.name or "", f"{invitation.role}, {days} d")
+        self.log.write(by, "invitation.renewed", invitation.name or "", role=invitation.role, days=days)
         return invitation, token
 
     def accept(self, token: str, name: str, password: str) -> Person:
@@ -353,7 +354,7 @@ class Onboarding(Base):
             deleted_field=(model.INVITATIONS, token_hash),
         )
         self.log.write(
-            record.name, "invitation.used", record.name, f"{invitation.role}, invited by {invitation.by}"
+            record.name, "invitation.used", record.name, role=invitation.role, invited_by=invitation.by
         )
         return record.person()
 

@@ -36,7 +36,7 @@ class ProviderSignIn(Onboarding):
         if record is None and create:
             record = self._new(name, "worker", (), None)
             self._people.add(record)
-            self.log.write(record.name, "person.added", record.name, "worker, by the identity provider")
+            self.log.write(record.name, "person.added", record.name, role="worker")
         if record is None:
             raise Invalid("name", "sign_in", what="no_account", name=name)
         if record.disabled:

@@ -159,7 +159,7 @@ class SignIns(Store):
 
     def log_success(self, name: str, method: str, address: str) -> SignInNotices:
         """Log a sign-in. Returns the person's notices, once."""
-        self._log.write(name, "sign-in.done", name, f"{method}, {address}")
+        self._log.write(name, "sign-in.done", name, method=method, address=address)
         pipe = self._redis.pipeline(transaction=True)
         pipe.hget(model.FAILED, name)
         pipe.hdel(model.FAILED, name)
@@ -179,7 +179,7 @@ class SignIns(Store):
 
     def _log_refusal(self, what: str, name: str, method: str, address: str) -> Record | None:
         record = self._people.find(name)
-        self._log.write("", what, record.name if record else _shortened(name), f"{method}, {address}")
+        self._log.write("", what, record.name if record else _shortened(name), method=method, address=address)
         return record
 
     def notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import leaseq
 from leaseq import Client, Lease, Queue
 from leaseq.webapp.store.accounts import model
+from leaseq.webapp.store.accounts.log import dump_values
 from leaseq.webapp.store.accounts.sessions import AccountChange
 from leaseq.webapp.store.base import Store
 
@@ -215,7 +216,20 @@ def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes
     name_fields = {
         field: to.encode() if entry[field] == name.encode() else entry[field] for field in (b"by", b"about")
     }
-    return {**entry, **name_fields, b"detail": redacted(entry[b"detail"].decode(), name, to).encode()}
+    values = _redacted_value(json.loads(entry[b"detail"]), name, to)
+    return {**entry, **name_fields, b"detail": dump_values(values).encode()}
+
+
+def _redacted_value(value: Any, name: str, to: str) -> Any:
+    """A value of JSON with a name replaced in each text."""
+    match value:
+        case str():
+            return redacted(value, name, to)
+        case list():
+            return [_redacted_value(inner, name, to) for inner in value]
+        case dict():
+            return {key: _redacted_value(inner, name, to) for key, inner in value.items()}
+    return value
 
 
 def _replace_log(

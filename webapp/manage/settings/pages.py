@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request, url_for
 from flask_babel import gettext
 from flask_babel import gettext as _
+from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -29,15 +30,12 @@ from leaseq.policy_fields import (
     Seconds,
     Text,
 )
-from leaseq.webapp.context import existing_queue, wants_fragment
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms.fields import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import (
-    FormTemplate,
     field_names,
-    form_template,
     form_templates,
-    guess_form,
 )
 from leaseq.webapp.i18n import (
     UNITS,
@@ -52,13 +50,12 @@ from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.dashboard import suggestion_of
 from leaseq.webapp.manage.item_forms import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.items import warn_of_lookalike
-from leaseq.webapp.paths import current_path
 from leaseq.webapp.realtime.attention import some_need_more_answers
 from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
-from leaseq.webapp.serving.bodies import lines_of, whole_number
+from leaseq.webapp.serving.bodies import lines_of
 
 _DEFAULTS = Policy()
 Texts: TypeAlias = Mapping[str, str]
@@ -255,6 +252,11 @@ class Group:
     def title(self) -> str:
         return str(gettext(TITLES[self.id]))
 
+    def url(self, queue: str) -> str:
+        if self.id == "work":
+            return url_for("manage.settings", q=queue)
+        return url_for("manage.settings_section", q=queue, section=self.id)
+
     def texts_of(self, policy: Policy) -> dict[str, str]:
         """The text of each field of a policy."""
         return {setting.name: setting.write(policy) for setting in self.settings}
@@ -296,26 +298,44 @@ def _limit(name: str, text: str, is_time: bool) -> Json:
     return read_span(text, name) if is_time else read_number(text, name, whole=True)
 
 
-_SECTION = f"<any({','.join(GROUPS)}):section>"
-
-
-@bp.get("/manage/<q>/settings", defaults={"section": "work"})
-@bp.get(f"/manage/<q>/settings/{_SECTION}")
+@bp.get("/manage/<q>/settings")
 @needs("manager")
-def settings(q: str, section: str) -> str:
-    queue, group = existing_queue(q), GROUPS[section]
-    texts = group.texts_of(queue.policy)
-    if section != "work":
-        return _page(queue, group, texts, texts)
-    payloads = payloads_of(queue)
+def settings(q: str) -> str:
+    """The first section."""
+    queue, group = existing_queue(q), GROUPS["work"]
+    texts, payloads = group.texts_of(queue.policy), payloads_of(queue)
     sample = {"sample": pretty(sample_of(queue.policy.form, payloads)), "at": "0" if payloads else ""}
-    return _page(queue, group, {**texts, **sample}, texts)
+    return section_page(queue, group, {**texts, **sample}, texts)
 
 
-@bp.post("/manage/<q>/settings", defaults={"section": "work"})
-@bp.post(f"/manage/<q>/settings/{_SECTION}")
+@bp.get("/manage/<q>/settings/<section>")
 @needs("manager")
-def save_settings(q: str, section: str) -> Response | tuple[str, int]:
+def settings_section(q: str, section: str) -> str:
+    """Another section."""
+    queue, group = existing_queue(q), _other_group(section)
+    texts = group.texts_of(queue.policy)
+    return section_page(queue, group, texts, texts)
+
+
+def _other_group(section: str) -> Group:
+    if section not in GROUPS or section == "work":
+        raise NotFound
+    return GROUPS[section]
+
+
+@bp.post("/manage/<q>/settings")
+@needs("manager")
+def save_settings(q: str) -> Response | tuple[str, int]:
+    return _save(q, GROUPS["work"])
+
+
+@bp.post("/manage/<q>/settings/<section>")
+@needs("manager")
+def save_settings_section(q: str, section: str) -> Response | tuple[str, int]:
+    return _save(q, _other_group(section))
+
+
+def _save(q: str, group: Group) -> Response | tuple[str, int]:
     """Save the section's fields that this person changed; save nothing if somebody else has changed one of
     them since.
 
@@ -325,20 +345,20 @@ def save_settings(q: str, section: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     while True:
         with contextlib.suppress(leaseq.PolicyChanged):
-            return _save(queue, queue.policy, GROUPS[section])
+            return _save_once(queue, queue.policy, group)
 
 
-def _save(queue: leaseq.Queue, policy: leaseq.Policy, group: Group) -> Response | tuple[str, int]:
+def _save_once(queue: leaseq.Queue, policy: leaseq.Policy, group: Group) -> Response | tuple[str, int]:
     inputs, texts = (
-        _input_texts(group),
+        input_texts(group),
         {name: lines_of(text) for name, text in group.texts_of(policy).items()},
     )
-    before = {**texts, **_texts_before()}
+    before = {**texts, **texts_before()}
     changes = {name: text for name, text in inputs.items() if text != before.get(name) and name in texts}
     others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
     if any(name in changes for name in others):
         conflicts = {name: (texts[name], changes.get(name)) for name in others}
-        return _page(queue, group, {**inputs, **texts, **changes}, texts, conflicts=conflicts), 409
+        return section_page(queue, group, {**inputs, **texts, **changes}, texts, conflicts=conflicts), 409
     values, errors = group.read(changes)
     if "form" in changes and not (checked_form := check_text(changes["form"])).is_valid:
         errors["form"] = _finding_text(checked_form.findings[0])
@@ -348,7 +368,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy, group: Group) -> Response 
         except Invalid as error:
             errors[error.field] = reason_of(error)
     if errors:
-        return _page(queue, group, {**texts, **inputs}, before, errors=errors), 400
+        return section_page(queue, group, {**texts, **inputs}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
         warn_of_lookalike(queue, queue.policy.title)
@@ -362,74 +382,10 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy, group: Group) -> Response 
         )
     if values.get("answers", policy.answers) < policy.answers and some_need_more_answers(queue):
         return redirect(url_for("manage.confirm_lower", q=queue.name), 303)
-    return redirect(url_for("manage.settings", q=queue.name, section=group.id), 303)
+    return redirect(group.url(queue.name), 303)
 
 
-@bp.post("/manage/<q>/settings/preview")
-@needs("manager")
-def preview_settings(q: str) -> str:
-    """Preview the form as typed, with the example item or another item of the queue. Nothing is saved."""
-    queue, group = existing_queue(q), GROUPS["work"]
-    inputs, payloads = _input_texts(group), payloads_of(queue)
-    item = whole_number(request.form.get("item"))
-    if item is not None and item < len(payloads):  # another item of the queue was chosen
-        inputs = {**inputs, "sample": pretty(payloads[item]), "at": str(item)}
-    if wants_fragment():
-        return render_template(
-            "manage/form_preview.html",
-            form_values=inputs,
-            preview_url=current_path(),
-            **preview_of(inputs, payloads),
-        )
-    texts = group.texts_of(queue.policy)
-    return _page(queue, group, {**texts, **inputs}, {**texts, **_texts_before()})
-
-
-@bp.post("/manage/<q>/settings/start")
-@needs("manager")
-def apply_template(q: str) -> str:
-    """Fill in a template or a guessed form, once the person has said that it may replace the form that is
-    there. Nothing is saved, and all other input stays."""
-    queue, group = existing_queue(q), GROUPS["work"]
-    inputs, texts = _input_texts(group), group.texts_of(queue.policy)
-    values, before = {**texts, **inputs}, {**texts, **_texts_before()}
-    name = request.form.get("replace") or request.form.get("from", "")
-    template = form_template(name)
-    if template is None and name != "items":
-        choices = ["items", *(template.name for template in form_templates())]
-        raise Invalid("from", "one_of", choices=choices, value=name)
-    title = template.title if template else _("From the items")
-    if values["form"].strip() and "replace" not in request.form:
-        return _page(queue, group, values, before, asked_template=(name, title))
-    template_texts = _template_texts(template, values) if template else _guess_texts(queue, values["form"])
-    return _page(queue, group, {**values, **template_texts}, before, template_title=title)
-
-
-def _template_texts(template: FormTemplate, values: Texts) -> dict[str, str]:
-    """The template's form and example; its instructions only if there are none."""
-    texts = {"form": pretty(template.form), "sample": pretty(template.sample), "at": ""}
-    has_instructions = values["instructions"].strip()
-    return texts if has_instructions else {**texts, "instructions": template.instructions}
-
-
-def _guess_texts(queue: leaseq.Queue, typed_form: str) -> dict[str, str]:
-    """The form guessed from the payloads, with the questions of the form that is there."""
-    payloads = payloads_of(queue)
-    new_form = guess_form(payloads)
-    if new_form is None:
-        raise Invalid("from", "page", what="no_fields")
-    old_form = check_text(typed_form).form
-    old_parts = (
-        {name: part for name, part in old_form.items() if name != "show"}
-        if isinstance(old_form, dict)
-        else {}
-    )
-    if "ask" in old_parts:
-        new_form = {"show": new_form["show"]} if "show" in new_form else {}
-    return {"form": pretty({**new_form, **old_parts}), "sample": pretty(payloads[0]), "at": "0"}
-
-
-def _input_texts(group: Group) -> dict[str, str]:
+def input_texts(group: Group) -> dict[str, str]:
     """The page's input."""
     form = {name: lines_of(text) for name, text in request.form.items()}
     texts = group.texts_in(form)
@@ -438,7 +394,7 @@ def _input_texts(group: Group) -> dict[str, str]:
     return {**texts, **{name: form.get(name, "") for name in ("sample", "at")}}
 
 
-def _texts_before() -> dict[str, str]:
+def texts_before() -> dict[str, str]:
     """The settings when the page was rendered."""
     return {
         name.removeprefix("was."): lines_of(text)
@@ -453,7 +409,7 @@ def _finding_text(finding: Finding) -> str:
     )
 
 
-def _page(
+def section_page(
     queue: leaseq.Queue,
     group: Group,
     form_values: Texts,
@@ -464,6 +420,8 @@ def _page(
     template_title: str = "",
     asked_template: tuple[str, str] | None = None,  # its name and title: the page asks whether to use it
 ) -> str:
+    """The page of a section. ``form_values``: the texts of its inputs; ``before``: those of the policy when
+    the person began."""
     values: dict[str, Any] = {
         "group": group,
         "groups": GROUPS,
