@@ -83,7 +83,7 @@ def test_item_pages_link_and_post_to_the_item_they_show(
                 assert unquote(item_part[0]) == id, path
                 assert len(item_part) <= 2, path
         with tab.expect_navigation():
-            tab.locator("form[action*='/change']").evaluate(
+            tab.locator("form[enctype][action*='/change']").evaluate(
                 "(form, value) => { form.elements.priority.value = value; form.requestSubmit(); }",
                 str(7 + number),
             )
