@@ -1,4 +1,4 @@
-"""The title of an item: the first words of its payload."""
+"""The title of an item: the first words of its payload, or of a conversation in it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,20 @@ def _texts(payload: Json) -> Iterator[str]:
         text = _first_message(value) if isinstance(value, dict | list) else value
         if isinstance(text, str) and text.strip():
             yield _words(text)
+
+
+def is_chat(value: Json) -> bool:
+    """Whether this is certainly a conversation: a list of objects with ``role`` and ``content``."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(message, dict)
+            and isinstance(message.get("role"), str)
+            and isinstance(message.get("content", 0), str | list | None)
+            for message in value
+        )
+    )
 
 
 def _first_message(value: Json) -> Json:

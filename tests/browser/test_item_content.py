@@ -81,7 +81,9 @@ def address_with_media(server: Any) -> Iterator[str]:
 
 
 @pytest.fixture
-def item_page(chromium: Browser, address_with_media: str, person: str, queue: leaseq.Queue) -> Iterator[Page]:
+def item_page(
+    chromium: Browser, address: str, address_with_media: str, person: str, queue: leaseq.Queue
+) -> Iterator[Page]:
     """The work page, with an item of many kinds of fields."""
     queue.configure(title="Kinds", form=FORM)
     rows = [{"a": 1, "b": "two"}, {"a": 3}]

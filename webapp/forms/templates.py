@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 
 from leaseq import Json
 from leaseq.form import prefilled
-from leaseq.webapp.rendering.payload import is_chat
+from leaseq.webapp.item_title import is_chat
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""HTML mail in payloads, as a document for a sandboxed frame, in which nothing is loaded or run.
+"""HTML mail in payloads, as the body of a document for a sandboxed frame, in which nothing is loaded or run.
 
 What remains are elements that structure text, without their styles. A picture that is not part of the mail is
 replaced by a note. Links can't be followed in the frame: they are numbered, and listed below it with their
@@ -13,9 +13,8 @@ from functools import partial
 from html import escape
 
 import nh3
-from flask import url_for
-from flask_babel import get_locale
 from flask_babel import gettext as _
+from markupsafe import Markup
 
 from leaseq import Json
 from leaseq.webapp.rendering.media import INLINE_PICTURE
@@ -68,7 +67,7 @@ _ALT, _SOURCE = re.compile(r' alt="([^"]*)"'), re.compile(r' src="data:image/')
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    document: str  # for `srcdoc`
+    body: Markup  # for a document that loads our style sheets only
     is_short: bool  # the frame can't know the height of what it shows
     links: tuple[str, ...]  # the addresses, in the order of their numbers
 
@@ -80,7 +79,8 @@ def mail_of(value: Json) -> Mail | None:
     links: list[str] = []
     clean = partial(_clean, value, links)
     html = clean() if len(value) < _SHORT else run_beside(clean)
-    return Mail(_document(_PICTURE.sub(_picture_or_note, html)), len(html) <= _SHORT_MAIL, tuple(links))
+    body = Markup(_PICTURE.sub(_picture_or_note, html))  # noqa: S704  # nh3 sanitized it
+    return Mail(body, len(html) <= _SHORT_MAIL, tuple(links))
 
 
 def _is_excessive(html: str) -> bool:
@@ -134,17 +134,3 @@ def _picture_or_note(match: re.Match[str]) -> str:
     alt = _ALT.search(match[1])
     note = escape(_("Picture not loaded"))
     return f'<span class="picture">{note}{f": {alt[1]}" if alt and alt[1].strip() else ""}</span>'
-
-
-def _document(body: str) -> str:
-    """A document that loads our style sheets only. It inherits the page's Content-Security-Policy, and allows
-    fewer pictures."""
-    sheets = "".join(
-        f'<link rel="stylesheet" href="{url_for("static", filename=name)}">'
-        for name in ("shared/tokens.css", "shared/mail.css")
-    )
-    return (
-        f'<!doctype html><html lang="{get_locale()}"><head><meta charset="utf-8">'
-        '<meta http-equiv="Content-Security-Policy" content="img-src data:; form-action \'none\'">'
-        f'<meta name="color-scheme" content="light dark">{sheets}</head><body dir="auto">{body}</body></html>'
-    )

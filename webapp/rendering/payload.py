@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Json
+from leaseq.webapp.item_title import is_chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +57,6 @@ def _guessed_parts(payload: Json) -> list[Part]:
     rest = {name: value for name, value in payload.items() if name not in chats}
     tables = [Part("table", "", rest)] if rest or not chats else []
     return [*tables, *(Part("chat", name, value) for name, value in chats.items())]
-
-
-def is_chat(value: Json) -> bool:
-    """Whether this is certainly a conversation: a list of objects with ``role`` and ``content``."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(message, dict)
-            and isinstance(message.get("role"), str)
-            and isinstance(message.get("content", 0), str | list | None)
-            for message in value
-        )
-    )
 
 
 def _at(payload: Json, field: str) -> tuple[bool, Json]:

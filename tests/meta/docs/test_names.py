@@ -40,7 +40,9 @@ def test_form_example_of_forms_md_is_valid() -> None:
     example, *parts = map(json.loads, blocks)
     form.check_form(example)
     for part in parts:
-        if all(isinstance(value, dict) and "type" in value for value in part.values()):  # questions
+        if "show" in part:
+            form.check_form(part)
+        elif all(isinstance(value, dict) and "type" in value for value in part.values()):  # questions
             asked = {"ask": {"type": "object", "properties": part}}
             form.check_form(asked)
             assert all(field.kind != "json" for field in fields_of(asked))
