@@ -131,6 +131,7 @@ def test_picture_opens_enlarged_and_zooms_by_key(item_page: Page) -> None:
 
 def test_pictures_of_a_strip_follow_each_other_by_key_and_a_missing_one_says_so(item_page: Page) -> None:
     tab = item_page
+    tab.locator(".strip").scroll_into_view_if_needed()  # pictures are loaded when they are near
     failures = tab.locator(".strip [data-load-failure]")
     expect(failures.nth(1)).to_be_visible()
     expect(failures.nth(0)).to_be_hidden()
