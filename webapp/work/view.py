@@ -30,7 +30,16 @@ from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
 
 How = Literal[
-    "ran out", "released", "abandoned", "failed", "finished", "undone", "taken back", "reopened", "corrected"
+    "held",
+    "ran out",
+    "released",
+    "abandoned",
+    "failed",
+    "finished",
+    "undone",
+    "taken back",
+    "reopened",
+    "corrected",
 ]
 _ENDINGS: dict[str, How] = {"held": "ran out", "expired": "ran out"}
 """Endings that the page names otherwise. A lease recorded as held has expired, but was not returned yet."""
@@ -78,6 +87,8 @@ def lease_end_of(
     at = grant.ended_at or grant.expires_at
     if grant.undone in ("abandoned", "failed"):
         ending = "taken back"
+    if new_lease is not None and new_lease.token == token:
+        ending = "held"  # the clock of their page was ahead
     is_untouched = grant.how == "held" or grant.renewable
     is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
     answer = next((answer for answer in item.answers if (answer.token, answer.person) == (token, name)), None)
