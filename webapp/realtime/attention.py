@@ -24,11 +24,11 @@ RECENT_PERIOD = timedelta(hours=1)
 UNWANTED = 3  # people who gave an item back
 _MAX_DEAD = 200
 _LATE = 1_000
-_SCAN_LIMIT = 2_000  # inbound entries that are searched for returned items
+_SCAN_LIMIT = 500  # inbound entries that are searched for returned items
 _UNWANTED_SHOWN = 100
 _MAX_REPORTS = 100  # items of each state
 _WORDS = 300  # characters of a person's text
-_SURPLUS_SCANNED = 1_000  # items of each state
+_SURPLUS_SCANNED = 250  # items of each state
 _REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]

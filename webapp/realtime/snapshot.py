@@ -17,7 +17,7 @@ from leaseq.webapp.realtime.rates import MINUTES, RateCounter, per_minute, spark
 from leaseq.webapp.realtime.staff import Presence, Staff
 from leaseq.webapp.store.threads import Threads
 
-BACKLOG = 20_000  # maximum number of past events that are read at the start
+BACKLOG = 10_000  # maximum number of past events that are read at the start
 HELD_SHOWN = 50
 _BATCH = 5_000  # events per read
 _PAGE = 1_000

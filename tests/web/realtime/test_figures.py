@@ -188,7 +188,7 @@ def test_items_that_need_more_answers_than_the_policy_says_are_noticed(
 def test_items_that_need_more_answers_are_not_searched_for_again_in_vain(
     server: Any, queue: leaseq.Queue, clock: Clock, threads: Threads, staff: Staff
 ) -> None:
-    """A search reads up to 1,000 items of each state, in each process for each queue that is watched."""
+    """A search reads up to 250 items of each state, in each process for each queue that is watched."""
     searches: list[leaseq.Filter] = []
 
     class Counted(leaseq.Queue):
