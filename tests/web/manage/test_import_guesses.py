@@ -85,13 +85,27 @@ def test_words_for_priorities_become_numbers(
     assert queue.get("a").payload["priority"] == "HIGH"
 
 
-def test_id_is_proposed_or_doubted(manager_browser: Browser, base: str) -> None:
-    data = b"order_id,text\n1,a\n2,b\n"
-    page = look(manager_browser, base, data).text
-    assert "order_id could be the id" in page
-    assert chosen_fields(look(manager_browser, base, data))["id"] == ""
-    for other in (b"order_id,text\n1,a\n1,b\n", b"order_id,text\n1,a\n,b\n", b"order,text\n1,a\n2,b\n"):
-        assert "could be the id" not in look(manager_browser, base, other).text
+PROPOSALS: list[tuple[str, set[tuple[str, str]]]] = [  # (file, parts and columns that the notes propose)
+    ("order_id,text\n1,a\n2,b\n", {("id", "order_id")}),
+    ("order_id,text\n1,a\n1,b\n", set()),
+    ("order_id,text\n1,a\n,b\n", set()),
+    ("order,text\n1,a\n2,b\n", set()),
+    ("urgency\nHigh\nlow\nhigh\n", {("priority", "urgency")}),
+    ("urgency\nHigh\nlow\nodd\n", set()),
+    ("urgency\nHigh\nHigh\n", set()),
+    ("until\n2000-01-01\n2999-01-01\n", {("due", "until")}),
+    ("until\n3/4/2999\n5/4/2999\n", {("due", "until")}),
+    ("born\n2000-01-01\n1999-01-01\n", set()),
+    ("a,b\n2999-01-01,2999-01-01\n", set()),
+    ("priority\nHigh\nlow\nlow\n", {("priority", "priority")}),
+]
+
+
+def test_columns_are_proposed_by_their_values(manager_browser: Browser, base: str) -> None:
+    for data, proposed in PROPOSALS:
+        page = look(manager_browser, base, data.encode()).text
+        found = re.findall(r'data-choose="role-(\w+)" data-column="([^"]*)"', page)
+        assert sorted(found) == sorted(proposed), data
     doubted: dict[str, Any] = {"id": "text", "layout": "csv comma None"}
     assert "“a”" in notes_of(look(manager_browser, base, b"nr,text\n1,a\n2,a\n", **doubted).text)
 

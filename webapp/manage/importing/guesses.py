@@ -4,8 +4,9 @@ priorities, and a missing header."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from flask_babel import gettext as _
@@ -104,13 +105,43 @@ def repeated_id(cells: Sequence[Json], rows: Sequence[Json]) -> str | None:
     return None
 
 
-def id_candidate(columns: Iterable[str], rows: Sequence[Json]) -> str | None:
-    """A column of ids, by its name, whose cells are different in each row."""
-    for column in columns:
-        different = set(map(str, _filled(cells_of(column, rows))))
-        if transfer.is_id(column) and len(different) == len(rows) > 1:
-            return column
-    return None
+def proposals(columns: Sequence[str], rows: Sequence[Json], roles: Collection[str]) -> Iterator[Note]:
+    """Columns that could be one of these parts of the item by their values, although their names don't say
+    so."""
+    cells = {column: _filled(cells_of(column, rows)) for column in columns}
+    if "id" in roles and (column := next((name for name in columns if _are_ids(name, cells, rows)), "")):
+        text = _(
+            "The column %(name)s is different in each row. As the id, it lets you import the file again"
+            " without adding its rows twice.",
+            name=column,
+        )
+        yield Note(text, "id", column)
+    if "priority" in roles and (column := next((name for name in columns if _rank(cells[name])), "")):
+        text = _("The column %(name)s has words for priorities.", name=column)
+        yield Note(text, "priority", column)
+    dates = [name for name in columns if _are_due(name, cells[name])] if "due" in roles else []
+    if len(dates) == 1:
+        yield Note(_("The column %(name)s has dates in the future.", name=dates[0]), "due", dates[0])
+
+
+def _are_ids(column: str, cells: Mapping[str, Sequence[Json]], rows: Sequence[Json]) -> bool:
+    return transfer.is_id(column) and len(set(map(str, cells[column]))) == len(rows) > 1
+
+
+def _rank(cells: Sequence[Json]) -> bool:
+    """Whether the cells are different words for priorities."""
+    words = priority_words(cells)
+    return len(words) > 1 and all(number_of(word) is not None for word in words)
+
+
+def _are_due(column: str, cells: Sequence[Json]) -> bool:
+    """Whether the cells are dates, one of them in the future."""
+    reason, dates = _misfit_of_dates(column, cells)
+    if reason or not cells or not all(isinstance(cell, str) for cell in cells):
+        return False
+    mapping = ColumnMapping(due=column, dates=dates or "day-first", zone=site_zone())  # if both orders fit
+    due = [mapping.item({column: cell}).due for cell in cells]
+    return any(moment is not None and moment > datetime.now(UTC) for moment in due)
 
 
 def value_in_header(columns: Iterable[str], rows: Sequence[Json]) -> str | None:
@@ -191,7 +222,7 @@ def _misfit_of_priorities(column: str, cells: list[Json]) -> str:
     )
 
 
-def _misfit_of_dates(column: str, cells: list[Json]) -> tuple[str, transfer.Dates | None]:
+def _misfit_of_dates(column: str, cells: Sequence[Json]) -> tuple[str, transfer.Dates | None]:
     orders = [transfer.date_orders(cell) if isinstance(cell, str) else () for cell in cells]
     possible = [
         order for order in transfer.DATES if all(order in readable for readable in orders if readable)

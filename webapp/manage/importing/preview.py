@@ -17,14 +17,15 @@ from leaseq.webapp.manage.importing.guesses import (
     Note,
     cells_of,
     guess_mapping,
-    id_candidate,
     number_of,
     priority_words,
+    proposals,
     repeated_id,
     value_in_header,
 )
 from leaseq.webapp.manage.importing.mapping import (
     LAST_HEADER_LINE,
+    ROLES,
     WORD_PREFIX,
     ImportMapping,
     bad_row_message,
@@ -58,7 +59,6 @@ class FilePreview:
     word_numbers: tuple[
         tuple[str, str], ...
     ]  # the words of the column for the priority, and their numbers as typed
-    id_candidate: str | None  # a column that could be the id, while there is none
     title_line: int | None = None  # of the header, if it was found below a title; None: chosen, or line 1
     rows_shown: int = ROWS_SHOWN  # at most
 
@@ -128,7 +128,7 @@ def preview_of(
     if mapping.text or mapping.value or mapping.raw:
         chosen_cells = replace(plain_mapping, text=mapping.text, value=mapping.value, raw=mapping.raw)
         rows = _payloads(chosen_cells, piece, is_whole)
-    notes += [note for note in reasons if getattr(mapping, note.role) is None]
+    notes += _column_notes(mapping, columns, rows, reasons)
     mapped_rows, requires = mapping.rows(piece.stream()), set[frozenset[str]]()
     read_rows = noted_skills(mapped_rows, requires)
     bad_rows = [row for row in _first_rows(read_rows, is_whole) if isinstance(row, BadRow)]
@@ -137,10 +137,6 @@ def preview_of(
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     all_rows = noted_skills(mapping.rows(piece.stream()), requires)
     result = transfer.check(all_rows) if is_whole and len(splits) < 2 else None
-    asks_dates = any(
-        isinstance(date, str) and transfer.date_orders(date) for date in cells_of(mapping.due or "", rows)
-    )
-    notes += map(Note, _notes(mapping, columns, rows, asks_dates=asks_dates))
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         replace(mapping, encoding=encoding),
@@ -152,10 +148,9 @@ def preview_of(
         mapped_rows.summary,
         is_whole,
         tuple(notes),
-        asks_dates,
+        _asks_dates(mapping, rows),
         tuple(skills_remark(requires, skill_sets)),
         word_numbers,
-        None if mapping.id or mapping.envelope else id_candidate(columns, rows),
         title_line,
     )
 
@@ -172,22 +167,34 @@ def _word_numbers(
     )
 
 
-def _notes(
-    mapping: ImportMapping, columns: Sequence[str], rows: Sequence[Json], *, asks_dates: bool
-) -> Iterator[str]:
-    """What should be looked at before the import."""
+def _column_notes(
+    mapping: ImportMapping, columns: Sequence[str], rows: Sequence[Json], reasons: Sequence[Note]
+) -> Iterator[Note]:
+    """What should be looked at before the import. ``reasons``: why columns were not taken for a part."""
+    yield from (note for note in reasons if getattr(mapping, note.role) is None)
+    if not mapping.envelope:
+        open_roles = {role for role in ROLES if getattr(mapping, role) is None}
+        yield from proposals(columns, rows, open_roles - {note.role for note in reasons})
     if mapping.id and (id := repeated_id(cells_of(mapping.id, rows), rows)):
-        yield _(
+        text = _(
             "Two rows with different content have the id “%(id)s”: only the first becomes an item.", id=id
         )
-    if asks_dates and mapping.dates is None:
-        yield _("Choose how due dates such as 3/4/2026 are read.")
+        yield Note(text)
+    if mapping.dates is None and _asks_dates(mapping, rows):
+        yield Note(_("Choose how due dates such as 3/4/2026 are read."))
     if mapping.table and mapping.header_line is None and (value := value_in_header(columns, rows)):
-        yield _(
+        text = _(
             "The first line is taken for the names of the columns, and one of them is “%(value)s”."
             " If the file has no header, choose “None: the first row is data”.",
             value=value,
         )
+        yield Note(text)
+
+
+def _asks_dates(mapping: ImportMapping, rows: Sequence[Json]) -> bool:
+    """Whether a due date is written in a way in which the day may come first or the month."""
+    cells = cells_of(mapping.due, rows) if mapping.due else []
+    return any(isinstance(cell, str) and transfer.date_orders(cell) for cell in cells)
 
 
 def _line_below_title(mapping: ImportMapping, piece: _Piece) -> int | None:

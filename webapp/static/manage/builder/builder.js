@@ -280,12 +280,14 @@ function removeEntry(item, row) {
   (neighbour?.querySelector("[data-remove-entry]") ?? list.parentElement.querySelector("[data-add-entry]")).focus();
 }
 
-// Enter in an entry adds the next one; elsewhere in a row it would save all settings.
+// Enter in an entry leads to the next empty one, or adds it; elsewhere in a row it would save all settings.
 rowsPanel.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !event.target.matches("input:not([type=checkbox])")) return;
   event.preventDefault();
   const item = event.target.closest("[data-list] > *");
-  if (item) addEntry(item.parentElement, item);
+  const next = item?.nextElementSibling?.querySelector("input");
+  if (next?.value === "") next.focus();
+  else if (item) addEntry(item.parentElement, item);
 });
 
 // A list that is pasted becomes an entry a line; a line of a sheet may have a text, a value and a key.

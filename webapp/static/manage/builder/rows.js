@@ -95,7 +95,7 @@ function describeQuestion(row, { required, prefill }) {
   return [
     required ? dataset.required : "",
     row.conditionText ? dataset.conditional.replace("{answers}", row.conditionText) : "",
-    prefill ? dataset.suggested.replace("{column}", prefill) : "",
+    prefill ? dataset.prefilled.replace("{column}", prefill) : "",
   ].filter(Boolean);
 }
 
