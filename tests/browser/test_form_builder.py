@@ -76,6 +76,12 @@ BUILT: dict[str, Any] = {
             },
         },
     },
+    "kind": {
+        "title": "Kind",
+        "type": "string",
+        "enum": ["Animals / Dogs", "Animals / Cats", "Plants"],
+        "x-widget": "tree",
+    },
 }
 
 
@@ -109,7 +115,7 @@ def type_options(row: Locator, *options: str) -> None:
 
 
 def add_further_kinds(tab: Page) -> None:
-    """A rating up to 3, passages, and a table of two columns: one with its own key, one that is required."""
+    """A rating up to 3, a table of two columns, passages, and a tree."""
     rating = add_question(tab, "How good?", "rating")
     control(rating, "maximum").fill("3")
     columns = add_question(tab, "Orders", "rows").locator("[data-list=members] > li")
@@ -121,6 +127,8 @@ def add_further_kinds(tab: Page) -> None:
     marks = add_question(tab, "Marks", "passages")
     expect(marks.locator("[data-part=text] select")).to_have_value("text")
     type_options(marks, "good", "bad")
+    tree = add_question(tab, "Kind", "tree")
+    control(tree, "paths").fill("Animals / Dogs\nAnimals / Cats\n\nPlants")
     expect(tab.locator("#preview").get_by_label("Article 1")).to_be_visible()
 
 

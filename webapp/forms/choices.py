@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from leaseq import Json
 
@@ -25,6 +25,34 @@ class Choice:
     label: str
     key: str | None = None  # the key that picks it
     title: str = ""  # in the form; several may have the same one
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOption:
+    """A place in a tree of choices: a choice, or only the name of a level."""
+
+    depth: int
+    name: str
+    choice: Choice | None
+
+
+def tree_of(choices: Iterable[Choice], separator: str) -> list[TreeOption]:
+    """The choices as a tree by the paths that are their labels, such as ``Animals / Dogs``, parents first.
+    Each level has the order in which its names come first."""
+    root: dict[str, Any] = {"choices": [], "children": {}}
+    for choice in choices:
+        node = root
+        for name in choice.label.split(separator):
+            node = node["children"].setdefault(name.strip(), {"choices": [], "children": {}})
+        node["choices"].append(choice)
+    return list(_flattened(root["children"], 0))
+
+
+def _flattened(nodes: Mapping[str, Any], depth: int) -> Iterator[TreeOption]:
+    for name, node in nodes.items():
+        for choice in node["choices"] or [None]:
+            yield TreeOption(depth, name, choice)
+        yield from _flattened(node["children"], depth + 1)
 
 
 def labels_and_texts(members: Sequence[tuple[Json, str]], *, is_typed: bool) -> tuple[list[str], list[str]]:

@@ -42,6 +42,7 @@ QUESTION_KINDS = {
     "ranking": _("Ranking"),
     "boolean": _("Yes or no"),
     "rating": _("Rating"),
+    "tree": _("Choice in a tree"),
     "text": _("Short text"),
     "long-text": _("Long text"),
     "lines": _("Several lines, each a text"),
@@ -69,8 +70,8 @@ Kind = Literal[
     "passages",
     "json",
 ]
-Widget = Literal["", "rating", "cell"]
-"""How a choice is shown, if not as buttons or by typing: as stars, or as the cell of a table."""
+Widget = Literal["", "rating", "tree", "cell"]
+"""How a choice is shown, if not as buttons or by typing: as stars, in a tree, or as the cell of a table."""
 
 PREFIX = "answer."
 """The prefix of every input's name, so that no property collides with the page's own fields."""
@@ -135,6 +136,7 @@ class Field:
     nullable: bool = False
     default: Json = EMPTY
     widget: Widget = ""
+    separator: str = "/"  # for a tree: between the names in the path of a choice
     columns: tuple[Field, ...] = ()  # for rows and passages: one for each member
     text_path: str = ""  # for passages: the place of the text in the payload
     groups: tuple[Group, ...] = ()  # its enclosing objects, outermost first
@@ -302,6 +304,7 @@ class _Reader:
         else:
             kind = _plain_kind(schema)
         widget = _widget(schema, choices) if kind == "choice" else ""
+        separator = schema.get("x-separator")
         return Field(
             path=path,
             id=f"field-{self._count}",
@@ -313,7 +316,7 @@ class _Reader:
                 ".".join(path),
                 choices,
                 is_typed=kind == "choice" and len(choices) > MANY and not widget,
-                with_row=kind != "ranking",
+                with_row=kind != "ranking" and widget != "tree",
             ),
             input_type=INPUT_TYPES.get(str(schema.get("format")), "text"),
             limits=limits_of(schema),
@@ -321,6 +324,7 @@ class _Reader:
             nullable=nullable and not any(value is None for value, _ in choices),
             default=schema.get("default", EMPTY),
             widget=widget,
+            separator=separator if isinstance(separator, str) and separator else "/",
             columns=columns,
             groups=groups,
             conditions=self._conditions.get(path[0], {}),
@@ -410,7 +414,9 @@ def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
 
 
 def _widget(schema: Schema, choices: Sequence[tuple[Json, str]]) -> Widget:
-    """``rating`` if the schema wants it for its whole numbers."""
+    """What the schema's ``x-widget`` asks for, if its choices allow it: a rating needs few whole numbers."""
+    if schema.get("x-widget") == "tree":
+        return "tree"
     is_scale = len(choices) <= SCALE and all(type(value) is int for value, _label in choices)
     return "rating" if schema.get("x-widget") == "rating" and is_scale else ""
 

@@ -20,6 +20,7 @@ import leaseq
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_fragment
+from leaseq.webapp.forms.choices import tree_of
 from leaseq.webapp.forms.fields import layout_of
 from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
@@ -245,7 +246,7 @@ def init_filters(app: Flask) -> None:
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
         in_words, rfc3339, limits_text, capital, event_words, item_title, state_word, pictures_of,
         media_refusal, messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
-        shown_name, with_returns,
+        shown_name, with_returns, tree_of,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter

@@ -22,6 +22,14 @@ const RANGE = {
 };
 
 export const QUESTION_KINDS = {
+  tree: {
+    parts: ["paths"],
+    owned: ["type", "enum", "oneOf", "x-widget"],
+    fits: (schema) => schema["x-widget"] === "tree" && listOptions(schema) !== null,
+    read: (schema) => ({ paths: readPaths(schema) }),
+    write: ({ paths, schema }) => ({ type: "string", ...writePaths(paths, schema), "x-widget": "tree" }),
+    answers: ({ paths, schema }) => (writePaths(paths, schema).enum ?? []).slice(0, MAX_STEPS),
+  },
   choice: {
     ...OPTIONS,
     owned: ["type", "enum", "oneOf"],
@@ -261,4 +269,17 @@ function writePassage(options, { properties, ...others } = {}) {
     ...others,
     properties: { ...(properties ?? { start: place, end: place, text: { type: "string" } }), label: { ...label, ...writeOptions(options) } },
   };
+}
+
+// The choices of a tree, one path a line, with the value in front if it is another: `code = Animals / Dogs`.
+
+const readPaths = (schema) =>
+  listOptions(schema).map(({ value, label }) => (label && label !== value ? `${toText(value)} = ${label}` : toText(value))).join("\n");
+
+function writePaths(paths, schema) {
+  if (readPaths(schema.enum || schema.oneOf ? schema : { enum: [] }) === paths) return schema.oneOf ? { oneOf: schema.oneOf } : { enum: schema.enum ?? [] };
+  const lines = paths.split("\n").map((line) => line.trim()).filter(Boolean);
+  const pairs = lines.map((line) => /^(.*?)\s+=\s+(.*)$/.exec(line)?.slice(1) ?? [line]);
+  if (pairs.every(([, path]) => path === undefined)) return { enum: pairs.map(([path]) => path) };
+  return { oneOf: pairs.map(([value, path]) => ({ const: value, title: path ?? value })) };
 }
