@@ -108,7 +108,7 @@ def test_person_sees_and_dismisses_the_announcement_and_the_manager_the_count(
     entries = [entry for entry in accounts.log.page(limit=20).entries if entry.about == form_queue.name]
     assert [(entry.what, entry.detail) for entry in entries] == [
         ("queue.announcement-ended", ""),
-        ("queue.announced", f"text: {text}"),
+        ("queue.announced", text),
     ]
 
 
