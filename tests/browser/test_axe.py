@@ -88,6 +88,8 @@ NO_PAGES = {
     "work.thread": "a fragment of a page",
     "work.session_now": "JSON",
     "manage.charts": "a fragment of a page",
+    "manage.count_found": "a fragment of a page",
+    "manage.peek": "a fragment of a page",
     "manage.confirm_lower": "needs items that wait for more answers: tests/web/manage/test_bulk.py",
     "manage.live": "JSON",
     "work.live": "an event stream",

@@ -43,12 +43,11 @@ def test_filtered_items_are_selected_and_revived_by_keyboard(
 ) -> None:
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead&order=oldest")
-    tab.get_by_label("Where to search").select_option("Failed")
     tab.locator("summary", has_text="Filters").press("Enter")
     tab.get_by_role("textbox", name="Comment contains").focus()
     tab.keyboard.type("unreadable")
     tab.keyboard.press("Enter")
-    expect(tab.get_by_text("Searched")).to_be_visible()
+    expect(tab.locator("#found")).to_have_text("60 found")
     check_both_schemes(tab)
     tab.get_by_role("checkbox", name="Select m-001").focus()
     for _ in range(3):
@@ -75,13 +74,116 @@ def test_filtered_items_are_selected_and_revived_by_keyboard(
     assert queue_of_dead.get("m-003").state == "inbound"
 
 
+@pytest.fixture
+def mail(queue: leaseq.Queue) -> leaseq.Queue:
+    """120 waiting items, 50 of which are about refunds, and 60 that are done."""
+    queue.configure(title="Mail", form={"show": [{"field": "text", "label": "Message"}, "order"]})
+    for n in range(180):
+        about = "refund" if 60 <= n < 110 else "parcel"
+        queue.enqueue({"text": f"{about} {n}", "order": n}, id=f"m-{n:03}")
+        if n < 60:
+            queue.finish(not_none(queue.reserve("ann")), {"about": f"answer {n}"})
+    return queue
+
+
+def test_priority_of_what_is_found_is_set_and_undone_by_keys_alone(
+    tab: Page, manager: str, mail: leaseq.Queue
+) -> None:
+    sign_in(tab, manager)
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    tab.goto(f"/manage/{mail.name}/items?state=inbound")
+    heights = "[...new Set([...document.querySelectorAll('.rows tbody tr')].map((row) => row.offsetHeight))]"
+    assert tab.evaluate(heights) == [40]
+    tab.keyboard.press("/")
+    tab.keyboard.type("refund")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#found")).to_have_text("50 found")
+    panel = tab.get_by_role("region", name="The item of the row")
+    expect(panel.get_by_role("heading", name="refund 60")).to_be_visible()
+    for key in ("j", "j", "k", "j"):
+        tab.keyboard.press(key)
+    expect(tab.get_by_role("link", name="refund 61")).to_be_focused()
+    expect(panel.get_by_role("heading", name="refund 61")).to_be_visible()
+    check_accessibility(tab)
+    tab.keyboard.press("x")
+    expect(tab.get_by_text("Selected (1)")).to_be_visible()
+    for _ in range(3):
+        tab.keyboard.press("j")
+    tab.keyboard.press("Shift+X")
+    expect(tab.get_by_text("Selected (4)")).to_be_visible()
+    set_priority_and_undo(tab, panel, mail)
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#found")).to_have_text("50 found")  # the search is kept
+    tab.keyboard.press("j")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="refund 60")).to_be_visible()
+    tab.go_back()
+    tab.keyboard.press("?")
+    tab.get_by_label("Use single keys").uncheck()
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("*")
+    expect(tab.get_by_text("Selected (0)")).to_be_hidden()
+
+
+def set_priority_and_undo(tab: Page, panel: Any, mail: leaseq.Queue) -> None:
+    """Set the priority of all rows of the page, by keys, and undo it."""
+    tab.set_viewport_size({"width": 1024, "height": 800})
+    expect(panel).to_be_hidden()
+    tab.keyboard.press("*")
+    tab.keyboard.press(".")
+    expect(tab.get_by_role("button", name="Assign …")).to_be_focused()
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("textbox", name="Priority")).to_be_focused()
+    check_accessibility(tab)
+    tab.keyboard.type("5")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Set the priority of 50 items to 5.")).to_be_visible()
+    assert {item.priority for item in mail.items("inbound", limit=200)} == {5, 100}
+    expect(tab.get_by_role("link", name="Back to the list")).to_be_focused()
+    check_accessibility(tab)
+    tab.keyboard.press("Shift+Tab")
+    expect(tab.get_by_role("button", name="Undo")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Undone for 50 items.")).to_be_visible()
+    assert {item.priority for item in mail.items("inbound", limit=200)} == {100}
+
+
+def test_many_are_reopened_or_changed_in_a_few_clicks(tab: Page, manager: str, mail: leaseq.Queue) -> None:
+    clicks = 0
+
+    def click(role: Any, name: str, **options: Any) -> None:
+        nonlocal clicks
+        clicks += 1
+        tab.get_by_role(role, name=name).click(**options)
+
+    sign_in(tab, manager)
+    tab.goto(f"/manage/{mail.name}/items?state=finished&order=oldest")
+    click("checkbox", "Select m-000")
+    click("checkbox", "Select m-019", modifiers=["Shift"])
+    expect(tab.get_by_text("Selected (20)")).to_be_visible()
+    click("button", "Reopen …")
+    click("button", "Reopen 20 items")
+    expect(tab.get_by_text("Reopened 20 items.")).to_be_visible()
+    assert (mail.stats().finished, clicks) == (40, 4)
+    clicks = 0
+    tab.goto(f"/manage/{mail.name}/items?state=inbound&find=refund")
+    click("checkbox", "Select all on this page")
+    click("button", "Priority …")
+    tab.get_by_role("textbox", name="Priority").fill("5")
+    click("button", "Set the priority of 50 items")
+    expect(tab.get_by_text("Set the priority of 50 items to 5.")).to_be_visible()
+    assert clicks == 3
+
+
 def test_bulk_assign_covers_all_items_of_search(tab: Page, manager: str, queue_of_dead: leaseq.Queue) -> None:
     queue_of_dead.configure(max_attempts=1)
     queue_of_dead.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
     sign_in(tab, manager)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=inbound&begins=n-")
     tab.get_by_role("checkbox", name="Select all on this page").check()
-    tab.get_by_role("radio", name="All items of this search").check()
+    tab.get_by_role("radio", name="All 240 found").check()
     tab.get_by_role("button", name="Assign").click()
     expect(tab.get_by_role("heading", name="Assign 240 items to …")).to_be_visible()
     tab.get_by_role("combobox", name="Assign to").fill(manager)

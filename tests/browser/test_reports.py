@@ -23,7 +23,7 @@ def test_reports_are_opened_fixed_handed_out_removed_or_settled(
     Threads(server.client).ask(queue.name, "odd", "bob", "Is this one ours?", message="1")
 
     def row(words: str) -> Locator:
-        return tab.locator(".report", has_text=words)
+        return tab.get_by_role("row").filter(has_text=words)
 
     def expect_reports_page() -> None:
         expect(tab).to_have_url(re.compile("/reports$"))
@@ -37,14 +37,17 @@ def test_reports_are_opened_fixed_handed_out_removed_or_settled(
     row("away").get_by_role("button", name="Hand out now").click()
     expect(tab.get_by_text("It is waiting again, now and not later.")).to_be_visible()
     expect_reports_page()
-    row("no letter").locator("summary").click()
-    row("no letter").get_by_role("button", name="Remove permanently").click()
-    expect(tab.get_by_text("The item spam is removed.")).to_be_visible()
+    row("no letter").get_by_role("checkbox").check()
+    tab.get_by_role("button", name="Remove …").click()
+    tab.get_by_role("button", name="Remove 1 item").click()
+    expect(tab.get_by_text("Removed 1 item.")).to_be_visible()
+    tab.get_by_role("link", name="Back to the list").click()
     expect_reports_page()
     row("Is this one ours?").get_by_role("button", name="No answer needed").click()
     expect(row("Is this one ours?")).to_have_count(0)
     expect_reports_page()
-    row("half of it").get_by_role("link", name="Fix and hand out again").click()
+    row("half of it").get_by_role("link", name="letter torn").click()
+    tab.locator("main summary", has_text="Change").click()
     tab.get_by_label("Content, as JSON").fill('{"text": "all of it"}')
     tab.get_by_role("button", name="Save and hand out again").click()
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()

@@ -31,16 +31,18 @@ def test_items_are_found_by_words_by_answer_and_by_saved_search(
     tab.goto(f"/manage/{letters.name}/items?state=finished")
     tab.get_by_role("searchbox", name="Find in items and answers").fill("glass")
     tab.keyboard.press("Enter")
+    expect(titles).to_have_text(["letter 1"])  # the search stays in the list
+    tab.get_by_role("checkbox", name="in all states").check()
+    tab.get_by_role("searchbox", name="Find in items and answers").press("Enter")
     expect(titles).to_have_count(2)
     expect(titles.filter(has_text="a glass of water")).to_be_visible()  # by its payload, in another state
     expect(titles.filter(has_text="letter 1")).to_be_visible()  # by its answer
-    expect(tab.get_by_text("Searched all states")).to_be_visible()
+    expect(tab.locator("#found")).to_have_text("2 found")
 
     tab.get_by_role("link", name="Clear").press("Enter")
     tab.goto(f"/manage/{letters.name}/items?state=finished")
     tab.locator("summary", has_text="Filters").press("Enter")
     tab.get_by_role("textbox", name="Rating").fill("<= 2")
-    tab.get_by_label("Where to search").select_option("Done")
     tab.get_by_role("textbox", name="Rating").press("Enter")
     expect(tab.locator(".chip")).to_have_text([re.compile("Rating ≤ 2")])
     expect(titles).to_have_text(["letter 3", "letter 1"])

@@ -26,6 +26,7 @@ from leaseq.webapp.forms.inputs import MORE_ROWS
 from leaseq.webapp.forms.parsing import errors_at, inputs_of, is_number
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp, queue_page
+from leaseq.webapp.manage.bulk.moves import moves_for
 from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.refusals import in_words, reasons_by_field
 from leaseq.webapp.rendering.payload import parts_of
@@ -308,6 +309,7 @@ def answers(q: str) -> str | tuple[str, int]:
         page_size=DISAGREEMENTS,
         page_url=partial(url_for, "manage.answers", q=q, **form_values, most=limit),
         people=[account.name for account in people_of(queue.name)],
+        move_names=moves_for("finished"),
         items_url=partial(_items_url, q, form_values),
         group_filter=partial(_group_filter, by, criteria),
     )

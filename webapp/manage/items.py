@@ -1,4 +1,4 @@
-"""The lists of items, and their saved views."""
+"""The lists of items, their saved views, and the panel with one of the items."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from flask import flash, redirect, render_template, request, url_for
+from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
@@ -21,11 +22,14 @@ from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.forms.parsing import NUMBERS
 from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.manage.blueprint import bp
-from leaseq.webapp.manage.bulk.moves import WORDS, moves_for
+from leaseq.webapp.manage.bulk.moves import moves_for
+from leaseq.webapp.realtime.attention import end_reason
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.filters import plain
+from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.criteria import (
     ANY,
+    COMPARED,
     Search,
     criteria_of,
     list_names,
@@ -37,6 +41,7 @@ from leaseq.webapp.search.matching import Part, at_path, condition, in_terms_of,
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.store.threads import Message
 
 
 def warn_of_lookalike(queue: leaseq.Queue, title: str) -> None:
@@ -58,14 +63,18 @@ def warn_of_lookalike(queue: leaseq.Queue, title: str) -> None:
 ANSWER = "answer."  # prefix of the names of answer columns
 MAX_OFFERED = 40
 SHOWN_ANSWERS = 2  # default columns of a list of finished items
+GUESSED = {"dead": 1, "due": 2, ANY: 2}  # default columns, where there is room for fewer than three
 SUMMARY_LENGTH = 120  # characters of a value that a row shows
 SUMMARY_FIELDS = 9  # fields of a payload
+_SHORT = 40  # characters of a value for a column that nobody chose
+_LINKS = ("http://", "https://", "data:")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
     title: str
+    is_guessed: bool = False  # nobody chose it: it may be left out where there is no room
 
     def text(self, item: Item) -> str:
         """The item's text in this column; for several answers, each distinct one."""
@@ -76,12 +85,38 @@ class Column:
         return " / ".join(dict.fromkeys(filter(None, texts)))
 
 
-def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
-    """The columns with these names; without names, the first answers for a list of finished items."""
-    if not names and state == "finished" and titles_of(form):
-        names = [ANSWER + field.name for field in fields_of(form)[:SHOWN_ANSWERS]]
-    titles = _titles(form)
-    return [Column(name, titles.get(name, name.removeprefix(ANSWER))) for name in names]
+def columns_of(form: Json, names: Sequence[str], state: str, items: Sequence[Item]) -> list[Column]:
+    """The columns with these names. Without names: for a list of finished items the first answers, and short
+    values of the payload."""
+    titles, is_guessed = _titles(form), not names
+    if not names:
+        names = [ANSWER + field.name for field in fields_of(form)[:SHOWN_ANSWERS] if state == "finished"]
+        names = [*_short_fields(form, items)[: GUESSED.get(state, 3) - len(names)], *names]
+    return [Column(name, titles.get(name, name.removeprefix(ANSWER)), is_guessed) for name in names]
+
+
+def _short_fields(form: Json, items: Sequence[Item]) -> list[str]:
+    """The fields that have a short value in most of these items, and are not their titles: of those that the
+    form shows, else of all."""
+    payloads = [item.payload for item in items if isinstance(item.payload, dict)]
+    all_names = dict.fromkeys(name for payload in payloads for name in list(payload)[:MAX_OFFERED])
+    shown_names = [name for name in _shown_fields(form) if _is_mostly_short(name, items)]
+    return shown_names or [name for name in all_names if _is_mostly_short(name, items)]
+
+
+def _is_mostly_short(name: str, items: Sequence[Item]) -> bool:
+    values = ((item, at_path(item.payload, name.split("."))) for item in items)
+    count = sum(
+        _is_short(value) and not is_titled_by(value, item_title(item.payload, item.id))
+        for item, value in values
+    )
+    return 2 * count > len(items)
+
+
+def _is_short(value: Json) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value.strip()) <= _SHORT and "\n" not in value and not value.startswith(_LINKS)
+    return isinstance(value, int | float)
 
 
 def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
@@ -106,21 +141,21 @@ def payload_summary(payload: Json, title: str = "") -> str:
     return "" if is_titled_by(payload, title) else _shorten(_line(payload))
 
 
-def payload_summaries(items: Iterable[Item]) -> dict[str, str]:
-    """By id, the summary of each item's payload; empty if no payload has more than its title."""
-    texts = {item.id: payload_summary(item.payload, item_title(item.payload, item.id)) for item in items}
-    return texts if any(texts.values()) else {}
-
-
 def _titles(form: Json) -> dict[str, str]:
     """By column, the titles of the form's questions and shown fields."""
+    return {**_shown_fields(form), **{ANSWER + name: title for name, title in titles_of(form).items()}}
+
+
+def _shown_fields(form: Json) -> dict[str, str]:
+    """The labels of the fields that the form shows, by field."""
     entries = form.get("show") if isinstance(form, dict) else None
-    labels = {
-        entry["field"]: entry.get("label") or entry["field"]
-        for entry in (entries if isinstance(entries, list) else [])
-        if isinstance(entry, dict) and "field" in entry
-    }
-    return {**labels, **{ANSWER + name: title for name, title in titles_of(form).items()}}
+    labels: dict[str, str] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, str):
+            labels[entry] = entry
+        elif isinstance(entry, dict) and "field" in entry:
+            labels[entry["field"]] = entry.get("label") or entry["field"]
+    return labels
 
 
 def _value_text(value: Json) -> str:
@@ -183,6 +218,7 @@ def _back(q: str) -> Response:
 PAGE = 50
 QUESTION = "is."  # prefix of the names of filters on questions
 SCAN_LIMIT = 10_000  # entries of a list that a request scans for matches
+COUNTED_AT_ONCE = 500  # entries that one request counts
 
 
 @bp.get("/manage/<q>/items")
@@ -201,9 +237,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
             raise
         search, field_error = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
-    scanned_before = whole_number(request.args.get("scanned")) or 0
     policy, lists, stats = queue.policy, state().lists.get(q), queue.stats()
-    columns = columns_of(policy.form, lists.columns, search.state)
     html = render_template(
         "manage/items.html",
         queue=queue,
@@ -216,7 +250,8 @@ def items(q: str) -> str | Response | tuple[str, int]:
         query=urlencode(search.args()),
         exact_match=_find_item(queue, search.single_word or search.inputs.get("begins", "")),
         page=page,
-        scanned_count=scanned_before + page.scanned,
+        found=_found(q, search, page),
+        home_state=_home_state(search),
         page_url=partial(url_for, "manage.items", q=q, **search.args()),
         url_without=lambda name: url_for("manage.items", q=q, **search.args_without(name)),
         criteria=criteria_of(search),
@@ -224,15 +259,91 @@ def items(q: str) -> str | Response | tuple[str, int]:
         list_names=list_names(),
         since_label=since_names()[search.state],
         outcome_names=outcome_names(),
-        move_names=[(move, WORDS[move].name) for move in moves_for(search.state)],
+        move_names=moves_for(search.state),
         people=[account.name for account in people_of(queue.name)],
-        columns=columns,
-        payload_summaries={} if columns else payload_summaries(page.items),
+        columns=columns_of(policy.form, lists.columns, search.state, page.items),
         offered_columns=offered_columns(policy.form, page.items, lists.columns),
         chosen_columns=lists.columns,
         saved_searches=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
     return (html, 400) if field_error else html
+
+
+@bp.get("/manage/<q>/count")
+@needs("manager")
+def count_found(q: str) -> str:
+    """How many items a search finds, counted a little further, as a fragment of its page."""
+    queue = existing_queue(q)
+    search = search_of(request.args, queue.policy.form)
+    after = request.args.get("after") or None
+    page = search.page(queue, limit=COUNTED_AT_ONCE, look=COUNTED_AT_ONCE, after=after)
+    return render_template("manage/found.html", found=_found(q, search, page))
+
+
+@bp.get("/manage/<q>/peek/<item:id>")
+@needs("manager")
+def peek(q: str, id: str) -> str:
+    """One item in short, as a fragment: the panel beside a list."""
+    queue = existing_queue(q)
+    item, form = queue.get(id), queue.policy.form
+    search = search_of(request.args).args() if "state" in request.args else {}
+    return render_template(
+        "manage/peek.html",
+        queue=queue,
+        item=item,
+        url=url_for("manage.item", q=q, id=id, **search, at=request.args.get("at")),
+        parts=parts_of(form, item.payload),
+        titles={f".{name}": title for name, title in titles_of(form).items()},
+        question=_open_question(queue.name, id),
+        remark=end_reason(item) if item.state in ("inbound", "scheduled", "dead") else None,
+    )
+
+
+def _open_question(q: str, id: str) -> Message | None:
+    """The latest message about an item, if somebody waits for an answer."""
+    threads = state().threads
+    return threads.of_item(q, id)[-1] if threads.is_unanswered(q, id) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found up to a place in the list."""
+
+    count: int
+    scanned: int
+    is_exact: bool  # the whole list was searched
+    text: str
+    next_url: str | None  # where to count on
+
+
+def _found(q: str, search: Search, page: leaseq.Page) -> Found:
+    """What the request's page, and the pages before it, found."""
+    count = (whole_number(request.args.get("found")) or 0) + len(page.items)
+    scanned = (whole_number(request.args.get("scanned")) or 0) + page.scanned
+    values = {"count": format_decimal(count), "scanned": format_decimal(scanned)}
+    if page.after is None:
+        return Found(
+            count, scanned, True, ngettext("%(count)s found", "%(count)s found", count, **values), None
+        )
+    if search.is_by_entry and search.latest_first:
+        text = _("At least %(count)s in the newest %(scanned)s", **values)
+    else:
+        text = _("At least %(count)s in the first %(scanned)s", **values)
+    place = {**search.args(), "after": page.after, "found": count, "scanned": scanned}
+    return Found(
+        count,
+        scanned,
+        False,
+        text,
+        url_for("manage.count_found", q=q, **place) if scanned < COMPARED else None,
+    )
+
+
+def _home_state(search: Search) -> str:
+    """The list that a search is in, or came from."""
+    if search.state != ANY:
+        return search.state
+    return next((state for state in request.args.getlist("state") if state in leaseq.STATES), "inbound")
 
 
 def _total(search: Search, stats: leaseq.Stats) -> int | None:

@@ -18,7 +18,7 @@ from leaseq import Invalid, ItemNotFound
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage.blueprint import bp, queue_page
-from leaseq.webapp.manage.bulk.moves import RefusedItem
+from leaseq.webapp.manage.bulk.moves import RefusedItem, moves_in
 from leaseq.webapp.manage.items import payload_summary
 from leaseq.webapp.realtime.attention import RECENT_PERIOD, Report, question_row, reports_on, waiting_reports
 from leaseq.webapp.refusals import reason_of
@@ -67,7 +67,8 @@ def reports(q: str) -> str:
     return queue_page(
         "manage/reports.html",
         queue,
-        rows=rows,
+        rows=[{**row, "time": datetime.fromisoformat(row["at"])} for row in rows],
+        move_names=moves_in(("inbound", "scheduled", "dead")),
         next_place=after,
         is_later_page=place.before is not None,
         searched_all=searched_all,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_filters_find_matching_items(
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}").text
     assert listed_ids(page) == expected
     if not expected:
-        assert "There are none." in page
+        assert texts(page, "#found") == ["0 found"]
 
 
 def test_exact_id_is_found_in_any_list(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
@@ -94,13 +94,13 @@ def test_bounded_search_shows_progress_and_continues(
     while path:
         page = manager_browser.get(path).text
         pages.append(listed_ids(page))
-        messages.append(re.findall(r"Searched [^.;]*", text_of(page)))
+        messages += texts(page, "#found")
         path = next(iter(attributes(page, "a:lexbor-contains('Search further')", "href")), None)
     assert pages == [["rare-5"], [], ["rare-210"]]
     assert messages == [
-        ["Searched 100 of 230"],
-        ["Searched 200 of 230"],
-        ["Searched the whole list: 230 entries"],
+        "At least 1 in the first 100",
+        "At least 1 in the first 200",
+        "2 found",
     ]
 
 
@@ -249,21 +249,88 @@ def test_columns_include_payload_fields_and_unanswered_questions(
 
 
 @pytest.mark.parametrize(
-    ("payloads", "cells"),
+    ("form", "payloads", "columns"),
     [
-        ([{"text": "a parcel", "order": 7}], ["order: 7"]),
-        ([{"text": "a parcel"}, {"text": "a lamp", "order": 7}], ["", "order: 7"]),
-        ([{"text": "a parcel", "about": "a parcel, and more"}], ["about: a parcel, and more"]),
-        (["a parcel " * 10, {"n": 1}], ["", "n: 1"]),
-        ([{"text": "a parcel"}, "a lamp"], []),
+        (
+            None,
+            [{"text": "a parcel", "order": 7, "paid": True, "photo": "https://x.example/1"}],
+            ["order", "paid"],
+        ),
+        (None, [{"text": "a parcel", "order": 7}] * 2 + [{"text": "a lamp"}], ["order"]),
+        (None, [{"text": "a parcel", "order": 7}, {"text": "a lamp"}], []),
+        (None, [{"text": "a parcel", "note": "x" * 41, "rows": [1], "none": None}], []),
+        (None, [{"text": "a parcel", **{f"f{n}": n for n in range(5)}}], ["f0", "f1", "f2"]),
+        (None, ["a parcel", 7], []),
+        (
+            ["text", {"field": "order", "label": "Order"}],
+            [{"text": "a parcel", "order": 7, "paid": True}],
+            ["Order"],
+        ),
+        (["text"], [{"text": "a parcel", "order": 7}], ["order"]),
+        (
+            ["order.by", "order.gone"],
+            [{"text": "a parcel", "order": {"by": "post"}, "paid": True}],
+            ["order.by"],
+        ),
     ],
 )
-def test_payload_column_shows_content_missing_from_title(
-    manager_browser: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
+def test_list_shows_short_values_that_most_items_have(
+    manager_browser: Browser,
+    queue: leaseq.Queue,
+    form: list[leaseq.Json],
+    payloads: list[leaseq.Json],
+    columns: list[str],
 ) -> None:
-    """If no item has anything else, the list has no such column."""
-    for payload in payloads:
-        queue.enqueue(payload)
+    """Of what the form shows, else of the payload; not the title, which the row begins with."""
+    queue.configure(form={"show": form} if form else None)
+    queue.enqueue_many(payloads)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
-    assert texts(page, "td.excerpt.full-width") == cells
-    assert ("Content" in texts(page, "th")) == bool(cells)
+    assert texts(page, "th.guessed") == columns
+    assert attributes(page, "tbody tr:first-child td.guessed", "data-label") == columns
+
+
+def test_search_is_counted_on_in_steps(
+    manager_browser: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.manage.items.COUNTED_AT_ONCE", 100)
+    monkeypatch.setattr("leaseq.webapp.manage.items.COMPARED", 260)
+    queue.enqueue_many(leaseq.NewItem("rare" if n % 2 else "often", id=f"{n}") for n in range(400))
+    base = f"/manage/{queue.name}/items?state=inbound&find=rare"
+    pages = [manager_browser.get(base).text]
+    while urls := attributes(pages[-1], "[data-next]", "data-next"):
+        pages.append(f"<main>{manager_browser.get(urls[0]).text}</main>")
+    counts = [re.sub(r"\D+", " ", text).split() for text in texts(pages[0], "#found")]
+    counts += [re.sub(r"\D+", " ", text_of(page)).split() for page in pages[1:]]
+    assert counts[0] == ["50", "100"], "the page has fifty"
+    assert counts[-1] == ["150", "300"], "and no more are counted once enough are searched"
+    assert len(counts) == 3
+    assert "data-exact" not in pages[-1]
+
+
+def test_item_beside_list_has_its_answer_content_and_link(
+    manager_browser: Browser, mixed_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    base = f"/manage/{mixed_queue.name}"
+    page = manager_browser.get(f"{base}/items?state=finished&find=ann").text
+    link = attribute(page, "a.title", "href")
+    panel = manager_browser.get(link.replace("/items/", "/peek/")).text
+    opened = urlsplit(attribute(panel, "a.button", "href"))
+    assert opened.path == urlsplit(link).path
+    assert dict(parse_qsl(opened.query)) == dict(parse_qsl(urlsplit(link).query)), "with the search"
+    assert "ann" in text_of(element(panel, "section.answer"))
+    assert "ok yes" in text_of(element(panel, "section.answer"))
+    assert "of ann" in text_of(element(panel, "section.content"))
+    panel = manager_browser.get(f"{base}/peek/dead-1").text
+    assert texts(panel, "blockquote") == ["no <text>"]
+    assert manager_browser.get(f"{base}/peek/gone").status_code == 404
+    assert worker_browser.get(f"{base}/peek/dead-1").status_code == 403
+
+
+def test_search_of_all_states_remembers_the_list_that_it_came_from(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    page = manager_browser.get(f"/manage/{mixed_queue.name}/items?find=ann&state=any&state=dead").text
+    assert sorted(listed_ids(page)) == ["dead-1", "done-1", "held-1"]
+    assert attribute(page, "[type=hidden][name=state]", "value") == "dead"
+    page = manager_browser.get(f"/manage/{mixed_queue.name}/items?find=ann&state=dead").text
+    assert listed_ids(page) == ["dead-1"], "without a tick the search stays in the list"

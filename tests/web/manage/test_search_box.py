@@ -50,7 +50,7 @@ def test_words_and_conditions_find_items(
         url(answered_letters, "items"), query_string={"state": "finished", "find": find}
     ).text
     assert ids(page) == set(expected)
-    assert "Searched the whole list: 3 entries." in page
+    assert texts(page, "#found") == [f"{len(expected)} found"]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_search_is_bounded_and_can_be_continued(
     query = {"state": "finished", "find": "paid"}
     page = manager_browser.get(url(answered_letters, "items"), query_string=query).text
     assert ids(page) == set()
-    assert "Searched the newest 2 of 3." in page
+    assert texts(page, "#found") == ["At least 0 in the newest 2"]
     page = manager_browser.get(attribute(page, "a:lexbor-contains('Search further')", "href")).text
     assert ids(page) == {"a"}
-    assert "Searched the whole list: 3 entries." in page
+    assert texts(page, "#found") == ["1 found"]
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,12 @@ def parcels(answered_letters: leaseq.Queue) -> leaseq.Queue:
 
 def test_search_covers_all_states(parcels: leaseq.Queue, manager_browser: Browser) -> None:
     page = manager_browser.get(url(parcels, "items")).text
-    assert attribute(page, "select[name=state] > option[selected]", "value") == "any"
+    assert elements(page, "[name=state][value=any]:not([checked])")
+    assert attribute(page, "[type=hidden][name=state]", "value") == "inbound"
     page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"b", "c", "bad", "held", "later", *(f"w{n}" for n in range(6))}
-    assert "Searched all states: 12 entries." in page
+    assert texts(page, "#found") == ["11 found"]
+    assert elements(page, "[name=state][value=any][checked]")
     assert texts(page, "td[data-label=State]") == [
         *["waiting"] * 6,
         "in work",
@@ -257,14 +259,14 @@ def test_bounded_search_of_all_states_covers_each_state(
     monkeypatch.setattr(criteria, "_AT_ONCE", 2)
     page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"w5", "w4", "held", "later", "c"}
-    assert "Searched the newest 5 of 12." in page
+    assert texts(page, "#found") == ["At least 5 in the newest 5"]
     found_ids = []
     while links := attributes(page, "a:lexbor-contains('Search further')", "href"):
         found_ids += sorted(ids(page))
         page = manager_browser.get(links[0]).text
     found_ids += sorted(ids(page))
     assert sorted(found_ids) == ["b", "bad", "c", "held", "later", *(f"w{n}" for n in range(6))]
-    assert "Searched all states: 12 entries." in page
+    assert texts(page, "#found") == ["11 found"]
 
 
 def test_neighbours_in_search_of_all_states_have_same_state(

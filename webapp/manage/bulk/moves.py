@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -16,7 +16,7 @@ from leaseq import STATES, Invalid, ItemNotFound, State, validation
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage.item_forms import value_of
 from leaseq.webapp.refusals import in_words
-from leaseq.webapp.rendering.filters import state_word
+from leaseq.webapp.rendering.filters import shown_name, state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
 from leaseq.webapp.services import queues
 from leaseq.webapp.services.bulk import Act, Bulk, Refusal, seconds_until
@@ -32,6 +32,7 @@ Move: TypeAlias = Literal[
     "due",
     "requires",
     "delay",
+    "now",
     "export",
     "remove",
     "lower",
@@ -49,6 +50,7 @@ STATES_BY_MOVE: dict[Move, tuple[State, ...]] = {
     "due": _CHANGEABLE,
     "requires": _CHANGEABLE,
     "delay": _WAITING,
+    "now": ("scheduled",),
     "export": STATES,
     "remove": STATES,
 }
@@ -62,14 +64,20 @@ FIELDS: dict[Move, tuple[str, ...]] = {
     "delay": ("until",),
 }
 """The fields of an act's confirmation."""
-UNDOABLE: tuple[Move, ...] = ("assign", "unassign", "priority", "due", "requires", "delay")
+UNDOABLE: tuple[Move, ...] = ("assign", "unassign", "priority", "due", "requires", "delay", "now")
 _UNFINISHED: tuple[State, ...] = ("inbound", "reserved", "scheduled")
 
 
-def moves_for(list_name: SearchedState) -> list[Move]:
-    """The acts that a list offers: those for the states that its items may have."""
-    states = STATES if list_name == ANY else _UNFINISHED if list_name == "due" else (list_name,)
-    return [move for move, allowed in STATES_BY_MOVE.items() if set(allowed) & set(states)]
+def moves_for(list_name: SearchedState) -> list[tuple[Move, LazyString]]:
+    """The acts that a list offers, with their names."""
+    return moves_in(STATES if list_name == ANY else _UNFINISHED if list_name == "due" else (list_name,))
+
+
+def moves_in(states: Sequence[State]) -> list[tuple[Move, LazyString]]:
+    """The acts for items that may have one of these states, with their names."""
+    return [
+        (move, WORDS[move].name) for move, allowed in STATES_BY_MOVE.items() if set(allowed) & set(states)
+    ]
 
 
 def narrowed_search(move: Move, search: Search) -> Search:
@@ -169,6 +177,12 @@ WORDS: dict[Move, MoveWords] = {
         _("Nobody gets them before this time."),
         _("Put off %(items)s until %(value)s."),
     ),
+    "now": MoveWords(
+        _("Hand out now"),
+        _("Hand out %(items)s now"),
+        _("They are waiting now, and not only later."),
+        _("Handed out %(items)s now."),
+    ),
     "export": MoveWords(
         _("Export"),
         _("Export %(items)s"),
@@ -248,7 +262,7 @@ def read_input(queue: str, move: Move, texts: dict[str, str], answers: int | Non
     match move:
         case "assign":
             person = queues.worker_name(queue, texts["person"].strip())
-            return MoveInput(texts, "assign", person, value=person)
+            return MoveInput(texts, "assign", person, value=shown_name(person))
         case "reopen":
             name = texts["person"].strip()
             person = queues.worker_name(queue, name) if name else ""
@@ -259,6 +273,8 @@ def read_input(queue: str, move: Move, texts: dict[str, str], answers: int | Non
             if until <= datetime.now(UTC):
                 raise Invalid("until", "page", what="past_time")
             return MoveInput(texts, "change", until=until, value=_time_text(until))
+        case "now":
+            return MoveInput(texts, "change", changes={"delay": 0})
         case "lower":
             return MoveInput(texts, "change", changes={"answers": answers or 1})
         case "priority" | "due" | "requires":

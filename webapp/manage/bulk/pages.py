@@ -82,7 +82,7 @@ def confirm_bulk(q: str) -> str | Response:
     bulk = bulk_request(queue.policy.form)
     if not bulk.all and not bulk.ids:
         flash(gettext("Select some items first."))
-        return redirect(url_for("manage.items", q=q, **bulk.search.args()), 303)
+        return redirect(_back(bulk.search), 303)
     return _question(queue, bulk)
 
 
@@ -156,7 +156,12 @@ def undo_bulk(q: str) -> str | Response:
         outcome=outcome,
         is_search=False,
         next_url=url_for("manage.undo_bulk", q=q),
-        next_fields={"undo": undo, "search": _search_text(search), **_counts(outcome)},
+        next_fields={
+            "undo": undo,
+            "search": _search_text(search),
+            "back": request.form.get("back", ""),
+            **_counts(outcome),
+        },
         undo=None,
         back=_back(search),
     )
@@ -194,8 +199,15 @@ def _question(
     )
 
 
+_LISTS = {"reports": "manage.reports", "answers": "manage.answers"}
+"""The pages other than the list of items that have such a list."""
+
+
 def _back(search: Search) -> str:
-    return url_for("manage.items", q=(request.view_args or {})["q"], **search.args())
+    """The URL of the page with the list."""
+    q = (request.view_args or {})["q"]
+    page = _LISTS.get(request.form.get("back", ""))
+    return url_for(page, q=q) if page else url_for("manage.items", q=q, **search.args())
 
 
 def _search_text(search: Search) -> str:
@@ -207,6 +219,8 @@ def _hidden_fields(bulk: BulkRequest, count: int, *, has_more: bool) -> dict[str
     fields = {"move": bulk.move, "search": _search_text(bulk.search), "began": rfc3339(bulk.began)}
     if bulk.all:
         fields["which"] = "all"
+    if request.form.get("back") in _LISTS:
+        fields["back"] = request.form["back"]
     return fields if has_more else {**fields, "total": str(count)}
 
 

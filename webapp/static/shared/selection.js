@@ -1,5 +1,5 @@
-// Counts the selected rows, and selects all rows of the page. Rows may come and go. A list of items (`data-list`) keeps
-// the selection while its other pages and its items are open.
+// Counts the selected rows, selects all rows of the page, and with Shift those from the last one to this. Rows may come
+// and go. A list of items (`data-list`) keeps the selection while its other pages and its items are open.
 import { readSelection, writeSelection } from "./kept-selection.js";
 
 const getCheckboxes = () => [...document.querySelectorAll('input[type="checkbox"][name][form="bulk-form"]')];
@@ -11,6 +11,7 @@ const bulkForm = document.getElementById("bulk-form");
 const list = bulkForm?.dataset.list;
 const clearButton = document.querySelector("[data-clear-selection]");
 const elsewhere = new Set(); // ids of selected items that are on other pages of the list
+let last = null; // the checkbox that was changed last
 
 if (selectAll) {
   bulkForm.classList.add("floating");
@@ -19,6 +20,11 @@ if (selectAll) {
   selectAll.addEventListener("change", () => {
     for (const checkbox of getCheckboxes()) checkbox.checked = selectAll.checked;
     showSelection();
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.target.matches('input[form="bulk-form"]')) return;
+    if (event.shiftKey) setRange(event.target);
+    last = event.target;
   });
   document.addEventListener("change", (event) => event.target.matches('[form="bulk-form"]') && showSelection());
   if (list) restoreSelection();
@@ -39,6 +45,25 @@ function restoreSelection() {
     showSelection();
   });
   bulkForm.addEventListener("submit", () => writeSelection(list, new Set()));
+}
+
+// Selects the rows from the last one that was changed to this.
+export function selectRange(checkbox) {
+  checkbox.checked = true;
+  setRange(checkbox);
+  last = checkbox;
+  showSelection();
+}
+
+function setRange(checkbox) {
+  const checkboxes = getCheckboxes();
+  const [from, to] = [checkboxes.indexOf(last), checkboxes.indexOf(checkbox)].sort((a, b) => a - b);
+  if (from < 0) return;
+  for (const other of checkboxes.slice(from, to + 1)) other.checked = checkbox.checked;
+}
+
+export function toggleAll() {
+  selectAll?.click();
 }
 
 function showSelection() {
