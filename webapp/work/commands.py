@@ -116,6 +116,7 @@ def _of_queue(name: str, queues: _Queues, words: list[str]) -> Iterator[Command]
             "manage.items": _("Items"),
             "manage.answers": _("Answers"),
             "manage.settings": _("Settings"),
+            "manage.announcement": _("Announce"),
             "manage.import_page": _("Import"),
             "manage.export": _("Export"),
             "manage.access": _("Access"),

@@ -85,6 +85,7 @@ def test_manager_finds_pages_people_and_items(
     assert "/help" in everything
 
 
+@pytest.mark.guard("commands-queues")
 def test_worker_finds_only_their_queues_and_the_items_they_hold(
     worker_browser: Browser, accounts: Accounts, titled_queue: leaseq.Queue, closed_queue: leaseq.Queue
 ) -> None:
@@ -106,7 +107,7 @@ def test_worker_finds_only_their_queues_and_the_items_they_hold(
     assert found(worker_browser, "money") == {}
 
 
-@pytest.mark.guard("commands-queues", "commands-people")
+@pytest.mark.guard("commands-people")
 def test_manager_finds_nothing_of_queues_of_others(
     manager_browser: Browser,
     sign_in_as: Any,
