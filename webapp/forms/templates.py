@@ -338,7 +338,8 @@ def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:
     """The fields that the form shows or prefills from, but that none of these payloads has."""
     if not isinstance(form, Mapping) or not payloads:
         return []
-    names = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]
+    entries = [entry if isinstance(entry, Mapping) else {"field": entry} for entry in form.get("show") or []]
+    names = [entry[member] for entry in entries for member in ("field", "with") if member in entry]
     filled_names = {name for payload in payloads for name in prefilled(form, payload)}
     missing_paths = [path for name, path in form.get("prefill", {}).items() if name not in filled_names]
     return [

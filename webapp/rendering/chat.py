@@ -73,6 +73,8 @@ def _author_word(author: str) -> str:
     words = {
         "user": _("User"),
         "human": _("User"),
+        "customer": _("Customer"),
+        "agent": _("Agent"),
         "assistant": _("Assistant"),
         "ai": _("Assistant"),
         "system": _("System"),

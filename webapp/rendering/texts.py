@@ -50,11 +50,12 @@ def difference_of(value: Json) -> Difference | None:
     before, after = value.get("before"), value.get("after")
     if not isinstance(before, str) or not isinstance(after, str):
         return None
-    for split in (_WORDS.findall, _lines):
-        pieces = _compare(split(before), split(after))
-        if pieces is not None:
-            return Difference(before, after, pieces)
-    return Difference(before, after, None)
+    pieces = _compare(_WORDS.findall(before), _WORDS.findall(after))
+    if pieces is None:
+        pieces = _compare(_lines(before), _lines(after))
+        if pieces and "same" not in dict(pieces):  # two long lines, for instance
+            pieces = None
+    return Difference(before, after, pieces)
 
 
 def _lines(text: str) -> list[str]:

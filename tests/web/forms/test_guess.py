@@ -131,6 +131,7 @@ def test_missing_fields_are_fields_in_no_payload() -> None:
     assert missing_fields(form, [{"text": 1}, {"order": 2}]) == ["scan"]
     assert missing_fields(form, [{"text": 1, "scan": None}]) == []
     assert missing_fields(form, []) == []
+    assert missing_fields({"show": [{"field": "a", "kind": "diff", "with": "b"}]}, [{"a": "x"}]) == ["b"]
     assert missing_fields(None, [{}]) == []
     prefill_form = {"show": [], "prefill": {"a": "guess.a", "b": "guess.b"}}
     assert missing_fields(prefill_form, [{"guess": {"a": 1}}]) == ["guess.b"]

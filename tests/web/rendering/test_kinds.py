@@ -91,7 +91,8 @@ def show(app: Any) -> Callable[..., str]:
             ["Hi"],
         ),
         ({"author_id": 17, "body": "Hi"}, "17", "them", ["Hi"]),
-        ({"from": "agent", "text": "Hi"}, "agent", "us", ["Hi"]),
+        ({"from": "agent", "text": "Hi"}, "Agent", "us", ["Hi"]),
+        ({"from": "ann@example.org", "text": "Hi"}, "ann@example.org", "them", ["Hi"]),
         # wrong types
         ("Hi", "", "note", ["Hi"]),
         (7, "", "note", [7]),
@@ -266,7 +267,7 @@ def test_long_texts_are_compared_by_lines_or_shown_side_by_side(show: Callable[.
     lines = [f"{number} some words in a line\n" for number in range(2_000)]
     assert pieces("".join(lines), "".join([*lines[:1_000], "new\n", *lines[1_000:]]))[1] == ("added", "new\n")
     words = "a word and " * 9_000
-    assert pieces(words, words + "one") == (("removed", words), ("added", words + "one"))  # one line each
+    assert pieces(words, words + "one") is None  # one line each
     many_lines = "x\n" * (MAX_PIECES + 1)
     page = show("diff", {"before": many_lines, "after": many_lines + "y"})
     assert not elements(page, "ins, del")
