@@ -307,6 +307,13 @@ def test_rows_keep_what_they_do_not_show(tab: Page, manager: str, queue: leaseq.
     assert queue.policy.form == edited
 
 
+PASTE = """(input, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  input.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
 def test_kinds_have_parts_of_their_own(tab: Page, manager: str, queue: leaseq.Queue) -> None:
     difference = {"field": "before", "kind": "diff", "with": "after"}
     queue.configure(form={**HAND_WRITTEN, "show": ["text", difference]})
@@ -371,10 +378,17 @@ def test_conditional_question_keeps_text_and_ranking_its_order(
     assert answer.result == {"about": "refund", "why": "broken", "order": ranking}
 
 
-def test_date_and_time_questions_are_built_and_answered(
+def test_pasted_options_and_questions_of_date_and_time_are_built_and_answered(
     tab: Page, manager: str, person: str, queue: leaseq.Queue
 ) -> None:
     open_settings(tab, manager, queue)
+    pasted = add_question(tab, "Which?", "choice")
+    pasted.locator("[data-entry=text]").first.evaluate(PASTE, "One\t1\tx\nTwo\n")
+    assert written(tab)["ask"]["properties"]["which"]["oneOf"] == [
+        {"const": "1", "title": "One"},
+        {"const": "Two", "title": "Two"},
+    ]
+    assert written(tab)["keys"] == {"x": {"which": "1"}}
     add_question(tab, "Which day?", "date")
     add_question(tab, "At what time?", "time")
     save(tab)

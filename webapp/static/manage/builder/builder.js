@@ -305,6 +305,7 @@ rowsPanel.addEventListener("paste", (event) => {
     for (const [place, cell] of line.split("\t").slice(0, boxes.length).entries()) boxes[place].value = cell.trim();
     last = target;
   }
+  item.closest(".builder-row").areKeysChanged = true;
   last.querySelector("input").focus();
   last.querySelector("input").dispatchEvent(new Event("input", { bubbles: true }));
 });
