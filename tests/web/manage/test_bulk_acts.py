@@ -176,6 +176,20 @@ def test_act_is_undone_where_nobody_changed_the_item_since(
     assert "This can't be undone any more." in text_of(manager_browser.get(again.location).text)
 
 
+def test_what_is_handed_out_now_waits_for_its_time_again_after_undo(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({}, id="later", delay=3_600)
+    time = queue.get("later").state_since
+    question = ask(manager_browser, queue, "now", "state=scheduled", which="all").text
+    page = do(manager_browser, queue, question).text
+    assert queue.get("later").state == "inbound"
+    manager_browser.post(f"/manage/{queue.name}/bulk/undo", fields(page, "/bulk/undo"))
+    item = queue.get("later")
+    assert item.state == "scheduled"
+    assert abs(item.state_since - time) < timedelta(seconds=1)
+
+
 @pytest.mark.parametrize(
     ("move", "state"), [("release", "reserved"), ("remove", "dead"), ("reopen", "finished")]
 )
