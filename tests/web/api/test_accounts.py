@@ -79,7 +79,7 @@ def test_audit_log_is_paged_latest_first(admin: Caller, worker: Caller) -> None:
     assert [one["detail"] for one in first.json["entries"]] == ["team: b → c", "team: a → b"]
     assert {one["by"] for one in first.json["entries"]} == {admin.name}
     next_path = first.headers["Link"].partition(">")[0].removeprefix("<http://localhost/api/v1")
-    assert admin("GET", next_path).json["entries"][0]["detail"] == "team: – → a"
+    assert admin("GET", next_path).json["entries"][0]["detail"] == "team: none → a"
     for cursor in ("0-0", "0-0s"):
         assert admin("GET", f"/log?after={cursor}").json == {"entries": [], "after": None}
     assert admin("GET", "/log?after=00-0").json == {"entries": [], "after": None}
