@@ -33,13 +33,14 @@ def test_a_queue_is_paused_resumed_and_deleted_by_keys(
     tab.get_by_role("link", name="Settings").press("Enter")
     tab.get_by_role("link", name="Advanced").press("Enter")
     tab.get_by_role("link", name="Delete this queue").press("Enter")
-    name_field = tab.get_by_label(re.compile("Type the queue's name"))
+    name_field = tab.get_by_label(re.compile("Type the queue's title"))
     name_field.fill("letters")
     name_field.press("Enter")
     expect(tab.get_by_role("alert")).to_be_visible()
-    name_field.fill(letters.name)
+    title = letters.policy.title or letters.name
+    name_field.fill(title)
     name_field.press("Enter")
-    expect(tab.get_by_text(f"The queue {letters.name} is deleted.")).to_be_visible()
+    expect(tab.get_by_text(f"The queue {title} is deleted.")).to_be_visible()
     assert letters.find_policy() is None
 
 

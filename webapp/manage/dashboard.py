@@ -162,7 +162,7 @@ def create() -> Response | tuple[str, int]:
         return overview_page(_("There is already a queue %(name)s.", name=name)), 400
     except Invalid as error:
         return overview_page(in_words(error)), 400
-    flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
+    flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=title or name))
     warn_of_lookalike(queue, title)
     return redirect(url_for("manage.settings", q=name), 303)
 

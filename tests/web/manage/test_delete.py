@@ -15,6 +15,7 @@ from tests.web.conftest import FORM, Browser
 def test_delete_page_lists_data_and_requires_name(
     manager_browser: Browser, mixed_queue: leaseq.Queue, accounts: Accounts
 ) -> None:
+    mixed_queue.configure(title="Mixed items")
     path = f"/manage/{mixed_queue.name}/delete"
     assert f'href="{path}"' in manager_browser.get(f"/manage/{mixed_queue.name}/settings/advanced").text
     page = manager_browser.get(path).text
@@ -22,7 +23,7 @@ def test_delete_page_lists_data_and_requires_name(
         "7 items, with",
         "1 answer.",
         "2 items are held right now",
-        f"name, {mixed_queue.name}, to delete",
+        "title, Mixed items, to delete",
     ):
         assert text in page
     for name in ("", mixed_queue.name.upper(), "Mixed"):
@@ -30,8 +31,8 @@ def test_delete_page_lists_data_and_requires_name(
         assert refusal.status_code == 400
         assert 'aria-invalid="true"' in refusal.text
     assert mixed_queue.stats().dead == 2
-    response = manager_browser.post(path, {"name": f" {mixed_queue.name} "}, follow_redirects=True)
-    assert f"The queue {mixed_queue.name} is deleted." in response.text
+    response = manager_browser.post(path, {"name": " Mixed items "}, follow_redirects=True)
+    assert "The queue Mixed items is deleted." in response.text
     assert not mixed_queue.exists()
     line = accounts.log.latest(1)[0]
     assert (line.what, line.about, line.values) == (

@@ -84,6 +84,12 @@ def test_page_says_whom_a_choice_matches_and_whom_it_shuts_out(
     confirmed = manager_browser.post(path, {**shut_out, "confirmed": "yes"}, page=path)
     assert confirmed.status_code == 303
     assert access.get(queue.name).work == Group(people=(away,))
+    for nothing_yet in (
+        {"work": "some", "manage": ""},
+        {"work": "some", "work.skills.others": "Not A Skill"},
+    ):
+        meaning = manager_browser.post(f"{path}/matches", nothing_yet, page=path).json
+        assert meaning["work"].startswith("Nobody would be able to work here")
     meaning = manager_browser.post(f"{path}/matches", {"work": "", "manage": ""}, page=path).json
     assert meaning == {"work": "", "manage": ""}
 

@@ -14,9 +14,10 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import STATES, Invalid
-from leaseq.webapp.context import accounts, existing_queue, person, queue_names, state
+from leaseq.webapp.context import accounts, existing_queue, person, queue_names, queue_titles, state
 from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.settings.pages import GROUPS
+from leaseq.webapp.rendering.filters import shown_name
 from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
@@ -88,7 +89,8 @@ def change_queue_access(q: str) -> Response | str | tuple[str, int]:
 def access_matches(q: str) -> dict[str, str]:
     """What the choice would mean, in words, by right. Saves nothing."""
     existing_queue(q)
-    return _match_texts(queues.matches_of(q, _typed_access()))
+    groups = (_unchecked_group(name) if _is_limited(name) else None for name in RIGHTS)
+    return _match_texts(queues.matches_of(q, Access(*groups)))
 
 
 def _match_texts(matches: Mapping[str, Match]) -> dict[str, str]:
@@ -105,7 +107,9 @@ def _match_parts(match: Match, empty_text: str) -> Iterator[str]:
     elif match.matched is not None:
         yield ngettext("Matches %(num)s person.", "Matches %(num)s people.", match.matched)
     if match.losing:
-        names = ", ".join(match.losing[:MAX_NAMED]) + (", …" if len(match.losing) > MAX_NAMED else "")
+        names = ", ".join(map(shown_name, match.losing[:MAX_NAMED])) + (
+            ", …" if len(match.losing) > MAX_NAMED else ""
+        )
         yield ngettext(
             "%(num)s person loses access: %(names)s.",
             "%(num)s people lose access: %(names)s.",
@@ -124,8 +128,14 @@ def _is_limited(name: str) -> bool:
 
 
 def _typed_group(name: str) -> Group:
-    names = {kind: [*_chosen(f"{name}.{kind}"), *_others(f"{name}.{kind}")] for kind in KINDS}
-    return group_of(name, names["people"], " ".join(names["skills"]).split(), names["teams"])
+    group = _unchecked_group(name)
+    return group_of(name, group.people, group.skills, group.teams)
+
+
+def _unchecked_group(name: str) -> Group:
+    """The group while it is chosen: it may be empty, and its names may be unfinished."""
+    people, teams, skills = ([*_chosen(f"{name}.{kind}"), *_others(f"{name}.{kind}")] for kind in KINDS)
+    return Group(tuple(people), tuple(" ".join(skills).split()), tuple(teams))
 
 
 def _chosen(name: str) -> list[str]:
@@ -216,10 +226,11 @@ def confirm_delete(q: str) -> str:
 @bp.post("/manage/<q>/delete")
 @needs("manager")
 def delete(q: str) -> Response | tuple[str, int]:
-    if request.form.get("name", "").strip() != q:
-        return _deletion_page(q, error=_("That is not the queue's name. Nothing was deleted.")), 400
+    (title,) = queue_titles([q]).values()
+    if request.form.get("name", "").strip() not in (q, title):
+        return _deletion_page(q, error=_("That is not the queue's title. Nothing was deleted.")), 400
     queues.delete(q)
-    flash(_("The queue %(name)s is deleted.", name=q))
+    flash(_("The queue %(name)s is deleted.", name=title))
     return redirect(url_for("manage.overview"), 303)
 
 
