@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"(\.\.?/[^"]+)";', re.M)
+_ESCAPED_WORDS = {"export": "%65xport"}  # words beside an item's id in routes
 _TEXTS = (".css", ".js", ".svg")
 _NOWHERE = "%00"
 _YEAR_SECONDS = 365 * 86_400
@@ -136,7 +137,7 @@ def init_paths(app: Flask, without_view: Callable[[], Response | None]) -> None:
 
 def routing_path(environ: WSGIEnvironment) -> str:
     """The request's path, decoded except for the slashes within a segment: these are ``%2F``, and a percent
-    sign is ``%25``.
+    sign is ``%25``. A word of a route that was sent escaped, as an item's id, stays so.
 
     Some proxies decode them before leaseq sees them; then they are slashes like all others.
     """
@@ -144,12 +145,15 @@ def routing_path(environ: WSGIEnvironment) -> str:
     sent = environ.get("RAW_URI", "")
     if "%" not in sent:
         return path.replace("%", "%25")
-    segments = [unquote(segment) for segment in _decoded(sent).partition("?")[0].split("/")]
+    sent_segments = _decoded(sent).partition("?")[0].split("/")
+    segments = [unquote(segment) for segment in sent_segments]
     script_name = _decoded(environ.get("SCRIPT_NAME", ""))
     if "/".join(segments) != script_name + path:
         return path.replace("%", "%25")  # an absolute URL, or a path that was changed on the way
+    pairs = list(zip(segments, sent_segments, strict=True))[script_name.count("/") :]
     return "/".join(
-        segment.replace("%", "%25").replace("/", "%2F") for segment in segments[script_name.count("/") :]
+        sent if sent == _ESCAPED_WORDS.get(segment) else segment.replace("%", "%25").replace("/", "%2F")
+        for segment, sent in pairs
     )
 
 
@@ -198,10 +202,13 @@ class Segment(BaseConverter):
 
 class ItemId(Segment):
     """An item's id. Unescaped slashes belong to it, too, since many ids are URLs and some proxies decode
-    them."""
+    them. An id that is the word of a route is sent escaped."""
 
     regex = r"(?s:.+)"
     part_isolating = False
+
+    def to_url(self, value: Any) -> str:
+        return _ESCAPED_WORDS.get(str(value), super().to_url(value))
 
 
 class Adapter(MapAdapter):
