@@ -239,6 +239,7 @@ def titles_of(form: Json) -> dict[str, str]:
     fields = fields_of(form)
     groups = {".".join(group.path): group.label for field in fields for group in field.groups}
     columns = {column.name: column.label for field in fields for column in field.columns}
+    columns |= {f"{field.name}.text": str(_("Words")) for field in fields if field.text_path}
     return {**columns, **groups, **{field.name: field.label for field in fields}}
 
 

@@ -324,3 +324,23 @@ def test_null_choice_has_label(app: Any) -> None:
     with app.test_request_context():
         (field,) = fields_of(form_of({"enum": [None, True, "a", 3]}))
         assert [choice.label for choice in field.choices] == ["None", "Yes", "a", "3"]
+
+
+def test_rating_is_a_choice_of_few_whole_numbers() -> None:
+    stars = {"type": "integer", "minimum": 1, "maximum": 5}
+    for schema, widget in (
+        ({**stars, "x-widget": "rating"}, "rating"),
+        ({"enum": [1, 2, 3], "x-widget": "rating"}, "rating"),
+        (stars, ""),
+        ({**stars, "maximum": 50, "x-widget": "rating"}, ""),
+        ({"enum": ["good", "bad"], "x-widget": "rating"}, ""),
+        ({"enum": list(range(12)), "x-widget": "rating"}, ""),
+        ({"type": "boolean", "x-widget": "rating"}, ""),
+        ({"type": "string", "x-widget": ["rating"]}, ""),
+    ):
+        (field,) = fields_of(form_of(schema))
+        assert field.widget == widget
+    (field,) = fields_of(form_of({**stars, "x-widget": "rating"}))
+    assert [choice.key for choice in field.choices] == ["1", "2", "3", "4", "5"]
+    assert read_result([field], {"x": ["4"]}) == ({"x": 4}, {})
+    assert "x" in read_result([field], {"x": ["6"]})[1]

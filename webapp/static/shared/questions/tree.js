@@ -156,6 +156,8 @@ class Tree {
     this.chosen.firstChild.textContent = node ? `${this.select.dataset.chosen}: ${node.path.join(" › ")}` : "";
     this.active = node ?? this.active;
     this.render();
+    const item = [...this.list.children].find((child) => child.node === node);
+    if (item) this.list.scrollTop = item.offsetTop - this.list.clientHeight / 2;
   }
 }
 
