@@ -75,7 +75,7 @@ def test_people_page_shows_activity_and_invites_and_disables_people(
     tab.get_by_text("The 1 item that they held is waiting again.").wait_for()
     assert queue.mine(person) == []
     tab.get_by_role("link", name="What was changed").click()
-    tab.get_by_role("cell", name="disabled a person").wait_for()
+    tab.locator(".log li").filter(has_text=f"{admin} disabled {person}").wait_for()
     check_both_schemes(tab)
 
 

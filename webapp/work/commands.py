@@ -69,6 +69,7 @@ def commands() -> str:
         found += islice(_people(words), MAX_PEOPLE)
         found += islice(_items(text, queues), MAX_ITEMS)
         found += _search(text, queues)
+        found.sort(key=lambda command: command.label.casefold() != text.casefold())  # an exact name is first
     return render_template("work/commands.html", commands=found)
 
 
