@@ -177,7 +177,12 @@ def rename_team(path: TeamPath, body: NewTeamName) -> dict[str, Any]:
 
     Nobody loses access meanwhile, so it takes about three seconds.
     """
-    count = people.rename_team(path.team, body.to)
+    try:
+        count = people.rename_team(path.team, body.to)
+    except Invalid as error:
+        if error.rule != "not_found":
+            raise
+        raise Problem.of(404, "not-found", "not_found", what="team", name=path.team) from None
     return {"team": body.to, "people": count}
 
 

@@ -96,7 +96,7 @@ def rename_team_of(
     everybody = accounts.people()
     if not to or not team:
         raise Invalid("to" if team else "team", "required")
-    if team == to or not (access.has_team(team) or any(person.team == team for person in everybody)):
+    if not (access.has_team(team) or any(person.team == team for person in everybody)):
         raise Invalid("team", "not_found", what="team", name=team)
     if any(person.team == to for person in everybody) and any(person.team == team for person in everybody):
         raise Invalid("to", "taken", what="team", name=to)

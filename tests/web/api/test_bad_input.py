@@ -295,7 +295,13 @@ def test_every_call_refuses_an_unknown_query_parameter(
     with assert_unchanged(form_queue):
         for method, path in operations:
             url = path.removeprefix("/api/v1").format(
-                q=form_queue.name, id="one", name="table worker", token="t", webhook="w", invitation="i"
+                q=form_queue.name,
+                id="one",
+                name="table worker",
+                token="t",
+                webhook="w",
+                invitation="i",
+                team="t",
             )
             response = call("admin", method.upper(), f"{url}?nonsense=1", json={})
             refusal = assert_problem(response, 400, "invalid")

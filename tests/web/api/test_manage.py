@@ -251,7 +251,10 @@ def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> No
     assert response.status_code == 201
     shape = dict(response.json)
     assert TIME.fullmatch(shape.pop("created_at"))
-    assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "team": "", "disabled": False}
+    assert shape == {
+        "name": name, "shown_name": "", "role": "manager", "skills": ["de", "fr"], "team": "",
+        "disabled": False,
+    }  # fmt: skip
     response = admin("PUT", path, json={"disabled": True})
     assert (response.json["disabled"], response.json["role"]) == (True, "manager")
     assert name in people(admin)

@@ -152,7 +152,7 @@ def test_team_is_renamed_on_the_page_and_over_rest(
     assert admin_browser.post("/people/teams", {"team": old, "to": taken}).status_code == 400
     for to in (taken, "", "x" * 65, old, " spaces "):
         assert admin("POST", f"/teams/{old}/rename", json={"to": to}).status_code == 400, to
-    assert admin("POST", "/teams/nobody's/rename", json={"to": "x"}).status_code == 400
+    assert admin("POST", "/teams/nobody's/rename", json={"to": "x"}).status_code == 404
     assert manager("POST", f"/teams/{old}/rename", json={"to": "x"}).status_code == 403
     assert {accounts.get(name).team for name in team} == {old}
 
