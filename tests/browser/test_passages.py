@@ -112,6 +112,9 @@ def test_passages_are_marked_by_mouse_also_beyond_the_basic_plane(
     expect(text).to_be_visible()
     tab.get_by_role("button", name="mood").click()
     expect(tab.get_by_text("Select words in the text first.")).to_be_visible()
+    tab.get_by_role("button", name="Keys").click()
+    expect(tab.get_by_role("dialog", name="Keys")).to_contain_text("What matters? · mood")
+    tab.keyboard.press("Escape")
     for start, end in ((15, 23), (24, 26)):  # UTF-16: with a space, and half of the smiley
         text.evaluate(
             """(text, [start, end]) =>

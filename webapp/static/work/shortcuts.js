@@ -126,9 +126,11 @@ const keysPanel = document.getElementById("keys");
 keysPanel.addEventListener("beforetoggle", (event) => {
   if (event.newState !== "open") return;
   clearKeyRows(keysPanel);
-  for (const choice of form.querySelectorAll("[data-key]")) {
+  for (const choice of form.querySelectorAll("[data-key], [data-mark-key]")) {
     const label = choice.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
-    addKeyRow(keysPanel, choice.dataset.key, `${label} · ${choice.closest(".choice").querySelector("span").textContent}`);
+    const { key, markKey } = choice.dataset;
+    const text = choice.closest(".choice, [data-mark]").querySelector("span")?.textContent ?? choice.firstChild.textContent.trim();
+    addKeyRow(keysPanel, key ?? markKey, `${label} · ${text}`);
   }
   listPageKeys(keysPanel);
 });
