@@ -24,6 +24,7 @@ from leaseq.webapp.context import accounts, state
 from leaseq.webapp.i18n import shown_number, span_text
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.rendering.filters import clock, event_words, shown_name, state_word
+from leaseq.webapp.search.criteria import description_of, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import webhooks
 from leaseq.webapp.serving.time_slices import in_slices
@@ -186,6 +187,14 @@ def _form_text(changes: Sequence[Sequence[str]]) -> str:
     return "; ".join(texts)
 
 
+def _search_text(arguments: Mapping[str, str]) -> str:
+    """A search in words; as it was typed where that takes the queue's form."""
+    try:
+        return description_of(search_of(arguments))
+    except leaseq.Invalid:
+        return ", ".join(arguments.values())
+
+
 def _group_text(group: Mapping[str, Sequence[str]] | None, everybody: str) -> str:
     if group is None:
         return everybody
@@ -197,6 +206,7 @@ Write: TypeAlias = Callable[[Any], str]
 
 DETAILS: Mapping[str, tuple[Any, Write]] = {
     "text": ("", _text),
+    "search": (_("All that were found"), _search_text),
     "reason": (_("Reason"), _text),
     "error": (_("Error"), _text),
     "person": (_("Person"), _text),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import leaseq
 from leaseq import Invalid, Item, ItemFinished, ItemNotFound, Json, LeaseqError, Queue
@@ -77,7 +77,8 @@ def run_bulk(queue: Queue, bulk: Bulk, ids: Iterable[str], *, undo: str = "", ea
     finally:
         _keep(queue, undo, result, earlier)
         if result.changed:
-            _log(queue, bulk, ids_in_words([changed.id for changed in result.changed]), len(result.changed))
+            ids_text = ids_in_words([changed.id for changed in result.changed])
+            _log(queue, bulk, text=ids_text, count=len(result.changed))
     return result
 
 
@@ -85,7 +86,7 @@ def run_bulk(queue: Queue, bulk: Bulk, ids: Iterable[str], *, undo: str = "", ea
 class Step:
     """A request of an act on all items of a search, which takes many."""
 
-    description: str  # of all items
+    search: Mapping[str, str]  # its arguments
     done: int  # the number changed by earlier steps
     is_first: bool
     is_last: bool
@@ -96,14 +97,14 @@ def run_step(queue: Queue, bulk: Bulk, ids: Iterable[str], step: Step) -> Result
     """Run one step of an act, whose beginning and end are logged. What undo needs is kept, unless there is
     too much of it."""
     if step.is_first:
-        _log(queue, bulk, step.description)
+        _log(queue, bulk, search=step.search)
     result = Result()
     try:
         _run(queue, bulk, ids, result)
     finally:
         _keep(queue, step.undo, result, step.done)
     if step.is_last:
-        _log(queue, bulk, step.description, step.done + len(result.changed))
+        _log(queue, bulk, search=step.search, count=step.done + len(result.changed))
     return result
 
 
@@ -174,10 +175,10 @@ def _by() -> str:
     return person().name
 
 
-def _log(queue: Queue, bulk: Bulk, description: str, count: int | None = None) -> None:
+def _log(queue: Queue, bulk: Bulk, **values: Any) -> None:
     """Write an act on many items to the audit log; the queue's journal has an event for each."""
     changes = items.logged_changes(bulk.changes)
-    note(f"item.{_LOGGED[bulk.act]}", queue.name, description, count=count, person=bulk.person, **changes)
+    note(f"item.{_LOGGED[bulk.act]}", queue.name, person=bulk.person, **values, **changes)
 
 
 def _run(queue: Queue, bulk: Bulk, ids: Iterable[str], result: Result) -> None:

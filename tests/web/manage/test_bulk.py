@@ -210,6 +210,7 @@ def test_bulk_action_on_search_runs_in_steps(
     entries = [entry for entry in accounts.log.latest(50) if entry.about == queue.name]
     assert len(entries) == 2, "one when it began, one when it ended"
     assert entries[0].values["count"] == 30
+    assert entries[0].values["search"] == entries[1].values["search"] == {"state": "dead", "text": "rare"}
 
 
 def test_bulk_release_keeps_leases_granted_after_question(

@@ -7,8 +7,10 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from flask import Flask
 
 import leaseq
+from leaseq.webapp.people.log import details_of
 from leaseq.webapp.store.accounts import Accounts, log
 from tests.support.refused import unavailable
 from tests.web.conftest import Browser, Caller, Response
@@ -76,6 +78,17 @@ def test_entry_is_a_sentence_with_labels_units_and_links(
     shared = set(texts(page, ".log li li")) & set(texts(german, ".log li li"))
     assert shared <= {f"Person: {manager.name}", "Token: test"}
     assert "Wer diese Warteschlange verwalten darf" in text_of(german)
+
+
+def test_search_of_a_bulk_act_is_in_the_language_of_the_reader(app: Flask) -> None:
+    search, unknown = {"state": "dead", "text": "rare"}, {"state": "gone"}
+    texts_of = {}
+    for language in ("en", "de"):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            texts_of[language] = [detail.value for detail in details_of({"search": search})]
+            assert [detail.value for detail in details_of({"search": unknown})] == ["gone"]
+    assert texts_of["en"] != texts_of["de"]
+    assert all("rare" in text for (text,) in texts_of.values())
 
 
 def test_log_page_scans_bounded_number_of_entries(

@@ -283,8 +283,7 @@ def _run_search(queue: leaseq.Queue, bulk: BulkRequest, typed: MoveInput, undo: 
     after = request.form.get("after") or None
     page = bounded_search(bulk).page(queue, limit=STEP, look=SCAN_LIMIT, after=after)
     ids = [item.id for item in page.items if applies(bulk.move, item) and not _is_newer(item, bulk)]
-    description = gettext("all items of this search: %(search)s", search=description_of(bulk.search))
-    step = bulk_service.Step(description, _number("done"), after is None, page.after is None, undo)
+    step = bulk_service.Step(bulk.search.args(), _number("done"), after is None, page.after is None, undo)
     result = bulk_service.run_step(queue, typed.bulk(bulk.began), ids, step)
     return _outcome(queue, bulk, result, page.scanned, page.after)
 
