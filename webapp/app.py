@@ -35,14 +35,14 @@ from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.base import reader_of
 from leaseq.webapp.store.idempotency import IdempotencyStore
-from leaseq.webapp.store.imports import ImportJobs
+from leaseq.webapp.store.jobs.imports import ImportJobs
+from leaseq.webapp.store.jobs.simulations import Simulations
+from leaseq.webapp.store.jobs.undo import UndoStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import QueueAccess
 from leaseq.webapp.store.samples import Samples
-from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
-from leaseq.webapp.store.undo import UndoStore
 
 
 def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:

@@ -51,8 +51,8 @@ def test_dashboard_continues_after_sign_in_in_another_tab(
     expect(tab.get_by_text("Live", exact=True)).to_have_count(0)  # the forms can't be sent yet
     held_request.routes[0].continue_()
     wait_in_page(tab, tab.get_by_text("Live", exact=True))
-    tab.locator("tr", has_text="ann").locator("summary").click()
-    tab.get_by_role("button", name="Release").click()
+    tab.locator("tr", has_text="ann").get_by_role("button", name="Release").click()
+    tab.get_by_role("dialog", name="Release").get_by_role("button", name="Release").click()
     expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
     assert queue.get("one").state == "inbound"
 

@@ -12,7 +12,7 @@ from leaseq import Invalid, Item, ItemFinished, ItemNotFound, Json, LeaseqError,
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import note, person, state
 from leaseq.webapp.services import items
-from leaseq.webapp.store.undo import Changed
+from leaseq.webapp.store.jobs.undo import Changed
 
 Act: TypeAlias = Literal["release", "assign", "unassign", "reopen", "revive", "change", "remove"]
 ACTS: tuple[Act, ...] = get_args(Act)

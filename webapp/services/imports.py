@@ -13,7 +13,7 @@ from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import note, person, state
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.serving.problem import Problem
-from leaseq.webapp.store.imports import BadRows, ImportJob
+from leaseq.webapp.store.jobs.imports import BadRows, ImportJob
 
 
 def find(queue: str, id: str) -> ImportJob:

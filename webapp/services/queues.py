@@ -21,8 +21,8 @@ from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
 from leaseq.webapp.store.accounts.model import Person, at_least
 from leaseq.webapp.store.announcements import Announcement
+from leaseq.webapp.store.jobs.simulations import Simulations
 from leaseq.webapp.store.queue_access import Access, Group, lacking_skills, skill_sets
-from leaseq.webapp.store.simulations import Simulations
 
 log = logging.getLogger(__name__)
 

@@ -8,26 +8,24 @@ from leaseq.webapp.store import (
     activity,
     announcements,
     idempotency,
-    imports,
     list_settings,
     open_calls,
     queue_access,
     samples,
-    simulations,
     threads,
-    undo,
 )
 from leaseq.webapp.store.accounts import model
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.announcements import Announcements
-from leaseq.webapp.store.imports import ImportJobs
+from leaseq.webapp.store.jobs import imports, simulations, undo
+from leaseq.webapp.store.jobs.imports import ImportJobs
+from leaseq.webapp.store.jobs.simulations import Simulations
+from leaseq.webapp.store.jobs.undo import UndoStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.queue_access import QueueAccess, why_not
 from leaseq.webapp.store.samples import Samples
-from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
-from leaseq.webapp.store.undo import UndoStore
 
 __all__ = ["KEYS", "PREFIX", "forget_queue", "why_not"]
 

@@ -15,9 +15,9 @@ from flask import Flask
 import leaseq
 from leaseq import transfer
 from leaseq.webapp.manage.bulk.moves import STATES_BY_MOVE, moves_for
-from leaseq.webapp.store import undo
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.undo import Changed, UndoStore
+from leaseq.webapp.store.jobs import undo
+from leaseq.webapp.store.jobs.undo import Changed, UndoStore
 from tests.support.leases import take
 from tests.web.conftest import Browser, Caller
 from tests.web.elements import attribute, elements, text_of, texts

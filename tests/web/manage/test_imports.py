@@ -19,9 +19,9 @@ from leaseq import Invalid, checkpoints
 from leaseq.transfer import BadRow, ImportResult
 from leaseq.webapp.manage.importing.mapping import ImportMapping, bad_row_message
 from leaseq.webapp.serving.bodies import StrictRequest
-from leaseq.webapp.store import imports as jobs_module
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.imports import ImportJobs
+from leaseq.webapp.store.jobs import imports as jobs_module
+from leaseq.webapp.store.jobs.imports import ImportJobs
 from tests.support.refused import unavailable
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
@@ -98,7 +98,7 @@ def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base
 def test_number_of_stored_rejected_rows_is_limited(
     manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.store.imports.BAD_ROWS", 2)
+    monkeypatch.setattr("leaseq.webapp.store.jobs.imports.BAD_ROWS", 2)
     url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
     assert len(list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))) == 1 + 2
 

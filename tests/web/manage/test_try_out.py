@@ -13,7 +13,7 @@ import leaseq
 from leaseq.simulation import Outcome, Plan
 from leaseq.webapp.services import queues
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.simulations import SILENT_SECONDS, Simulations
+from leaseq.webapp.store.jobs.simulations import SILENT_SECONDS, Simulations
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
 

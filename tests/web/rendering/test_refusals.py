@@ -93,7 +93,7 @@ def test_row_of_a_file_is_refused_in_german(app: Flask, data: bytes, what: str) 
     [
         ("/nowhere", 404, "unter dieser Adresse ist nichts"),
         ("/q/not-there", 404, "es gibt keine Warteschlange „not-there“, oder Sie haben keinen Zugang zu ihr"),
-        ("/manage", 403, "die Rolle Manager, Ihre ist Mitarbeiter"),
+        ("/manage", 403, "nur Manager können diese Seite öffnen"),
     ],
 )
 def test_error_page_is_fully_translated(

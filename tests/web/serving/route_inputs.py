@@ -21,7 +21,7 @@ from leaseq.transfer.workbooks import workbook
 from leaseq.webapp.manage.importing.mapping import ImportMapping, bad_row_message
 from leaseq.webapp.manage.importing.new_queue import NO_QUEUE
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.imports import BadRows, ImportJobs
+from leaseq.webapp.store.jobs.imports import BadRows, ImportJobs
 from leaseq.webapp.store.threads import Threads
 from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD

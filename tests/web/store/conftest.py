@@ -16,13 +16,13 @@ from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.announcements import Announcements
 from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
-from leaseq.webapp.store.imports import ImportJobs
+from leaseq.webapp.store.jobs.imports import ImportJobs
+from leaseq.webapp.store.jobs.simulations import Simulations
+from leaseq.webapp.store.jobs.undo import Changed, UndoStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
 from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
-from leaseq.webapp.store.undo import Changed, UndoStore
 from tests.conftest import Server
 from tests.support.leases import take
 from tests.web.conftest import PASSWORD

@@ -31,7 +31,7 @@ from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.services import imports
 from leaseq.webapp.services.queues import skill_sets_of
 from leaseq.webapp.serving.bodies import strict_request
-from leaseq.webapp.store.imports import ImportJob
+from leaseq.webapp.store.jobs.imports import ImportJob
 
 BAD_ROWS_SHOWN = 100
 
