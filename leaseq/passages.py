@@ -23,7 +23,7 @@ def check_passages(form: Json, payload: Json, result: Json) -> None:
     refusals: dict[str, Invalid] = {}
     for name, passages, text in _answers(form, payload, result):
         if text is None:
-            refusals[name] = Invalid(name, "answer", what="no_text", field=marked_texts(form)[name])
+            refusals[name] = Invalid(name, "answer", what="no_text", path=marked_texts(form)[name])
             continue
         for index, passage in enumerate(passages):
             path = f"{name}.{index}"

@@ -162,7 +162,7 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         **ANSWERS,
         "keyword": Rule("a value that fits the form's %(keyword)s"),
         "none": Rule("no answer", "", "leave it out"),
-        "no_text": Rule("no passages, since the item has no text at '%(field)s'", ""),
+        "no_text": Rule("no passages, since the item has no text at '%(path)s'", ""),
         "passage": Rule("a start before its end, both within the text's %(maximum)s characters", "%(value)s"),
         "words": Rule("as text the words from %(start)s to %(end)s", "others"),
         "hidden": Rule("no answer, since it is asked only with %(condition)s", "", "leave it out"),

@@ -62,9 +62,10 @@ class UndoStore(Store):
 
     def some(self, queue: str, id: str, count: int) -> list[Changed]:
         """Some items of an act, in no order."""
-        with self._client.translating():  # the iterator sends commands
-            fields = list(islice(self._redis.hscan_iter(_key(queue, id), count=count), count))
-        return [Changed(name.decode(), *json.loads(values)) for name, values in fields]
+        cursor, fields = self._redis.hscan(_key(queue, id), count=count)
+        while cursor and not fields:
+            cursor, fields = self._redis.hscan(_key(queue, id), cursor, count=count)
+        return [Changed(name.decode(), *json.loads(values)) for name, values in islice(fields.items(), count)]
 
     def settle(self, queue: str, id: str, ids: Iterable[str]) -> None:
         """Forget these items of an act."""
