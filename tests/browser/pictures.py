@@ -40,6 +40,7 @@ def take_all(browser: Browser, address: str, server: str) -> None:
     tab.goto(f"/q/{QUEUE}")
     tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_role("button", name="Keys")).to_be_visible()
+    tab.keyboard.press("Escape")  # closes the instructions
     tab.keyboard.press("1")
     take(tab, "work")
     options = ("--people", "5", "--think", "3", "--abandon-rate", "0.15", "--seconds", str(SECONDS))

@@ -60,7 +60,7 @@ def test_webhook_is_added_tested_resent_and_removed(
     send_all(server.client)
     tab.get_by_role("link", name="Webhooks").press("Enter")
     tab.get_by_role("link", name=receiver.url).press("Enter")
-    row = tab.get_by_role("row", name="item.finished")
+    row = tab.get_by_role("row", name="Item finished")
     expect(row).to_contain_text("failed")
     expect(row).to_contain_text("the disk is full")
     row.get_by_role("button", name="Send again").press("Enter")
