@@ -57,7 +57,10 @@ sqlite_values = st.one_of(
     st.builds(Raw, st.binary(min_size=1, max_size=4)),
 )
 any_settings = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=EXAMPLES
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=EXAMPLES,
+    derandomize=True,
 )
 
 
