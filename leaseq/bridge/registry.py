@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, Text, cast, func, null, select, update
+from sqlalchemy import Column, Connection, LargeBinary, Table, Text, cast, func, null, select, update
 
 from leaseq import validation
 from leaseq.bridge.statements import Statements
-from leaseq.bridge.tables import bridge, item
+from leaseq.bridge.tables import bridge, change, item
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, Policy
 
@@ -96,13 +96,15 @@ def _read(statements: Statements, column: Column[Any]) -> Any:
 
 
 def queues(connection: Connection) -> list[str]:
-    """The queues that the database has rows for, by name."""
-    return [str(name) for name in _names(connection) if _limit_of(name) is None]
+    """The queues to work on, by name: those that the database has items of, those whose last item was deleted
+    in it, and those that a bridge has worked on."""
+    names = {name for table in (item, change, bridge) for name in _names(connection, table)}
+    return sorted(str(name) for name in names if _limit_of(name) is None)
 
 
 def refuse_unusable_queues(connection: Connection) -> None:
     """Refuse the waiting rows whose queue has a name that no queue can have."""
-    for name in _names(connection):
+    for name in _names(connection, item):
         if error := _limit_of(name):
             # In SQLite, a name that is not text can only be compared as bytes.
             column = item.c.queue if isinstance(name, str) else cast(item.c.queue, LargeBinary)
@@ -114,12 +116,12 @@ def refuse_unusable_queues(connection: Connection) -> None:
                 log.warning("%d rows of a queue %r are refused: %s", refused.rowcount, name, error)
 
 
-def _names(connection: Connection) -> list[object]:
-    """All values of the column. Each takes one lookup in the primary key."""
+def _names(connection: Connection, table: Table) -> list[Hashable]:
+    """All values of the table's column of queues. Each takes one lookup in the primary key."""
     return list(
         connection.exec_driver_sql(
-            "WITH RECURSIVE names (name) AS (SELECT min(queue) FROM leaseq_item UNION ALL "
-            "SELECT (SELECT min(queue) FROM leaseq_item WHERE queue > name) FROM names "
+            f"WITH RECURSIVE names (name) AS (SELECT min(queue) FROM {table.name} UNION ALL "
+            f"SELECT (SELECT min(queue) FROM {table.name} WHERE queue > name) FROM names "
             "WHERE name IS NOT NULL) SELECT name FROM names WHERE name IS NOT NULL"
         ).scalars()
     )

@@ -41,7 +41,7 @@ class Settings:
     """The settings of a bridge."""
 
     window: Window
-    queues: tuple[str, ...] = ()  # empty: all that the database has rows for
+    queues: tuple[str, ...] = ()  # empty: all that the database has items of, or had
     parts: tuple[Part, ...] = PARTS
     keep_finished_seconds: float = 3600  # for queues whose policy keeps them permanently
     keep_events: int = 100_000  # archived events that a queue's journal keeps
@@ -114,9 +114,11 @@ class Bridge:
         if queue.exists():
             self._lost_queues.discard(queue.name)
             return False
+        if queue.name in self._lost_queues:
+            return True
         with statements_on(self._engine, queue.name) as statements:
             is_lost = statements.lock() is not None
-        if is_lost and queue.name not in self._lost_queues:
+        if is_lost:
             self._lost_queues.add(queue.name)
             log.warning(
                 "queue %s: the server has lost it, and the bridge skips it: run `leaseq bridge rebuild %s`",

@@ -28,7 +28,10 @@ LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes:
 _POLL = 0.01
 _START_TIMEOUT = 30.0  # seconds for a start, in which it reads its file
 _GRACE = 15.0  # seconds for a clean stop
-_DAMAGED = re.compile(r"(?:Bad file format|Error) reading the append only file ([^\s:,]+)")
+_DAMAGED = re.compile(
+    r"(?:Bad file format|Error|Unrecoverable error(?=.*: (?:Success|No error information)$)) "
+    r"reading the append only file ([^\s:,]+)"
+)
 _DISK = ("AOF write error", "No space left on device")
 _START_LINE = "is starting oO0O"  # in the log, where a run begins
 # The wheel's server uses the C library's malloc. glibc caches seven free chunks of each size; a script frees

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -169,3 +170,27 @@ def test_queue_that_fails_stops_no_other_and_is_tried_again(
     bridge.step()
     assert database.statuses()["bad"] == "queued"
     assert f"queue {bad_queue.name}: the bridge goes on with it" in caplog.text
+
+
+def test_queue_whose_rows_were_all_deleted_is_worked_on(
+    server: Server, database: Database, queue: leaseq.Queue
+) -> None:
+    """By the running bridge, and by the next one."""
+    times = itertools.count(step=60)  # each look at the clock: time for the next check of names
+    bridge = Bridge(server.client, database.engine, Settings(Window(10, 5)), lambda: next(times))
+    database.add(queue.name, "a")
+    settle(bridge)
+    database.run("DELETE FROM leaseq_item")
+    settle(bridge)
+    assert queue.items("inbound") == []
+    assert database.run("SELECT * FROM leaseq_change") == []
+
+    queue.enqueue({}, id="b")
+    finish(queue)
+    settle(bridge)
+    assert database.statuses() == {"b": "finished"}
+    database.run("DELETE FROM leaseq_item")
+    queue.enqueue({}, id="c")
+    finish(queue)
+    settle(Bridge(server.client, database.engine, Settings(Window(10, 5))))
+    assert [id for id, *_ in database.answers()] == ["b", "c"]

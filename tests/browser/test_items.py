@@ -147,6 +147,7 @@ def set_priority_and_undo(tab: Page, panel: Any, mail: leaseq.Queue) -> None:
     expect(tab.get_by_role("button", name="Undo")).to_be_focused()
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Undone for 50 items.")).to_be_visible()
+    expect(tab.get_by_role("link", name="Back to the list")).to_be_focused()
     assert {item.priority for item in mail.items("inbound", limit=200)} == {100}
 
 

@@ -143,6 +143,11 @@ def test_start_failure_names_reason(data_dir: Path) -> None:
             "1:M # Bad file format reading the append only file appendonly.aof.1.incr.aof: make a backup",
             "damaged in",
         ),
+        ("1:M # Unrecoverable error reading the append only file appendonly.aof.1: Success", "damaged in"),
+        (
+            "1:M # Unrecoverable error reading the append only file a.aof: Input/output error",
+            "Input/output error",
+        ),
         ("1:M # AOF write error: No space left on device\n1:M # Exiting", "could not write to the disk"),
         ("1:M # Out of luck\n", "1:M # Out of luck"),
     ],
