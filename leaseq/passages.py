@@ -7,12 +7,13 @@ counted in code points of the text; ``end`` is the first after the passage. Pass
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, TooLarge
 from leaseq.form import MAX_ERRORS, marked_texts, member_at, misfit
 from leaseq.models import Json
+from leaseq.validation import MAX_JSON_BYTES
 
 __all__ = ["check_passages", "with_words"]
 
@@ -31,14 +32,14 @@ def check_passages(form: Json, payload: Json, result: Json) -> None:
             if refusal is not None:
                 refusals[path] = refusal
             if len(refusals) == MAX_ERRORS:
-                break
+                raise misfit(refusals)
     if refusals:
         raise misfit(refusals)
 
 
 def _refusal(path: str, passage: Json, text: str) -> Invalid | None:
-    place = _place(passage)
-    if place is None or not 0 <= place[0] < place[1] <= len(text):
+    place = _place(passage, text)
+    if place is None:
         return Invalid(path, "answer", what="passage", maximum=len(text), value=_shown(passage))
     if "text" in passage and passage["text"] != text[slice(*place)]:
         return Invalid(path, "answer", what="words", start=place[0], end=place[1])
@@ -47,21 +48,29 @@ def _refusal(path: str, passage: Json, text: str) -> Invalid | None:
 
 def with_words(form: Json, payload: Json, result: dict[str, Json]) -> dict[str, Json]:
     """The result with the words of each passage as its ``text``, if the form's schema has this member.
-    Passages outside the text are unchanged."""
+    Passages outside the text are unchanged. Raises TooLarge (field ``result``) if the words would make the
+    result too large."""
     words: dict[str, Json] = {}
+    length = 0
     for name, passages, text in _answers(form, payload, result):
         items = form["ask"]["properties"][name].get("items")
         properties = items.get("properties") if isinstance(items, dict) else None
-        if text is not None and isinstance(properties, dict) and "text" in properties:
-            words[name] = [_with_text(passage, text) for passage in passages]
+        if text is None or not isinstance(properties, dict) or "text" not in properties:
+            continue
+        length += sum(end - start for start, end in _places(passages, text))
+        if length > MAX_JSON_BYTES:  # before any of them is copied: many may have the whole text
+            raise TooLarge("result", "maximum", what="json_bytes", maximum=MAX_JSON_BYTES, count=length)
+        words[name] = [_with_text(passage, text) for passage in passages]
     return {**result, **words}
 
 
 def _with_text(passage: Json, text: str) -> Json:
-    place = _place(passage)
-    if place is None or not 0 <= place[0] < place[1] <= len(text):
-        return passage
-    return {**passage, "text": text[slice(*place)]}
+    place = _place(passage, text)
+    return passage if place is None else {**passage, "text": text[slice(*place)]}
+
+
+def _places(passages: Iterable[Json], text: str) -> Iterator[tuple[int, int]]:
+    return filter(None, (_place(passage, text) for passage in passages))
 
 
 def _answers(form: Json, payload: Json, result: Json) -> Iterator[tuple[str, list[Json], str | None]]:
@@ -74,11 +83,14 @@ def _answers(form: Json, payload: Json, result: Json) -> Iterator[tuple[str, lis
             yield name, passages, text if isinstance(text, str) else None
 
 
-def _place(passage: Json) -> tuple[int, int] | None:
+def _place(passage: Json, text: str) -> tuple[int, int] | None:
+    """The start and the end of a passage; None if it is not one of the text."""
     if not isinstance(passage, Mapping):
         return None
     start, end = _whole(passage.get("start")), _whole(passage.get("end"))
-    return None if start is None or end is None else (start, end)
+    if start is None or end is None or not 0 <= start < end <= len(text):
+        return None
+    return start, end
 
 
 def _whole(value: Json) -> int | None:

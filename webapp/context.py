@@ -160,14 +160,8 @@ def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
 
 
 def queue_titles(names: Iterable[str]) -> dict[str, str]:
-    """The title of each queue, as people see it: its name if it has none, or if it can't be read."""
-
-    def title(queue: leaseq.Queue) -> str:
-        policy = queue.find_policy()
-        return (policy.title if policy else "") or queue.name
-
-    titles, errors = leaseq.read_queues(state().client, title, names)
-    return titles | {name: name for name in errors}  # its page explains the error
+    """The title of each queue, as people see it: see `SharedQueue.title`."""
+    return {name: state().shared_queue(name).title for name in names}
 
 
 def named_queue(name: str) -> str:

@@ -70,8 +70,8 @@ class Late(Base):
         return self._late_items(arguments.time_bound(since, "since"))
 
     def _late_items(self, since: str) -> Iterator[Item]:
-        for id, (parts,) in self._scan(lambda step: self._commands.run("late_items", step, _STEP, since)):
-            yield self._compared([codec.item(id, parts)])[0]
+        for item, _ in self._scan(lambda step: self._commands.run("late_items", step, _STEP, since)):
+            yield item
 
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or

@@ -222,19 +222,20 @@ class Base:
         with suppress(ItemNotFound):
             check_passages(queue_form, self._run_on_item("get", id).payload, result)
 
-    def _scan(self, send: Callable[[str], Reply]) -> Iterator[tuple[str, Sequence[Any]]]:
-        """Yield the id and the parts of each item in the steps of a script, once. ``send`` returns a step's
-        reply: HSCAN's next cursor, and the items, some of which an earlier step may have had."""
+    def _scan(self, send: Callable[[str], Reply]) -> Iterator[tuple[Item, Sequence[Any]]]:
+        """Yield each item in the steps of a script, once, with what else the reply has about it. ``send``
+        returns a step's reply: HSCAN's next cursor, and the items, some of which an earlier step may have
+        had."""
         step, seen_ids = FIRST_STEP, set[str]()
         marker = ServerMarker(self._connection, self._keys.ledger)
         marker.load()
         while True:
             next_step, *rows = send(step).rest
-            for name, *parts in rows:
-                id = name.decode()
-                if id not in seen_ids:
-                    seen_ids.add(id)
-                    yield id, parts
+            new_rows = {id: row for row in rows if (id := row[0].decode()) not in seen_ids}
+            seen_ids |= new_rows.keys()
+            items = self._compared([codec.item(id, row[1]) for id, row in new_rows.items()])
+            for item in items:
+                yield item, new_rows[item.id][2:]
             step = next_step.decode()
             if step == FIRST_STEP:
                 if marker.is_present():

@@ -71,10 +71,10 @@ class Erasing(Base):
         return self._person_items(validation.person_name(person))
 
     def _person_items(self, person: str) -> Iterator[PersonItem]:
-        for id, (parts, sign, is_assigned, *draft) in self._scan(
+        for item, (sign, is_assigned, *draft) in self._scan(
             lambda step: self._commands.run("person_items", person, step, _STEP)
         ):
-            item, relation = self._compared([codec.item(id, parts)])[0], SIGNS.get(sign.decode())
+            relation = SIGNS.get(sign.decode())
             yield _person_item(item, person, relation, bool(is_assigned), draft[0] if draft else None)
 
     def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:

@@ -78,12 +78,17 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     many items.
     """
     if accounts().find(path.name) is None:
-        role, skills, team = body.role or "worker", body.skills or (), body.team or ""
-        account = accounts().add(path.name, by=person().name, role=role, skills=skills, team=team)
-        if not body.disabled and not body.shown_name:
+        account = accounts().add(
+            path.name,
+            by=person().name,
+            role=body.role or "worker",
+            skills=body.skills or (),
+            team=body.team or "",
+            shown_name=body.shown_name or "",
+        )
+        if not body.disabled:
             return Person.from_record(account), 201, {UNASSIGNED: "0"}
-        changes: dict[str, Any] = {"disabled": body.disabled or None, "shown_name": body.shown_name}
-        change, status = people.change(account.name, **changes), 201
+        change, status = people.change(account.name, disabled=True), 201
     else:
         changes = {name: getattr(body, name) for name in ("role", "skills", "team", "disabled", "shown_name")}
         change, status = people.change(path.name, **changes), 200

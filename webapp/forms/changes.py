@@ -12,8 +12,9 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json
 from leaseq.webapp.forms.choices import plain_text
 from leaseq.webapp.forms.fields import PREFIX, Field, title_of
-from leaseq.webapp.forms.inputs import Inputs, cell_of, lines_in
+from leaseq.webapp.forms.inputs import Inputs, cell_finder, lines_in
 from leaseq.webapp.forms.parsing import rows_in, shown_texts, texts_of, value_in
+from leaseq.webapp.serving.time_slices import in_slices
 
 MAX_CHANGES = 12  # changes named; the rest is counted
 MAX_OPTIONS = 5  # options named of each change
@@ -157,11 +158,13 @@ def gone_answers(fields: Iterable[Field], gone: Inputs) -> tuple[GoneAnswer, ...
 
 def unshown_in_form(fields: Sequence[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The submitted answers that the fields can't show, of a page with an earlier form."""
-    by_name = {field.name: field for field in fields if not field.columns}
+    by_name, place_of = {field.name: field for field in fields if not field.columns}, cell_finder(fields)
     gone: dict[str, list[str]] = {}
-    for name in form:
+    for name in in_slices(form):
         if name.startswith(PREFIX):
-            field = by_name.get(name.removeprefix(PREFIX)) or cell_of(fields, name)
+            field = by_name.get(name.removeprefix(PREFIX))
+            if field is None and (place := place_of(name)):
+                field = place[1]
             texts = lines_in(form, name)
             _add(gone, name.removeprefix(PREFIX), _not_shown(field, texts) if field else texts)
     return gone

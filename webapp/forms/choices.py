@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from leaseq import Json
+from leaseq.webapp.serving.time_slices import in_slices
 
 MANY = 15  # more choices than this are found by typing, not all shown
+MAX_LEVELS = 20  # of a tree of choices
 
 T = TypeVar("T")
 
@@ -38,11 +40,11 @@ class TreeOption:
 
 def tree_of(choices: Iterable[Choice], separator: str) -> list[TreeOption]:
     """The choices as a tree by the paths that are their labels, such as ``Animals / Dogs``, parents first.
-    Each level has the order in which its names come first."""
+    Each level has the order in which its names come first. What is below MAX_LEVELS is one name."""
     root: dict[str, Any] = {"choices": [], "children": {}}
     for choice in choices:
         node = root
-        for name in choice.label.split(separator):
+        for name in choice.label.split(separator, MAX_LEVELS - 1):
             node = node["children"].setdefault(name.strip(), {"choices": [], "children": {}})
         node["choices"].append(choice)
     return list(_flattened(root["children"], 0))
@@ -121,13 +123,13 @@ def find_named(name: str, candidates: Iterable[T], *names_of: Callable[[T], str]
     width of letters alone. Of several kinds of names, the first is looked at first."""
     candidates = list(candidates)
     for name_of in names_of:
-        for candidate in candidates:
+        for candidate in in_slices(candidates):
             if name_of(candidate) == name:
                 return candidate
     key = folded(name)
     similar = [
         candidate
-        for candidate in candidates
+        for candidate in in_slices(candidates)
         if any(folded(name_of(candidate)) == key for name_of in names_of)
     ]
     return similar[0] if len(similar) == 1 else None

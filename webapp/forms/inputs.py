@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from werkzeug.datastructures import MultiDict
 
-from leaseq.webapp.forms.fields import PREFIX, Field
+from leaseq.webapp.forms.fields import Field
+from leaseq.webapp.serving.time_slices import in_slices
 
 Inputs: TypeAlias = Mapping[str, list[str]]
 """The texts of each field: one, none, the ticked ones, or the cells of a table, row by row."""
@@ -36,11 +37,11 @@ def lines_in(form: MultiDict[str, str], name: str) -> list[str]:
 def _cells_in(form: MultiDict[str, str], field: Field) -> list[str]:
     """The cells of a table, row by row. An input's name is that of the field, the row's number, and the
     column: ``answer.orders.0.article``."""
-    places = (_place(field, name) for name in form)
-    rows = sorted({row for row, _column in filter(None, places)})
+    place_of = cell_finder([field])
+    rows = sorted({place[0] for name in in_slices(form) if (place := place_of(name))})
     cells = [
         (lines_in(form, f"{field.input_name}.{row}.{column.path[-1]}") or [""])[0]
-        for row in rows
+        for row in in_slices(rows)
         for column in field.columns
     ]
     if form.get(MORE_ROWS) == field.name:
@@ -49,19 +50,23 @@ def _cells_in(form: MultiDict[str, str], field: Field) -> list[str]:
     return cells
 
 
-def cell_of(fields: Iterable[Field], name: str) -> Field | None:
-    """The column that an input belongs to, if it is a cell of a table."""
-    places = (_place(field, name) for field in fields)
-    return next((column for _row, column in filter(None, places)), None)
+def cell_finder(fields: Iterable[Field]) -> Callable[[str], tuple[int, Field] | None]:
+    """A function that returns the row and the column of an input's name, if it is a cell of a table."""
+    tables = [
+        (f"{field.input_name}.", {column.path[-1]: column for column in field.columns})
+        for field in fields
+        if field.columns
+    ]
 
-
-def _place(field: Field, name: str) -> tuple[int, Field] | None:
-    """The row and column of an input's name."""
-    if not field.columns or not name.startswith(f"{PREFIX}{field.name}."):
+    def place_of(name: str) -> tuple[int, Field] | None:
+        for prefix, columns in tables:
+            if name.startswith(prefix):
+                row, _dot, member = name.removeprefix(prefix).partition(".")
+                if member in columns and _ROW.fullmatch(row):
+                    return int(row), columns[member]
         return None
-    row, _dot, member = name.removeprefix(f"{field.input_name}.").partition(".")
-    column = next((column for column in field.columns if column.path[-1] == member), None)
-    return (int(row), column) if column and _ROW.fullmatch(row) else None
+
+    return place_of
 
 
 def rows_of(field: Field, cells: list[str]) -> list[list[str]]:

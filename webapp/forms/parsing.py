@@ -18,6 +18,7 @@ from leaseq.webapp.forms.inputs import Inputs, rows_of
 from leaseq.webapp.forms.schema import problem
 from leaseq.webapp.i18n import number_text, read_number
 from leaseq.webapp.refusals import reason_of
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import clock_text, read_moment, site_zone, time_text, with_site_offset
 
 NUMBERS = ("number", "integer")
@@ -88,7 +89,7 @@ def draft_of(fields: Iterable[Field], inputs: Inputs) -> dict[str, Json]:
 
 def _draft_value(field: Field, texts: list[str]) -> Json:
     if field.columns:
-        return [_draft_row(field, cells) for cells in rows_of(field, texts)] or EMPTY
+        return [_draft_row(field, cells) for cells in in_slices(rows_of(field, texts))] or EMPTY
     try:
         value = _value(field, texts)
     except Invalid:
@@ -202,7 +203,7 @@ def _value(field: Field, texts: list[str]) -> Json:
     if field.kind == "ranking":
         return _ranking(field, texts)
     if field.columns:
-        rows = enumerate(rows_of(field, texts), 1)
+        rows = enumerate(in_slices(rows_of(field, texts)), 1)
         return [_row(field, number, cells) for number, cells in rows if any(map(str.strip, cells))] or EMPTY
     text = texts[0] if texts else ""
     if field.kind == "choice":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import TypeAlias
 
 from flask_babel import gettext as _
 from flask_babel import ngettext
@@ -14,6 +15,10 @@ from flask_babel import ngettext
 import leaseq
 from leaseq import Event, Grant, Json
 from leaseq.webapp.rendering.filters import clock, shown_name, span
+from leaseq.webapp.serving.time_slices import in_slices
+
+Releases: TypeAlias = Mapping[int | None, str | None]
+"""The manager who released a lease, by its token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,14 @@ _STATES_AND_ICONS: dict[str, tuple[str, str]] = {
 def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEvent]:
     """The timeline, oldest first."""
     events = [TimelineEvent(item.enqueued_at, _("Added to the queue"), state="inbound", icon="plus")]
+    releases = {event.token: event.person for event in history.events if event.what == "released"}
     undone = {(grant.person, grant.ended_at): grant for grant in item.history if grant.how == "undone"}
     begun = {(grant.person, grant.reserved_at) for grant in item.history}
     for grant in item.history:
         before = undone.get((grant.person, grant.reserved_at))
-        events += _undo(before, grant, history) if before else _got(grant)
+        events += _undo(before, grant, history, releases) if before else _got(grant)
         if grant.ended_at and not (grant.how == "undone" and (grant.person, grant.ended_at) in begun):
-            events.append(_ending(grant, grant.ended_at, history))
+            events.append(_ending(grant, grant.ended_at, releases))
     events += _from_journal(history, undone.values())
     replaced_tokens = {grant.token for grant in item.history if grant.how in ("reopened", "corrected")}
     events += [
@@ -103,12 +109,14 @@ def _extensions(grant: Grant) -> tuple[str, ...]:
     return (ngettext("extended once", "extended %(num)s times", grant.renewals),)
 
 
-def _undo(undone: Grant, grant: Grant, history: leaseq.History) -> Iterator[TimelineEvent]:
+def _undo(
+    undone: Grant, grant: Grant, history: leaseq.History, releases: Releases
+) -> Iterator[TimelineEvent]:
     """What a person did and took back: both, if the journal still has the first."""
     how = undone.undone or "finished"
     act = next((event for event in history.events if (event.token, event.what) == (undone.token, how)), None)
     if act:
-        yield _ending(replace(undone, how=how), act.at, history)
+        yield _ending(replace(undone, how=how), act.at, releases)
         text = _("%(person)s undid that, and has it again", person=shown_name(grant.person))
     else:
         text = _undone_text(undone)
@@ -133,16 +141,15 @@ def _undone_text(grant: Grant) -> str:
     )
 
 
-def _ending(grant: Grant, ended_at: datetime, history: leaseq.History) -> TimelineEvent:
+def _ending(grant: Grant, ended_at: datetime, releases: Releases) -> TimelineEvent:
     state, icon = _STATES_AND_ICONS[grant.how]
     seconds = (ended_at - grant.reserved_at).total_seconds()
-    text = _ending_text(grant, history)
+    text = _ending_text(grant, releases)
     return TimelineEvent(ended_at, text, grant.reason, seconds, state=state, icon=icon)
 
 
-def _ending_text(grant: Grant, history: leaseq.History) -> str:
+def _ending_text(grant: Grant, releases: Releases) -> str:
     person = shown_name(grant.person)
-    releases = {event.token: event.person for event in history.events if event.what == "released"}
     by = _author(releases.get(grant.token))
     words: dict[str, str] = {
         "expired": _("The time of %(person)s ran out", person=person),
@@ -163,7 +170,7 @@ _SAME_TIME = timedelta(milliseconds=1)
 def _from_journal(history: leaseq.History, undone: Iterable[Grant]) -> Iterator[TimelineEvent]:
     """The events that are only in the journal. An undo that revived a failed item is one event, not two."""
     undos = [(grant.person, grant.ended_at) for grant in undone]
-    for event in history.events:
+    for event in in_slices(history.events):
         text = _event_text(event)
         is_of_undo = event.what == "revived" and any(
             event.person == person and at and abs(event.at - at) < _SAME_TIME for person, at in undos

@@ -15,7 +15,7 @@ from flask_babel import get_locale
 from flask_babel import gettext as _
 
 from leaseq import Invalid, transfer, validation
-from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.context import person, queue_names, queue_titles, state
 from leaseq.webapp.people.blueprint import bp
 from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import download
@@ -105,7 +105,7 @@ class Report:
         arguments = {name: request.args.get(name, "").strip() for name in ARGUMENTS}
         today = datetime.now(site_zone()).date()
         last = _day(arguments, "to") or today
-        first = _day(arguments, "from") or last - timedelta(days=DAYS - 1)
+        first = _day(arguments, "from") or last - min(timedelta(days=DAYS - 1), last - date.min)
         if first > last:
             raise Invalid("from", "period", since=str(first), until=str(last))
         if (last - first).days >= KEPT_DAYS:
@@ -179,7 +179,7 @@ def figures() -> str | tuple[str, int]:
         periods=_periods(),
         kinds=_kind_names(),
         teams=sorted({team for team in visible.teams.values() if team}),
-        titles={name: state().shared_queue(name).title for name in visible.queues},
+        titles=queue_titles(visible.queues),
         days=KEPT_DAYS,
     )
     return (page, 400) if error else page

@@ -19,6 +19,7 @@ from leaseq.webapp import demo
 from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.store.accounts.model import Person, at_least
 from leaseq.webapp.store.announcements import Announcement
 from leaseq.webapp.store.jobs.simulations import Simulations
@@ -230,8 +231,13 @@ def matches_of(queue: str, after: Access) -> dict[str, Match]:
     managers = [person for person in people if at_least(person.role, "manager")]
 
     def match(group: Group | None, candidates: list[Person], lets: Callable[[Access, Person], bool]) -> Match:
-        losing = (one.name for one in candidates if lets(before, one) and not lets(after, one))
-        return Match(None if group is None else sum(map(group.includes, candidates)), tuple(losing))
+        losing = (
+            candidate.name
+            for candidate in in_slices(candidates)
+            if lets(before, candidate) and not lets(after, candidate)
+        )
+        matched = None if group is None else sum(map(group.includes, in_slices(candidates)))
+        return Match(matched, tuple(losing))
 
     return {
         "work": match(after.work, people, Access.lets_work),

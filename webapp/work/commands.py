@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Filter, validation
-from leaseq.webapp.context import lease_queue, person, queue_names, state
+from leaseq.webapp.context import lease_queue, person, queue_names, queue_titles, state
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.search.criteria import ANY, search_among
 from leaseq.webapp.security.authorization import needs
@@ -74,7 +74,7 @@ def commands() -> str:
 
 
 def _queues(current: str) -> _Queues:
-    titles = {name: state().shared_queue(name).title for name in queue_names()}
+    titles = queue_titles(queue_names())
     ordered = sorted(titles, key=lambda name: (name != current, titles[name].casefold()))
     managed = frozenset(name for name in ordered if state().access.get(name).lets_manage(person()))
     return _Queues({name: titles[name] for name in ordered}, managed)

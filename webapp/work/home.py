@@ -8,7 +8,7 @@ from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq.webapp.context import person, queue_names, state
+from leaseq.webapp.context import person, queue_names, queue_titles, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts.model import at_least
 from leaseq.webapp.store.activity import DayFigures
@@ -65,10 +65,6 @@ def _available(queue: leaseq.Queue) -> int:
     )
 
 
-def title_of(queue: leaseq.Queue) -> str:
-    return queue.policy.title or queue.name
-
-
 def waiting_elsewhere(queue: str) -> list[QueueSummary]:
     """Some other queues with items for this person. At most MAX_ASKED queues are queried."""
     result: list[QueueSummary] = []
@@ -105,6 +101,5 @@ def home() -> str | Response:
 def queues_menu() -> str:
     """The queues as links, fetched when the menu at the top of a queue's page is opened."""
     manage = request.args.get("manage") == "yes"
-    titles, errors = leaseq.read_queues(state().client, title_of, queue_names("manage" if manage else "work"))
-    titles |= {name: name for name in errors}  # its page explains the error
+    titles = queue_titles(queue_names("manage" if manage else "work"))
     return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)

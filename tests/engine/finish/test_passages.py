@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from random import Random
 from typing import Any
 
 import pytest
 
 import leaseq
-from leaseq import Invalid, Json
+from leaseq import Invalid, Json, TooLarge
 from leaseq.form import check_result
 from leaseq.passages import check_passages, with_words
 from leaseq.simulation.people import answer_to
@@ -132,6 +133,19 @@ def test_words_are_taken_from_the_text_if_the_form_has_them() -> None:
     plain = {**MARKS, "items": {"type": "object", "properties": without}}
     form = {"ask": {"type": "object", "properties": {"marks": plain}}}
     assert with_words(form, PAYLOAD, result) == result
+
+
+def test_many_long_passages_are_refused_before_they_are_copied() -> None:
+    payload = {"letter": {"body": "x" * 200_000}}
+    words = with_words(FORM, payload, {"marks": [mark(0, 100_000)] * 2})["marks"]
+    assert [len(passage["text"]) for passage in words] == [100_000, 100_000]
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, check=lambda error: error.values["count"] == 400_000_000):
+            with_words(FORM, payload, {"marks": [mark(0, 200_000)] * 2_000})
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_finish_and_correct_check_passages(queue: leaseq.Queue) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import leaseq
 from leaseq.transfer import answer_shape
 from tests.support.leases import take
+from tests.support.round_trips import count_round_trips
 
 FORM = {
     "ask": {
@@ -62,3 +64,19 @@ def test_without_a_prefilled_form_nothing_is_changed(queue: leaseq.Queue) -> Non
     queue.enqueue(PAYLOAD, id="r-1")
     queue.finish(take(queue, "ann"), {"label": "blame"})
     assert queue.get("r-1").answers[0].changed == ()
+
+
+def test_walk_reads_the_form_once_for_many_items(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.configure(form=FORM)
+    queue.enqueue_many(PAYLOAD for _ in range(20))
+    for _ in range(20):
+        lease = take(queue, "ann")
+        queue.finish(lease, {"label": "blame"})
+        queue.correct(lease.id, lease.token, {"label": "praise"}, by="boss")
+    walks: tuple[Callable[[], Iterable[object]], ...] = (queue.late_items, lambda: queue.person_items("ann"))
+    for walk in walks:
+        with count_round_trips(monkeypatch) as trips:
+            assert len(list(walk())) == 20
+        assert trips.count < 10, walk

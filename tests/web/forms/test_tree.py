@@ -13,7 +13,7 @@ import leaseq
 from leaseq import Invalid, Json
 from leaseq.form import check_result
 from leaseq.webapp.forms.changes import gone_in_form
-from leaseq.webapp.forms.choices import tree_of
+from leaseq.webapp.forms.choices import MAX_LEVELS, tree_of
 from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.forms.inputs import read_inputs
 from leaseq.webapp.forms.parsing import draft_of, inputs_of, read_result
@@ -55,6 +55,9 @@ def test_paths_become_a_tree_with_parents_first() -> None:
     for odd in ("", 3, None):
         (field,) = fields_of(form_of({"enum": ["A/B"], "x-separator": odd}))
         assert shape(field) == [(0, "A", None), (1, "B", "A/B")]
+    (deep,) = fields_of(form_of({"enum": ["a", "a/" * 5_000 + "z"]}))
+    *_, (depth, name, value) = shape(deep)
+    assert (depth, name.endswith("/z"), value) == (MAX_LEVELS - 1, True, "a/" * 5_000 + "z")
     (same,) = fields_of(form_of({"oneOf": [{"const": 1, "title": "A / B"}, {"const": 2, "title": "A / B"}]}))
     assert [name for _depth, name, _value in shape(same)] == ["A", "B (1)", "B (2)"]
 

@@ -225,6 +225,7 @@ def test_other_arguments_are_refused_or_left_out(admin_browser: Browser) -> None
             assert response.status_code == 400, (suffix, arguments)
         assert not elements(admin_browser.get(address(**arguments)).text, "main script")
     for arguments in (
+        {"from": "", "to": "0001-01-02"},
         {"sort": "password"},
         {"order": "sideways"},
         {"team": "nobody's"},

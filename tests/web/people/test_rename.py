@@ -75,6 +75,10 @@ def test_nobody_is_shown_by_the_name_of_another(
     new = new_name("eva")
     response = admin("PUT", f"/people/{new}", json={"shown_name": f"Eva {new}"})
     assert (response.status_code, response.json["shown_name"]) == (201, f"Eva {new}")
+    refused = new_name("max")
+    response = admin("PUT", f"/people/{refused}", json={"shown_name": ann})
+    assert (response.status_code, response.json["field"]) == (400, "shown_name")
+    assert accounts.find(refused) is None
 
 
 @pytest.fixture

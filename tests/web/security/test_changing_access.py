@@ -103,14 +103,21 @@ def test_picker_lists_only_people_whom_the_manager_may_see(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Those who may work on the queues that they manage. Other tests' queues are open to everybody."""
+    calls: list[str] = []
     own_queue = leaseq.Queue(server.client, f"{closed_queue.name}.own")
     own_queue.configure()
-    monkeypatch.setattr("leaseq.webapp.manage.settings.access.queue_names", lambda _to: [own_queue.name])
+
+    def managed(to: str) -> list[str]:
+        calls.append(to)
+        return [own_queue.name]
+
+    monkeypatch.setattr("leaseq.webapp.manage.settings.access.queue_names", managed)
     path, group = f"/manage/{own_queue.name}/access", Group((manager_browser.name,))
     for work, is_listed in ((None, True), (group, False)):
         access.set(own_queue.name, Access(work, group))
         names = attributes(manager_browser.get(path).text, "[name='work.people']", "value")
         assert (manager_browser.name in names, worker.name in names) == (True, is_listed)
+    assert len(calls) == 2, "the queues are read once for a page, not for each person"
     access.set(closed_queue.name, Access())
     access.forget_queue(own_queue.name)
 

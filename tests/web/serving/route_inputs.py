@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,6 +33,8 @@ RESULT = {"note": TEXT}
 ROWS = b"id,text\n" + b"".join(b"r-%d,some words\n" % n for n in range(5_000))
 WORKBOOK = b"".join(workbook(["id", "text"], ({"id": f"w-{n}", "text": "some words"} for n in range(5_000))))
 WIDE_ROW = b"id,text\n" + b"," * 2_000_000 + b"\n"
+SPARSE_ROWS = json.dumps({f"c{n}": 1 for n in range(20_000)}).encode() + b"\n{}" * 199
+MANY_LINES = "\n".join(f"somebody {n}" for n in range(60_000))
 MARKDOWN = ("# Title\n\n" + "Some *words* and [links](https://example.org).\n\n" * 1_400)[:65_000]
 FORM = {
     "show": [{"field": f"f{n}", "kind": "text"} for n in range(100)],
@@ -43,6 +46,13 @@ FORM = {
             **{f"q{n}": {"title": f"Question {n}?", "type": "string"} for n in range(200)},
         },
     },
+}
+ROW_OF_TABLE = {"type": "object", "properties": {f"c{n}": {"type": "string"} for n in range(20)}}
+TABLES = {
+    "ask": {
+        "type": "object",
+        "properties": {f"t{n}": {"type": "array", "items": ROW_OF_TABLE} for n in range(20)},
+    }
 }
 JSON = "application/json"
 FORM_KIND = "application/x-www-form-urlencoded"
@@ -238,6 +248,19 @@ def page_lease(prepare: Callable[[World], leaseq.Lease], fields: Mapping[str, st
         return Input(values, body=form_of({"token": str(lease.token), **(fields or {})}), kind=FORM_KIND)
 
     return make
+
+
+def large_tables(world: World) -> Input:
+    """A draft with a cell for each part of many tables."""
+    queue = world.new_queue(form=TABLES)
+    queue.enqueue({"text": "some words"})
+    lease = not_none(queue.reserve(world.admin))
+    cells = {
+        f"answer.t{table}.{row}.c{column}": "x"
+        for table, row, column in product(range(20), range(12), range(20))
+    }
+    body = form_of({"token": str(lease.token), **cells})
+    return Input({"q": queue.name, "id": lease.id}, body=body, kind=FORM_KIND)
 
 
 def query_lease(prepare: Callable[[World], leaseq.Lease]) -> Maker:
@@ -657,7 +680,7 @@ INPUTS: dict[str, Maker] = {
     "POST work.abandon": page_lease(World.lease, {"reason": REASON}),
     "POST work.ask": page_lease(World.lease, {"question": REASON}),
     "GET work.break_page": get(),
-    "GET work.commands": get(),
+    "GET work.commands": get("q=no+such+words"),
     "GET work.day": get(),
     "POST work.draft": page_lease(World.lease, {"answer.note": TEXT}),
     "POST work.end_break": page(),
@@ -688,6 +711,9 @@ MORE: list[tuple[str, Maker]] = [
         "POST manage.preview_file",
         upload(WORKBOOK, "piece", filename="rows.xlsx", name="rows.xlsx", whole="yes"),
     ),
+    ("POST manage.preview_file", upload(SPARSE_ROWS, "piece", name="rows.jsonl")),
+    ("POST manage.access_matches", page({"work": "some", "work.people": MANY_LINES})),
+    ("POST work.draft", large_tables),
     ("POST manage.check_file", stream(new_id(workbook_job), WORKBOOK)),
     ("POST manage.run_import", stream(new_id(workbook_job), WORKBOOK)),
 ]

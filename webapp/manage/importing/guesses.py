@@ -4,7 +4,7 @@ priorities, and a missing header."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from leaseq import Invalid, Json, transfer
 from leaseq.transfer import ColumnMapping
 from leaseq.webapp.forms.choices import find_named, folded
 from leaseq.webapp.manage.importing.mapping import ROLES, ImportMapping
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import site_zone
 
 ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
@@ -79,7 +80,11 @@ def cells_of(column: str, rows: Iterable[Json]) -> list[Json]:
 
 
 def _filled(cells: Iterable[Json]) -> list[Json]:
-    return [cell for cell in cells if cell is not None and str(cell).strip()]
+    return list(filter(_is_filled, cells))
+
+
+def _is_filled(cell: Json) -> bool:
+    return cell is not None and str(cell).strip() != ""
 
 
 def priority_words(cells: Iterable[Json]) -> tuple[str, ...]:
@@ -108,24 +113,36 @@ def repeated_id(cells: Sequence[Json], rows: Sequence[Json]) -> str | None:
 def proposals(columns: Sequence[str], rows: Sequence[Json], roles: Collection[str]) -> Iterator[Note]:
     """Columns that could be one of these parts of the item by their values, although their names don't say
     so."""
-    cells = {column: _filled(cells_of(column, rows)) for column in columns}
-    if "id" in roles and (column := next((name for name in columns if _are_ids(name, cells, rows)), "")):
+    cells = _cells_by_column(columns, rows)
+    ids = (column for column, filled in in_slices(cells.items()) if _are_ids(column, filled, rows))
+    if "id" in roles and (column := next(ids, None)) is not None:
         text = _(
             "The column %(name)s is different in each row. As the id, it lets you import the file again"
             " without adding its rows twice.",
             name=column,
         )
         yield Note(text, "id", column)
-    if "priority" in roles and (column := next((name for name in columns if _rank(cells[name])), "")):
+    ranks = (column for column, filled in in_slices(cells.items()) if _rank(filled))
+    if "priority" in roles and (column := next(ranks, None)) is not None:
         text = _("The column %(name)s has words for priorities.", name=column)
         yield Note(text, "priority", column)
-    dates = [name for name in columns if _are_due(name, cells[name])] if "due" in roles else []
-    if len(dates) == 1:
+    dates = [column for column, filled in in_slices(cells.items()) if _are_due(column, filled)]
+    if "due" in roles and len(dates) == 1:
         yield Note(_("The column %(name)s has dates in the future.", name=dates[0]), "due", dates[0])
 
 
-def _are_ids(column: str, cells: Mapping[str, Sequence[Json]], rows: Sequence[Json]) -> bool:
-    return transfer.is_id(column) and len(set(map(str, cells[column]))) == len(rows) > 1
+def _cells_by_column(columns: Iterable[str], rows: Iterable[Json]) -> dict[str, list[Json]]:
+    """The cells of each column that are not empty. A row may have only few of many columns."""
+    cells: dict[str, list[Json]] = {column: [] for column in columns}
+    for row in rows:
+        for column, cell in in_slices(row.items() if isinstance(row, dict) else ()):
+            if column in cells and _is_filled(cell):
+                cells[column].append(cell)
+    return cells
+
+
+def _are_ids(column: str, cells: Sequence[Json], rows: Sequence[Json]) -> bool:
+    return transfer.is_id(column) and len(set(map(str, cells))) == len(rows) > 1
 
 
 def _rank(cells: Sequence[Json]) -> bool:
@@ -136,8 +153,10 @@ def _rank(cells: Sequence[Json]) -> bool:
 
 def _are_due(column: str, cells: Sequence[Json]) -> bool:
     """Whether the cells are dates, one of them in the future."""
+    if not cells or not all(isinstance(cell, str) for cell in cells):
+        return False
     reason, dates = _misfit_of_dates(column, cells)
-    if reason or not cells or not all(isinstance(cell, str) for cell in cells):
+    if reason:
         return False
     mapping = ColumnMapping(due=column, dates=dates or "day-first", zone=site_zone())  # if both orders fit
     due = [mapping.item({column: cell}).due for cell in cells]
@@ -146,9 +165,9 @@ def _are_due(column: str, cells: Sequence[Json]) -> bool:
 
 def value_in_header(columns: Iterable[str], rows: Sequence[Json]) -> str | None:
     """A column's name that looks like a value: a number, a date, or the value of a row below."""
-    for column in columns:
+    for column, cells in in_slices(_cells_by_column(columns, rows).items()):
         name = column.strip()
-        if _NUMBER.fullmatch(name) or _DATE.fullmatch(name) or name in cells_of(column, rows):
+        if _NUMBER.fullmatch(name) or _DATE.fullmatch(name) or name in cells:
             return column
     return None
 

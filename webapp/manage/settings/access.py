@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from flask import flash, redirect, request, url_for
@@ -22,8 +23,8 @@ from leaseq.webapp.rendering.notices import flash_unassigned
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import queues
 from leaseq.webapp.services.queues import Match
-from leaseq.webapp.store.accounts.model import Person
-from leaseq.webapp.store.queue_access import Access, Group, group_of
+from leaseq.webapp.serving.time_slices import in_slices
+from leaseq.webapp.store.queue_access import MAX_PEOPLE, MAX_TEAMS, Access, Group, group_of, sees
 
 RIGHTS = ("work", "manage")
 KINDS = ("people", "teams", "skills")
@@ -89,7 +90,7 @@ def change_queue_access(q: str) -> Response | str | tuple[str, int]:
 def access_matches(q: str) -> dict[str, str]:
     """What the choice would mean, in words, by right. Saves nothing."""
     existing_queue(q)
-    groups = (_unchecked_group(name) if _is_limited(name) else None for name in RIGHTS)
+    groups = (_matchable_group(name) if _is_limited(name) else None for name in RIGHTS)
     return _match_texts(queues.matches_of(q, Access(*groups)))
 
 
@@ -136,6 +137,12 @@ def _unchecked_group(name: str) -> Group:
     """The group while it is chosen: it may be empty, and its names may be unfinished."""
     people, teams, skills = ([*_chosen(f"{name}.{kind}"), *_others(f"{name}.{kind}")] for kind in KINDS)
     return Group(tuple(people), tuple(" ".join(skills).split()), tuple(teams))
+
+
+def _matchable_group(name: str) -> Group:
+    """The same without names beyond those that a group may have, since each is compared with everybody."""
+    group = _unchecked_group(name)
+    return replace(group, people=group.people[:MAX_PEOPLE], teams=group.teams[:MAX_TEAMS])
 
 
 def _chosen(name: str) -> list[str]:
@@ -203,18 +210,14 @@ def _picker(
 def _options() -> dict[str, dict[str, int]]:
     """What can be chosen of each kind, with the number of people. A manager sees only the people who may work
     on the queues that they manage; they can type other names."""
+    viewer, access = person(), state().access
     people = [account for account in accounts().people() if not account.disabled]
     teams = Counter(account.team for account in people if account.team)
     skills = Counter(skill for account in people for skill in account.skills)
-    listed = [account.name for account in people if _is_visible(account)]
-    return {"people": dict.fromkeys(listed[:MAX_LISTED], 1), "teams": dict(teams), "skills": dict(skills)}
-
-
-def _is_visible(account: Person) -> bool:
-    access = state().access
-    if access.lets_manage_all(person()):
-        return True
-    return any(access.get(name).lets_work(account) for name in queue_names("manage"))
+    sees_all, managed = access.lets_manage_all(viewer), [access.get(name) for name in queue_names("manage")]
+    listed = (account.name for account in in_slices(people) if sees_all or sees(viewer, account, managed))
+    shown = dict.fromkeys(islice(listed, MAX_LISTED), 1)
+    return {"people": shown, "teams": dict(teams), "skills": dict(skills)}
 
 
 @bp.get("/manage/<q>/delete")

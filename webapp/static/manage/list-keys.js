@@ -55,5 +55,3 @@ function setCurrent(row) {
   current = row;
   document.dispatchEvent(new CustomEvent("row", { detail: row.querySelector("a.title") }));
 }
-
-export const getFirstLink = () => (table ? getLinks()[0] : undefined);

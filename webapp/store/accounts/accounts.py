@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -62,11 +63,13 @@ class Accounts(ProviderSignIn):
         skills: Iterable[str] = (),
         team: str = "",
         password: str | None = None,
+        shown_name: str = "",
     ) -> Person:
         """Add a person. Without a password they can't sign in until one is set, for instance by a link."""
         record = self._new(name, role, skills, password, checked_team(team))
+        record = replace(record, shown_name=_shown_name(shown_name, record.name))
         self._people.add(record)
-        self.log.write(by, "person.added", record.name, role=record.role)
+        self.log.write(by, "person.added", record.name, role=record.role, shown_name=record.shown_name)
         return record.person()
 
     def change(
@@ -94,8 +97,7 @@ class Accounts(ProviderSignIn):
         before = self._people.get(name)
         name = before.name
         if shown_name is not None:
-            shown = checked_shown_name(shown_name)
-            changes["shown_name"] = "" if shown == name else shown
+            changes["shown_name"] = _shown_name(shown_name, name)
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         differences = {
             field: (getattr(before, field), value)
@@ -258,3 +260,9 @@ class Accounts(ProviderSignIn):
         if count:
             self.log.write(by, "token.all-revoked", person, tokens=count)
         return count
+
+
+def _shown_name(text: str, name: str) -> str:
+    """A shown name as it is stored: "" if it is the name itself. Raises Invalid."""
+    shown = checked_shown_name(text)
+    return "" if shown == name else shown

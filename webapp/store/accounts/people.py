@@ -152,10 +152,13 @@ class People(Store):
         return {record.name: record for record in self.all()}
 
     def add(self, record: Record) -> None:
-        """Add a record, or raise Invalid if somebody has the name, or one that looks like it."""
+        """Add a record, or raise Invalid if somebody has its name or its shown name, or one that looks like
+        it."""
 
         def new(people: dict[str, Record]) -> Record:
             refuse_taken(record.name, people)
+            if record.shown_name:
+                refuse_taken(record.shown_name, people, "shown_name")
             return record
 
         self.write(new)
