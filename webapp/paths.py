@@ -66,6 +66,7 @@ class App(OpenAPI):
                 response.data = _gzipped(Path(str(self.static_folder)) / filename)
                 response.content_encoding = "gzip"
                 response.set_etag(f"{response.get_etag()[0]}-gzip")
+                response.make_conditional(request)
         if digest == self._digest:
             response.cache_control.no_cache = None
             response.cache_control.public = response.cache_control.immutable = True

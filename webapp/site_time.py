@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from leaseq import Invalid, transfer
@@ -38,6 +38,14 @@ def read_moment(text: str, field: str) -> datetime:
     except ValueError:
         raise Invalid(field, "format", what="local_time", zone=str(site_zone()), value=text) from None
     return transfer.in_zone(moment, site_zone(), field)
+
+
+def read_future_moment(text: str, field: str) -> datetime:
+    """Like `read_moment`. Raises Invalid for a time that is not in the future, too."""
+    moment = read_moment(text, field)
+    if moment <= datetime.now(UTC):
+        raise Invalid(field, "format", what="future_time", value=text)
+    return moment
 
 
 def clock_text(moment: datetime) -> str:

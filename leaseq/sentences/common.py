@@ -41,7 +41,6 @@ FORMATS: Final = {
     "day_or_time_in": "a day such as 2026-11-21, or a time such as 2026-11-21T10:05; both in %(zone)s",
     "future_time": "a time in the future",
     "local_time": "a date and a time in %(zone)s, such as 2026-11-24T17:00",
-    "future": "a time that is not over yet",
     "years": "a time in the years 1 to 9999",
     "microseconds": "a time in microseconds since the epoch, as the link to the next page has it",
     "duration": "a time, such as 90 s, 5 min, 1 h 30 min or 2 d",

@@ -20,7 +20,6 @@ PAGES: Final = {
     "no_rows": "The file has no rows.",
     "no_good_rows": "No row can be imported.",
     "bad_row": "%(why)s",
-    "past_time": "Choose a time that is still to come.",
     "empty_item": "Fill in at least one field of the item.",
     "no_fields": "There are no items, or they have no fields.",
     "unconfirmed_trial": "Confirm that the simulated answers are kept in this queue.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -31,8 +30,9 @@ from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.criteria import ANY, Search, list_names, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
+from leaseq.webapp.services.bulk import seconds_until
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.site_time import read_moment
+from leaseq.webapp.site_time import read_future_moment
 from leaseq.webapp.store.threads import new_message_id
 from leaseq.webapp.work.endings import read_token
 
@@ -250,11 +250,7 @@ def _delay() -> float:
     """The submitted delay in seconds. Raises Invalid for a time that can't be read or is past."""
     if "seconds" in request.form:
         return whole_number(request.form["seconds"]) or 0
-    text = request.form.get("until", "").strip()
-    seconds = (read_moment(text, "until") - datetime.now(UTC)).total_seconds()
-    if seconds <= 0:
-        raise Invalid("until", "format", what="future_time", value=text)
-    return seconds
+    return seconds_until(read_future_moment(request.form.get("until", "").strip(), "until"))
 
 
 def _hand_out_again(queue: leaseq.Queue, id: str) -> None:

@@ -24,6 +24,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from leaseq.webapp.serving import problem, shutdown
 from leaseq.webapp.serving.logs import ServerLogger
+from leaseq.webapp.serving.time_slices import end_slice_when_over
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client when it is imported, which happens only in the web processes."""
@@ -127,7 +128,7 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
             return  # gunicorn closes the connection
         with gevent.Timeout(self.cfg.keepalive, False):  # type: ignore[arg-type]
             while req.body.read(UNREAD_PIECE):
-                gevent.sleep(0)
+                end_slice_when_over()
             return
         raise StopIteration  # closes the connection
 

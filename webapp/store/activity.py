@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from leaseq import Client, LeaseqError
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import model
-from leaseq.webapp.store.base import Command, Store
+from leaseq.webapp.store.base import Command, Deferred, Store
 
 How = Literal["finished", "abandoned", "failed"]
 """How a person ended a lease."""
@@ -140,74 +138,7 @@ class _Outcome:
     at: float
 
 
-GATHERED_SECONDS = 0.1
-"""How long entries are gathered before they are written, unless somebody waits for them."""
-
-
-_T = TypeVar("_T")
 _Group = TypeVar("_Group")
-
-
-class Deferred(Generic[_T]):
-    """Entries for ``write``, which is called by one thread at a time. On an orderly exit of the process, all
-    are written first. Exceptions of ``write`` are logged."""
-
-    def __init__(self, write: Callable[[Sequence[_T]], None]) -> None:
-        self._write = write
-        self._lock = threading.Condition()
-        self._entries: list[_T] = []
-        self._batch: list[_T] = []
-        self._added_count = self._written_count = 0  # entries, so far
-        self._executor: ThreadPoolExecutor | None = None
-        self._is_running = False
-        self._is_awaited = threading.Event()
-
-    def add(self, entry: _T) -> None:
-        with self._lock:
-            self._entries.append(entry)
-            self._added_count += 1
-            if self._is_running:
-                return
-            self._is_running = True
-            try:
-                if self._executor is None:
-                    self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
-                self._executor.submit(self._write_all)
-                return
-            except RuntimeError:  # the process is at its end, and starts nothing any more
-                self._is_awaited.set()
-        self._write_all()
-
-    def pending(self) -> list[_T]:
-        """The entries that are not written yet."""
-        with self._lock:
-            return [*self._batch, *self._entries]
-
-    def flush(self) -> None:
-        """Wait until all entries added before this call are written."""
-        with self._lock:
-            target = self._added_count
-            if self._written_count < target:
-                self._is_awaited.set()
-                self._lock.wait_for(lambda: self._written_count >= target)
-
-    def _write_all(self) -> None:
-        while True:
-            self._is_awaited.wait(GATHERED_SECONDS)
-            with self._lock:
-                self._is_awaited.clear()
-                self._batch, self._entries = self._entries, []
-            try:
-                self._write(self._batch)
-            except Exception:  # one failed batch must not stop the next
-                log.exception("deferred entries could not be written: %s", self._batch)
-            with self._lock:
-                self._written_count += len(self._batch)
-                self._batch = []
-                self._lock.notify_all()
-                if not self._entries:
-                    self._is_running = False
-                    return
 
 
 class Activity(Store):

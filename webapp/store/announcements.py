@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from leaseq import Client, Invalid, validation
+from leaseq import Invalid, validation
 from leaseq.backup import StoredKeys
-from leaseq.webapp.store.base import KeyPrefix, Store
+from leaseq.webapp.store.base import CachedHash, KeyPrefix
 
 MAX_TEXT = 200  # characters
 FRESH_SECONDS = 0.5
@@ -40,21 +39,11 @@ class Announcement:
     until: datetime | None  # when it ends by itself
 
 
-class Announcements(Store):
-    """The announcements of all queues, read at most twice a second. A change by this process takes effect
-    immediately."""
+class Announcements(CachedHash):
+    """The announcements of all queues."""
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(client, clock=clock)
-        self._monotonic = monotonic
-        self._entries: Mapping[bytes, bytes] = {}
-        self._until = 0.0
+    key = _KEY
+    fresh_seconds = FRESH_SECONDS
 
     def get(self, queue: str) -> Announcement | None:
         """A queue's announcement; None if there is none, or it has ended."""
@@ -71,21 +60,24 @@ class Announcements(Store):
         if not line or not line.isprintable():
             raise Invalid("text", "printable", minimum=1, maximum=MAX_TEXT, value=text)
         if until is not None and until <= now:
-            raise Invalid("until", "format", what="future", value=until)
+            raise Invalid("until", "format", what="future_time", value=until)
         announcement = Announcement(secrets.token_hex(8), line, by, now, until)
         self._client.ask(("HSET", _KEY, queue, _dumped(announcement)), ("UNLINK", _seen_key(queue)))
-        self._until = 0.0
+        self.expire()
         return announcement
 
     def end(self, queue: str) -> bool:
         """End a queue's announcement. False if there was none."""
         removed_count, _ = self._client.ask(("HDEL", _KEY, queue), ("UNLINK", _seen_key(queue)))
-        self._until = 0.0
+        self.expire()
         return bool(removed_count)
 
     def respond(self, queue: str, id: str, person: str, response: Response) -> None:
         """Note that a person has seen or dismissed this announcement; nothing if it is no longer there."""
         announcement = self.get(queue)
+        if announcement is None or announcement.id != id:
+            self.expire()  # another process may have announced it just now
+            announcement = self.get(queue)
         if announcement is None or announcement.id != id:
             return
         if response == "dismissed" or self.response_of(queue, announcement, person) is None:
@@ -105,29 +97,30 @@ class Announcements(Store):
         self.end(queue)
 
     def of_person(self, person: str) -> Iterator[tuple[str, Announcement, Response | None]]:
-        """The queue and the announcement of each that a person made, has seen or dismissed."""
-        for name in list(self._read()):
-            queue = name.decode()
-            announcement = self.get(queue)
-            response = self.response_of(queue, announcement, person) if announcement else None
-            if announcement and (announcement.by == person or response):
+        """The queue and the announcement of each that a person made, has seen or dismissed, also of one that
+        has ended by itself."""
+        announcements = {name.decode(): _loaded(raw) for name, raw in self._read().items()}
+        reads = [("HGET", _seen_key(queue), person) for queue in announcements]
+        responses = self._client.ask(*reads) if reads else []
+        for (queue, announcement), raw in zip(announcements.items(), responses, strict=True):
+            response = _response(raw, announcement)
+            if announcement.by == person or response:
                 yield queue, announcement, response
 
     def rename_person(self, person: str, to: str) -> None:
         """Replace a person's name as the author, and forget what they have seen."""
-        self._until = 0.0
-        for name, raw in self._read().items():
-            announcement = _loaded(raw)
-            if announcement.by == person:
-                self._redis.hset(_KEY, name, _dumped(replace(announcement, by=to)))
-            self._redis.hdel(_seen_key(name.decode()), person)
-        self._until = 0.0
 
-    def _read(self) -> Mapping[bytes, bytes]:
-        if self._until <= self._monotonic():
-            self._entries = self._redis.hgetall(_KEY)
-            self._until = self._monotonic() + FRESH_SECONDS
-        return self._entries
+        def transaction(pipe: Any) -> None:
+            entries = pipe.hgetall(_KEY)
+            pipe.multi()
+            for name, raw in entries.items():
+                announcement = _loaded(raw)
+                if announcement.by == person:
+                    pipe.hset(_KEY, name, _dumped(replace(announcement, by=to)))
+                pipe.hdel(_seen_key(name.decode()), person)
+
+        self._redis.transaction(transaction, _KEY)
+        self.expire()
 
 
 def _response(raw: bytes | None, announcement: Announcement) -> Response | None:

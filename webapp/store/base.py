@@ -1,15 +1,19 @@
-"""The base of stores: their connection, locks, and writes that wait."""
+"""The base of stores: their connection, what they cache, locks, and writes that wait."""
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from leaseq import Client, LeaseqError
+
+log = logging.getLogger(__name__)
 
 Command: TypeAlias = tuple[str | int | float, ...]
 """A command for the server, such as ``("HGET", key, field)``: see `Client.ask`."""
@@ -89,6 +93,36 @@ class Store:
         return hashes
 
 
+class CachedHash(Store):
+    """A hash that almost every page needs: it is read as a whole and used for ``fresh_seconds``, after which
+    changes of other processes take effect. A change by this process calls `expire`."""
+
+    key: ClassVar[str]
+    fresh_seconds: ClassVar[float]
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(client, clock=clock)
+        self._monotonic = monotonic
+        self._entries: Mapping[bytes, bytes] = {}
+        self._until = 0.0
+
+    def expire(self) -> None:
+        """Read the hash again when it is needed next."""
+        self._until = 0.0
+
+    def _read(self) -> Mapping[bytes, bytes]:
+        if self._until <= self._monotonic():
+            self._entries = self._redis.hgetall(self.key)
+            self._until = self._monotonic() + self.fresh_seconds
+        return self._entries
+
+
 MARKED_SECONDS = 4
 _RENEWAL_SECONDS = 1.0
 
@@ -121,3 +155,70 @@ class Locks(Store):
             with suppress(LeaseqError):  # the requests report that the server is unavailable
                 for mark in marks:
                     self._redis.expire(mark, MARKED_SECONDS)
+
+
+GATHERED_SECONDS = 0.1
+"""How long entries are gathered before they are written, unless somebody waits for them."""
+_T = TypeVar("_T")
+
+
+class Deferred(Generic[_T]):
+    """Entries for ``write``, which is called by one thread at a time. On an orderly exit of the process, all
+    are written first. Exceptions of ``write`` are logged."""
+
+    def __init__(self, write: Callable[[Sequence[_T]], None]) -> None:
+        self._write = write
+        self._lock = threading.Condition()
+        self._entries: list[_T] = []
+        self._batch: list[_T] = []
+        self._added_count = self._written_count = 0  # entries, so far
+        self._executor: ThreadPoolExecutor | None = None
+        self._is_running = False
+        self._is_awaited = threading.Event()
+
+    def add(self, entry: _T) -> None:
+        with self._lock:
+            self._entries.append(entry)
+            self._added_count += 1
+            if self._is_running:
+                return
+            self._is_running = True
+            try:
+                if self._executor is None:
+                    self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
+                self._executor.submit(self._write_all)
+                return
+            except RuntimeError:  # the process is at its end, and starts nothing any more
+                self._is_awaited.set()
+        self._write_all()
+
+    def pending(self) -> list[_T]:
+        """The entries that are not written yet."""
+        with self._lock:
+            return [*self._batch, *self._entries]
+
+    def flush(self) -> None:
+        """Wait until all entries added before this call are written."""
+        with self._lock:
+            target = self._added_count
+            if self._written_count < target:
+                self._is_awaited.set()
+                self._lock.wait_for(lambda: self._written_count >= target)
+
+    def _write_all(self) -> None:
+        while True:
+            self._is_awaited.wait(GATHERED_SECONDS)
+            with self._lock:
+                self._is_awaited.clear()
+                self._batch, self._entries = self._entries, []
+            try:
+                self._write(self._batch)
+            except Exception:  # one failed batch must not stop the next
+                log.exception("deferred entries could not be written: %s", self._batch)
+            with self._lock:
+                self._written_count += len(self._batch)
+                self._batch = []
+                self._lock.notify_all()
+                if not self._entries:
+                    self._is_running = False
+                    return

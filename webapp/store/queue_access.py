@@ -8,8 +8,7 @@ Hash: queue -> access (JSON). A queue that is not in it is open to everybody.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts.model import Person, at_least, checked_team
 from leaseq.webapp.store.accounts.people import People
-from leaseq.webapp.store.base import Command, Store
+from leaseq.webapp.store.base import CachedHash, Command
 
 MAX_PEOPLE = 500
 MAX_TEAMS = 50
@@ -79,21 +78,11 @@ _ADMINS_ONLY = Access(Group(), Group())
 """The access to the webhook deliveries, whose payloads are events of all queues and of people."""
 
 
-class QueueAccess(Store):
-    """Reads the access to all queues at most once a second. A change by this process takes effect
-    immediately."""
+class QueueAccess(CachedHash):
+    """The access to all queues."""
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(client, clock=clock)
-        self._monotonic = monotonic
-        self._entries: Mapping[bytes, bytes] = {}
-        self._until = 0.0
+    key = _KEY
+    fresh_seconds = FRESH_SECONDS
 
     def get(self, queue: str) -> Access:
         if queue == webhooks.QUEUE:
@@ -110,23 +99,13 @@ class QueueAccess(Store):
         """Commands that read the access to this queue, or to all."""
         return (("HGETALL", _KEY) if queue is None else ("HGET", _KEY, queue),)
 
-    def expire(self) -> None:
-        """Read the access again when it is needed next."""
-        self._until = 0.0
-
     def lets_manage_all(self, person: Person) -> bool:
         return all(_loaded(raw).lets_manage(person) for raw in self._read().values())
-
-    def _read(self) -> Mapping[bytes, bytes]:
-        if self._until <= self._monotonic():
-            self._entries = self._redis.hgetall(_KEY)
-            self._until = self._monotonic() + FRESH_SECONDS
-        return self._entries
 
     def forget_queue(self, queue: str) -> None:
         """Delete the access to a queue that is deleted."""
         self._client.ask(("HDEL", _KEY, queue))
-        self._until = 0.0
+        self.expire()
 
     def of_person(self, person: str) -> dict[str, list[str]]:
         """For each queue that names a person: whether to work on it, to manage it, or both."""
@@ -141,7 +120,7 @@ class QueueAccess(Store):
     def rename_person(self, person: str, to: str) -> None:
         """Remove a person from all groups. A group that has nobody else gets the other name, since an empty
         group is invalid."""
-        self._until = 0.0
+        self.expire()
         for queue in self.of_person(person):
             self.change(queue, lambda access: access.replace_person(person, to))
 
@@ -173,7 +152,7 @@ class QueueAccess(Store):
                     pipe.hset(_KEY, queue, json.dumps(asdict(after), ensure_ascii=False))
 
         self._redis.transaction(transaction, _KEY)
-        self._until = 0.0
+        self.expire()
 
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""
@@ -198,7 +177,7 @@ class QueueAccess(Store):
             return before, after
 
         result: tuple[Access, Access] = self._redis.transaction(transaction, _KEY, value_from_callable=True)
-        self._until = 0.0
+        self.expire()
         return result
 
 

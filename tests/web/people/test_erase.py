@@ -15,7 +15,7 @@ from flask import Flask
 import leaseq
 from leaseq.cli import main
 from leaseq.webapp.services import people
-from leaseq.webapp.store import activity as activity_store
+from leaseq.webapp.store import base
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.leases import take
@@ -152,7 +152,7 @@ def test_erasure_includes_unwritten_activity(
     app: Flask, admin: Caller, ann: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Including what this process has not written yet."""
-    monkeypatch.setattr(activity_store, "GATHERED_SECONDS", 30)
+    monkeypatch.setattr(base, "GATHERED_SECONDS", 30)
     activity: Activity = app.extensions["leaseq"].activity
     activity.record(ann, queue.name, "finished", id="a", token=1)
     assert admin("DELETE", f"/people/{ann}").status_code == 204

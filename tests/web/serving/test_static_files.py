@@ -41,6 +41,13 @@ def test_text_is_compressed_for_who_accepts_it(client: FlaskClient, name: str) -
         assert plain.vary == packed.vary, "a cache keeps both"
         assert gzip.decompress(packed.data) == plain.data
         assert plain.get_etag() != packed.get_etag()
+    for kept in (plain, packed):
+        headers = {
+            "Accept-Encoding": kept.content_encoding or "identity",
+            "If-None-Match": kept.headers["ETag"],
+        }
+        with client.get(url, headers=headers) as again:
+            assert (again.status_code, again.data) == (304, b"")
     with client.get(url, headers={"Accept-Encoding": "gzip;q=0"}) as response:
         assert response.content_encoding is None
 

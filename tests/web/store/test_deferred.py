@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from leaseq.webapp.store import activity
-from leaseq.webapp.store.activity import Deferred
+from leaseq.webapp.store import base
+from leaseq.webapp.store.base import Deferred
 from tests.support.waiting import TIMEOUT
 
 
@@ -45,7 +45,7 @@ def test_entries_added_during_write_are_written_as_next_batch() -> None:
 
 
 def test_flush_does_not_wait_for_gathering_period(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activity, "GATHERED_SECONDS", 2 * TIMEOUT)
+    monkeypatch.setattr(base, "GATHERED_SECONDS", 2 * TIMEOUT)
     output: list[int] = []
     numbers = Deferred[int](output.extend)
     numbers.add(1)
@@ -83,7 +83,7 @@ def test_unwritten_entries_are_pending() -> None:
 
 def test_entries_are_written_at_process_exit() -> None:
     program = (
-        "from leaseq.webapp.store.activity import Deferred\n"
+        "from leaseq.webapp.store.base import Deferred\n"
         "Deferred(lambda entries: print(*entries)).add('kept')\n"
     )
     completed = subprocess.run(
@@ -96,7 +96,7 @@ def test_entry_added_while_the_process_ends_is_written() -> None:
     """A request may still be at work then: a worker of gunicorn ends when its main process was killed."""
     program = (
         "import atexit\n"
-        "from leaseq.webapp.store.activity import Deferred\n"
+        "from leaseq.webapp.store.base import Deferred\n"
         "entries = Deferred(lambda entries: print(*entries))\n"
         "entries.add('early')\n"
         "atexit.register(entries.add, 'late')\n"

@@ -54,6 +54,16 @@ def test_announcement_ends_at_its_time_and_a_new_one_is_new_to_everybody(
     assert not announcements.end("q1")
 
 
+def test_answer_to_a_line_that_another_process_announced_just_now_counts(
+    announcements: Announcements, server: Any
+) -> None:
+    assert announcements.get("q2") is None
+    announcement = Announcements(server.client).announce("q2", "Lunch", by="meg")
+    assert announcements.get("q2") is None, "it was read a moment ago"
+    announcements.respond("q2", announcement.id, "ann", "seen")
+    assert announcements.seen_by("q2", announcement) == {"ann"}
+
+
 @pytest.mark.parametrize("text", ["", "  ", "two\nlines", "x" * 201, "in\u200bvisible"])
 def test_only_one_short_visible_line_is_accepted(announcements: Announcements, text: str) -> None:
     with pytest.raises(leaseq.Invalid) as caught:
@@ -63,7 +73,7 @@ def test_only_one_short_visible_line_is_accepted(announcements: Announcements, t
 
 def test_end_must_be_in_the_future(announcements: Announcements, now: list[float]) -> None:
     until = datetime.fromtimestamp(now[0], UTC)
-    with refused("format", "until", what="future"):
+    with refused("format", "until", what="future_time"):
         announcements.announce("q1", "x", by="meg", until=until)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from flask_babel import format_date, format_decimal, gettext, ngettext
@@ -20,7 +20,7 @@ from leaseq.webapp.rendering.filters import shown_name, state_word
 from leaseq.webapp.search.criteria import ANY, Search, SearchedState
 from leaseq.webapp.services import queues
 from leaseq.webapp.services.bulk import Act, Bulk, Refusal, seconds_until
-from leaseq.webapp.site_time import clock_text, read_moment, site_zone
+from leaseq.webapp.site_time import clock_text, read_future_moment, site_zone
 
 Move: TypeAlias = Literal[
     "assign",
@@ -269,9 +269,7 @@ def read_input(queue: str, move: Move, texts: dict[str, str], answers: int | Non
             validation.text(texts["reason"], "reason")
             return MoveInput(texts, "reopen", person)
         case "delay":
-            until = read_moment(texts["until"].strip(), "until")
-            if until <= datetime.now(UTC):
-                raise Invalid("until", "page", what="past_time")
+            until = read_future_moment(texts["until"].strip(), "until")
             return MoveInput(texts, "change", until=until, value=_time_text(until))
         case "now":
             return MoveInput(texts, "change", changes={"delay": 0})
