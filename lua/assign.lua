@@ -4,10 +4,11 @@ priority band. A scheduled item goes to them when it is due.
 
 KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 the person
-REPLY  {'item', the item}   {'no-item'}   {'wrong-state', the item}: no assignment of it waits
+       5 'assigned': not if what waits of it is assigned to somebody; or ''
+REPLY  {'item', the item}   {'assigned'}   {'no-item'}   {'wrong-state', the item}: no assignment of it waits
        {'answered'}: they have answered or hold it   {'rows', how many rows may wait at the same time}
        {'no-queue'} ]]
-local id, by, person = ARGV[2], ARGV[3], ARGV[4]
+local id, by, person, unless = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
 local refusal = queue.open()
@@ -25,6 +26,7 @@ end
 if is_assigned then return { 'item', describe(id) } end
 if not answers.may_give(id, person, holdings.read(person)) then return { 'answered' } end
 if not waiting_item then return { 'wrong-state', describe(id) } end
+if unless == 'assigned' and waiting_item.assignee then return { 'assigned' } end
 if shelves.too_many_rows({ ['@' .. person] = true }) then return { 'rows', shelves.ROW_LIMIT } end
 
 assigning.assign(waiting_item, person)

@@ -8,9 +8,12 @@ KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
        then, for each given field: its name, its value, and that value as JSON for the journal. priority,
        due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now;
-       answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua)
+       answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua).
+       And 'expected', with '': an object of JSON with the value that each of priority, due and requires must
+       have now, and for delay when the item becomes available: '' if some of it is
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
        without a delay, is dead
+       {'unexpected', the item}: a value is not the expected one
        {'too-many', how many answers it needs now}: it can't be more
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at the same time}
        {'no-item'}   {'no-queue'} ]]
@@ -49,6 +52,19 @@ for i, member in ipairs(items.assignments(id)) do
 end
 local is_only_answers = new_values.answers and #ARGV == 7
 if not is_only_answers and not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
+
+if new_values.expected then
+  local is_available, available_at = false, ''
+  for _, assignment in ipairs(assignments) do
+    if assignment.state == 'inbound' or assignment.state == 'reserved' then is_available = true end
+    if assignment.state == 'scheduled' and available_at == '' then available_at = stamp(assignment.score) end
+  end
+  for name, value in pairs(cjson.decode(new_values.expected)) do
+    local value_now = first[name] or ''
+    if name == 'delay' then value_now = is_available and '' or available_at end
+    if value ~= value_now then return { 'unexpected', describe(id) } end
+  end
+end
 
 local delay, fields = new_values.delay and new_values.delay + 0, {}
 local must_move = delay and (delay > 0 or is_scheduled)

@@ -9,7 +9,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import TypedDict, TypeVar, get_args
@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from leaseq import validation
 from leaseq.engine import codec
 from leaseq.errors import Invalid
-from leaseq.models import Filter, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
+from leaseq.models import Filter, Item, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
 
 T = TypeVar("T")
 
@@ -253,6 +253,18 @@ def changes(item_changes: ItemChanges) -> list[str]:
         count = str(validation.integer(item_changes["answers"], "answers", 1, 100))
         fields += ["answers", count, count]
     return fields
+
+
+def expected_values(expected: Item, names: Collection[str]) -> list[str]:
+    """The arguments for `change` with the values of these fields that the item must still have."""
+    values = {
+        "priority": "" if expected.priority == 100 else str(expected.priority),
+        "due": "" if expected.due is None else str(codec.microseconds(expected.due)),
+        "requires": ",".join(expected.requires),
+        "delay": str(codec.microseconds(expected.state_since)) if expected.state == "scheduled" else "",
+    }
+    compared = {name: value for name, value in values.items() if name in names}
+    return ["expected", json.dumps(compared), ""] if compared else []
 
 
 def _time(value: object, field: str) -> int:

@@ -235,19 +235,26 @@ class Admin(Inspection):
         holder = validation.person_name(person) if person is not None else ""
         return self._run_on_item("release", id, arguments.author(by), holder)
 
-    def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
+    def assign(
+        self, id: str, person: str, *, unless: Literal["assigned"] | None = None, by: str | None = None
+    ) -> Item:
         """Let only this person reserve an item, until they give it back. It returns to the front of the
         queue.
 
-        Raises Invalid if no assignment of the item waits, or if the person holds or has answered it.
+        Raises Invalid if no assignment of the item waits, or if the person holds or has answered it; with
+        ``unless="assigned"`` also if what waits of it is assigned to somebody else, who would lose it.
         """
         assignee = validation.person_name(person)
-        return self._run_on_item("assign", id, arguments.author(by), assignee)
+        if unless not in (None, "assigned"):
+            raise Invalid("unless", "one_of", choices=("None", "assigned"), value=unless)
+        return self._run_on_item("assign", id, arguments.author(by), assignee, unless or "")
 
-    def unassign(self, id: str, *, by: str | None = None) -> Item:
-        """Let anybody have an item again that is assigned to somebody. If it waits, it goes to the front of
-        the queue; who holds it keeps it. An item that is assigned to nobody is not changed."""
-        return self._run_on_item("unassign", id, arguments.author(by), "")
+    def unassign(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
+        """Let anybody have an item again that is assigned to somebody, or only what is assigned to this
+        person. If it waits, it goes to the front of the queue; who holds it keeps it. An item that is not
+        assigned to them is not changed."""
+        assignee = validation.person_name(person) if person is not None else ""
+        return self._run_on_item("unassign", id, arguments.author(by), assignee)
 
     def unassign_all(self, person: str, *, by: str | None = None) -> int:
         """Let anybody have what is assigned to a person, in whatever state; returns the number of items."""
@@ -268,7 +275,14 @@ class Admin(Inspection):
                 count += 1
         return count
 
-    def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
+    def change(
+        self,
+        id: str,
+        *,
+        expected: Item | None = None,
+        by: str | None = None,
+        **changes: Unpack[ItemChanges],
+    ) -> Item:
         """Change an item that is inbound, scheduled or dead; fields that are not named stay as they are.
 
         With another priority or other skills, it is placed by its age among the items already there. If an
@@ -284,8 +298,13 @@ class Admin(Inspection):
 
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or has
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
+
+        ``expected``, the item as it was read: raises Invalid, and changes nothing, unless the named ones of
+        priority, due, requires and delay still have its values.
         """
         fields = arguments.changes(changes)
+        if expected is not None:
+            fields += arguments.expected_values(expected, changes)
         return self._run_on_item("change", id, arguments.author(by), arguments.request_id(), *fields)
 
     def remove(self, id: str, *, unless: Literal["finished"] | None = None, by: str | None = None) -> None:

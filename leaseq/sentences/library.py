@@ -133,6 +133,12 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         "no change of the payload, since somebody holds or answered '%(id)s'",
         advice="change its other fields, or add a new item",
     ),
+    "item_changed": Rule(
+        "'%(id)s' as it was when it was read",
+        "an item that somebody has changed since",
+        "read it again",
+    ),
+    "assigned": Rule("an item that is assigned to nobody", "'%(id)s', which is assigned to somebody"),
     "payload_unwrapped": Rule(
         "a payload", "none, and '%(names)s', which a new item does not have", "wrap the payload, %(shape)s"
     ),

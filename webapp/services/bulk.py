@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +10,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import leaseq
 from leaseq import Invalid, Item, ItemFinished, ItemNotFound, Json, LeaseqError, Queue
-from leaseq.transfer import rfc3339
 from leaseq.webapp.context import note, person, state
 from leaseq.webapp.services import items
 from leaseq.webapp.store.jobs.undo import Changed
@@ -122,36 +122,49 @@ def undo_step(queue: Queue, undo: str, count: int, *, earlier: int, is_last: boo
         before: Item | None = None
         try:
             before = queue.get(record.id)
-            values = _values(before, record.after)
-            if values not in (record.before, record.after):
-                result.refusals.append(Refusal(record.id, before, None))
-                continue
-            if values != record.before:
-                _put_back(queue, record)
+            item = _put_back(queue, record, before)
         except (Invalid, ItemNotFound) as error:
-            result.refusals.append(Refusal(record.id, before, error))
+            result.refusals.append(Refusal(record.id, before, None if _is_changed(error) else error))
             continue
-        result.changed.append(record)
+        if item is None:
+            result.refusals.append(Refusal(record.id, before, None))
+        else:
+            result.changed.append(record)
     state().undo.settle(queue.name, undo, [record.id for record in records])
     if is_last:
         note("item.put-back", queue.name, count=earlier + len(result.changed))
     return result
 
 
-def _put_back(queue: Queue, record: Changed) -> None:
+def _put_back(queue: Queue, record: Changed, item: Item) -> Item | None:
+    """Put the values before an act back. Returns the item, or None if it has other values than those after
+    the act. Raises Invalid if somebody changes them meanwhile."""
+    values = _values(item, record.after)
+    if values == record.before:
+        return item
+    if values != record.after:
+        return None
+    if "assigned_to" in record.before:
+        before, after = record.before["assigned_to"], record.after["assigned_to"]
+        for assignee in after:
+            if assignee not in before:
+                item = queue.unassign(record.id, person=assignee, by=_by())
+        for assignee in before:
+            if assignee not in after:
+                item = queue.assign(record.id, assignee, unless="assigned", by=_by())
+        return item if _values(item, record.before) == record.before else None
     changes = dict(record.before)
-    assigned_to = changes.pop("assigned_to", None)
-    if assigned_to is not None:
-        queue.unassign(record.id, by=_by())
-    for assignee in assigned_to or ():
-        queue.assign(record.id, assignee, by=_by())
     if "at" in changes:
         at = changes.pop("at")
         changes["delay"] = seconds_until(datetime.fromisoformat(at)) if at else 0
     if changes.get("due"):
         changes["due"] = datetime.fromisoformat(changes["due"])
-    if changes:
-        queue.change(record.id, by=_by(), **changes)
+    return queue.change(record.id, expected=item, by=_by(), **changes)
+
+
+def _is_changed(error: LeaseqError) -> bool:
+    """Whether a call was refused because somebody has changed the item since it was read."""
+    return isinstance(error, Invalid) and error.rule in ("item_changed", "assigned")
 
 
 def seconds_until(time: datetime) -> float:
@@ -165,8 +178,8 @@ def _values(item: Item, names: Iterable[str]) -> dict[str, Json]:
         "assigned_to": list(item.assigned_to),
         "priority": item.priority,
         "requires": sorted(item.requires),
-        "due": rfc3339(item.due) if item.due else None,
-        "at": rfc3339(item.state_since) if item.state == "scheduled" else None,
+        "due": item.due.isoformat() if item.due else None,
+        "at": item.state_since.isoformat() if item.state == "scheduled" else None,
     }
     return {name: values[name] for name in names}
 
@@ -182,13 +195,17 @@ def _log(queue: Queue, bulk: Bulk, **values: Any) -> None:
 
 
 def _run(queue: Queue, bulk: Bulk, ids: Iterable[str], result: Result) -> None:
-    move = _MOVES[bulk.act]
-    for id in dict.fromkeys(ids):
+    move, pending = _MOVES[bulk.act], deque(dict.fromkeys(ids))
+    while pending:
+        id = pending.popleft()
         before: Item | None = None
         try:
             before = queue.get(id) if bulk.began or bulk.act == "reopen" else None
             after = move(queue, bulk, id, before)
         except (Invalid, ItemNotFound, ItemFinished) as error:
+            if _is_changed(error):
+                pending.appendleft(id)  # undo needs the values that are replaced: read them again
+                continue
             item = error.item if isinstance(error, ItemFinished) else before
             result.refusals.append(Refusal(id, None if isinstance(error, ItemNotFound) else item, error))
             continue
@@ -228,7 +245,7 @@ _MOVES: dict[Act, Callable[[Queue, Bulk, str, Item | None], Item | None]] = {
     "unassign": lambda queue, _bulk, id, _before: queue.unassign(id, by=_by()),
     "reopen": _reopen,
     "revive": lambda queue, _bulk, id, _before: queue.revive(id, by=_by()),
-    "change": lambda queue, bulk, id, _before: queue.change(id, by=_by(), **bulk.changes),
+    "change": lambda queue, bulk, id, before: queue.change(id, expected=before, by=_by(), **bulk.changes),
     "remove": _remove,
 }
 """By act: the call, which returns the item after it, or None if it is removed."""

@@ -58,6 +58,30 @@ def test_change_to_same_values_writes_nothing(timed_queue: leaseq.Queue, server:
     assert server_contents.everything(server.redis, timed_queue.name) == before
 
 
+def test_change_of_an_item_that_is_not_as_expected_writes_nothing(
+    timed_queue: leaseq.Queue, server: Server, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a", priority=7, requires=["fr"], due=DUE)
+    timed_queue.enqueue({}, id="later", priority=7, requires=["fr"], due=DUE, delay=60)
+    values: dict[str, Any] = {"priority": 100, "due": None, "requires": ["de"], "delay": 30}
+    for name, value in values.items():
+        for id in ("a", "later"):
+            read = timed_queue.get(id)
+            changed = timed_queue.change(id, expected=read, **{name: value})
+            before = server_contents.everything(server.redis, timed_queue.name)
+            for changes in ({name: value}, values):
+                with refused("item_changed", "expected"):
+                    timed_queue.change(id, expected=read, **changes)
+            assert server_contents.everything(server.redis, timed_queue.name) == before
+            assert timed_queue.change(id, expected=changed, **{name: value}).requires == changed.requires
+            clock.tick(1)
+    clock.tick(60)
+    held = timed_queue.get(take(timed_queue, "ann", "de").id)
+    assert timed_queue.change(held.id, expected=held, delay=9).state == "reserved"  # its other assignment
+    assert timed_queue.change("a", expected=timed_queue.get("later"), answers=1).answers_needed == 1
+
+
 def test_changed_priority_places_item_by_age(timed_queue: leaseq.Queue, sets: Sets) -> None:
     for n, priority in enumerate([10, 100, 10, 100, 10, 100]):
         timed_queue.enqueue({}, id=f"{n}", priority=priority)

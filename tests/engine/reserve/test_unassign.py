@@ -7,6 +7,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.support.leases import take
+from tests.support.refused import refused
 
 
 def unassigned_events(queue: leaseq.Queue) -> list[tuple[str | None, str | None, object]]:
@@ -35,6 +36,19 @@ def test_unassign_of_an_unassigned_item_changes_nothing(timed_queue: leaseq.Queu
     assert len(unassigned_events(timed_queue)) == 1
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.unassign("missing")
+
+
+def test_assignment_of_others_is_kept_if_asked_for(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
+    timed_queue.assign("a", "bob", unless="assigned")
+    assert timed_queue.unassign("a", person="ann").assigned_to == ("bob",)
+    with refused("assigned", "id"):
+        timed_queue.assign("a", "ann", unless="assigned")
+    with refused("one_of", "unless"):
+        timed_queue.assign("a", "ann", unless="held")  # type: ignore[arg-type]
+    assert timed_queue.assign("a", "bob", unless="assigned").assigned_to == ("bob",)
+    assert timed_queue.unassign("a", person="bob").assigned_to == ()
+    assert timed_queue.assign("a", "ann", unless="assigned").assigned_to == ("ann",)
 
 
 def test_unassigned_item_needs_its_skills_again(timed_queue: leaseq.Queue) -> None:

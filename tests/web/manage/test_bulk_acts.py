@@ -138,42 +138,80 @@ UNDOABLE: list[tuple[str, dict[str, str], Callable[[leaseq.Item], Any]]] = [
 ]
 
 
+def before_change(monkeypatch: pytest.MonkeyPatch, id: str, act: Callable[[], object]) -> None:
+    """Let somebody act on an item after it is read and before it is changed, once."""
+    acts = [act]
+
+    def then_act(name: str) -> Any:
+        call = getattr(leaseq.Queue, name)
+
+        def act_first(queue: leaseq.Queue, of: str, *arguments: Any, **options: Any) -> Any:
+            if of == id and acts:
+                acts.pop()()
+            return call(queue, of, *arguments, **options)
+
+        return act_first
+
+    for name in ("assign", "unassign", "change"):
+        monkeypatch.setattr(leaseq.Queue, name, then_act(name))
+
+
 @pytest.mark.parametrize(("move", "typed", "value"), UNDOABLE, ids=[move for move, _, _ in UNDOABLE])
 def test_act_is_undone_where_nobody_changed_the_item_since(
     queue: leaseq.Queue,
     manager_browser: Browser,
     accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
     move: str,
     typed: dict[str, str],
     value: Callable[[leaseq.Item], Any],
 ) -> None:
     due = datetime(2030, 1, 1, tzinfo=UTC)
-    for id in ("a", "b", "c"):
+    for id in ("a", "b", "c", "d"):
         queue.enqueue({"text": f"letter {id}"}, id=id, priority=60, due=due, requires=["de"])
         queue.assign(id, "zoe")
     before = value(queue.get("a"))
-    question = ask(manager_browser, queue, move, "state=inbound", id=["a", "b", "c"])
+    question = ask(manager_browser, queue, move, "state=inbound", id=["a", "b", "c", "d"])
     assert "You can undo it for an hour." in question.text
     inputs = {name: text.format(manager=manager_browser.name) for name, text in typed.items()}
     page = do(manager_browser, queue, question.text, **inputs).text
     after = value(queue.get("a"))
     assert after != before
     changes: dict[str, Any] = {"due": None, "priority": 9, "requires": ["it"], "delay": 999_999}
-    if move in ("assign", "unassign"):
-        queue.assign("b", "yan")
-    else:
-        queue.change("b", **{move: changes[move]})
+
+    def change_by_others(id: str) -> None:
+        if move in ("assign", "unassign"):
+            queue.assign(id, "yan")
+        else:
+            queue.change(id, **{move: changes[move]})
+
+    change_by_others("b")
     by_others = value(queue.get("b"))
     queue.remove("c")
+    before_change(monkeypatch, "d", lambda: change_by_others("d"))
     page = manager_browser.post(f"/manage/{queue.name}/bulk/undo", fields(page, "/bulk/undo")).text
-    assert "Undone for 1 item. 2 were left unchanged." in text_of(page)
-    assert "letter b b : somebody has changed it since" in text_of(page)
+    assert "Undone for 1 item. 3 were left unchanged." in text_of(page)
+    for id in ("b", "d"):
+        assert f"letter {id} {id} : somebody has changed it since" in text_of(page)
     assert "c : it no longer exists" in text_of(page)
     assert (value(queue.get("a")), value(queue.get("b"))) == (before, by_others)
+    assert value(queue.get("d")) not in (before, after)
     assert accounts.log.latest(1)[0].what == "item.put-back"
     again = manager_browser.post(f"/manage/{queue.name}/bulk/undo", {"undo": "x"})
     assert again.location == f"/manage/{queue.name}/items?state=inbound"
     assert "This can't be undone any more." in text_of(manager_browser.get(again.location).text)
+
+
+def test_undo_brings_back_what_another_manager_set_during_the_act(
+    queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.enqueue({}, id="a", priority=60)
+    question = ask(manager_browser, queue, "priority", "state=inbound", id=["a"]).text
+    before_change(monkeypatch, "a", lambda: queue.change("a", priority=70))
+    page = do(manager_browser, queue, question, priority="5").text
+    assert queue.get("a").priority == 5
+    manager_browser.post(f"/manage/{queue.name}/bulk/undo", fields(page, "/bulk/undo"))
+    assert queue.get("a").priority == 70
 
 
 def test_what_is_handed_out_now_waits_for_its_time_again_after_undo(

@@ -11,8 +11,8 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import Any
 
-from leaseq import Json
 from leaseq.backup import LeftOut
 from leaseq.webapp.store.base import KeyPrefix, Store
 
@@ -31,8 +31,8 @@ class Changed:
     """An item, with the values that an act replaced, and the new ones."""
 
     id: str
-    before: dict[str, Json]
-    after: dict[str, Json]
+    before: dict[str, Any]
+    after: dict[str, Any]
 
 
 class UndoStore(Store):
