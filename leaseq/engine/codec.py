@@ -205,13 +205,16 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
     assignments = [_assignment(parts[:9]), *(_assignment(other) for other in parts[9:])]
     first = assignments[0]
     shown_assignment = min(assignments, key=lambda assignment: _PRECEDENCE.index(assignment.state))
+    shown_number = int(number or 1) + assignments.index(shown_assignment)
     blocks = sorted(
         (block for assignment in assignments for block in assignment.blocks), key=lambda b: b.grant.token
     )
     answers = [answer for assignment in assignments if (answer := assignment.answer)]
     renewable_tokens = set(_renewable_tokens(assignments)) if is_whole else set()
     grants = [replace(block.grant, renewable=block.grant.token in renewable_tokens) for block in blocks]
-    place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
+    place = ""
+    if shown_assignment.state == "inbound":
+        place = f"{quote(shown_assignment.row, safe='')}:{shown_assignment.head.get('s', 'normal')}"
     return Item(
         id=id,
         state=shown_assignment.state,
@@ -232,7 +235,7 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
         last_error=_last_error(grants, is_dead=shown_assignment.state == "dead"),
         assigned_to=tuple(assignment.assigned_to for assignment in assignments if assignment.assigned_to),
         assignment=int(number or 1),
-        cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
+        cursor=f"{place}/{float(shown_assignment.score):.0f}/{shown_number}/{id}",
     )
 
 

@@ -53,6 +53,17 @@ def test_pages_give_each_item_once_in_order(timed_queue: leaseq.Queue, limit: in
     assert all(len(page) == limit for page in pages[:-1])
 
 
+def test_list_goes_on_after_an_item_that_was_partly_answered(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(answers=2)
+    fill(timed_queue, 3)
+    for person in ("ann", "bob", "cyd"):
+        timed_queue.finish(take(person), {})
+    assert ids(timed_queue.page("inbound", after=timed_queue.get("001")).items) == ["002"]
+    timed_queue.reserve("ann")
+    assert timed_queue.get("001").state == "reserved"
+    assert ids(timed_queue.page("reserved", after=timed_queue.get("001")).items) == []
+
+
 def test_a_cursor_of_another_list_is_refused(timed_queue: leaseq.Queue, take: Take) -> None:
     timed_queue.configure(holds=3)
     fill(timed_queue, 6)
