@@ -116,6 +116,20 @@ OPEN_DETAILS = """() => {
   }
   for (const one of Object.values(longest)) one.open = true;
 }"""
+# Controls that are less than 44 px high or wide: too small for fingers. Links within text may be, and the
+# headings of guides, which lead to themselves.
+FIND_SMALL = """() => {
+  const size = (one) => one.getBoundingClientRect();
+  const target = (one) => [one, one.matches("input") && one.closest("label")].filter(Boolean)
+    .reduce((best, other) => (size(other).height > best.height ? size(other) : best), size(one));
+  const isInText = (one) => one.matches("a, button.link") && getComputedStyle(one).display === "inline"
+    && [...one.parentElement.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const controls = "a[href]:not(.heading-link), button, input:not([type=hidden]), select, textarea, summary";
+  return [...document.querySelectorAll(controls)]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.ariaHidden !== "true")
+    .filter((one) => !isInText(one) && (target(one).height < 43.5 || target(one).width < 43.5))
+    .map((one) => `${target(one).width} x ${target(one).height} px: ${one.outerHTML.slice(0, 120)}`);
+}"""
 # The description of REST repeats itself for a hundred calls: one in ten has all kinds of parts.
 KEEP_SOME_CALLS = """() => document.querySelectorAll("main details.call").forEach(
   (one, index) => index % 10 && one.remove())"""
@@ -166,6 +180,21 @@ def check_layout(tab: Page, width: int) -> None:
 
 
 @contextlib.contextmanager
+def use_touch(tab: Page) -> Iterator[None]:
+    """A touch screen and no mouse."""
+    devtools = tab.context.new_cdp_session(tab)
+    for enabled in (True, False):
+        devtools.send("Emulation.setTouchEmulationEnabled", {"enabled": enabled})
+        devtools.send("Emulation.setEmitTouchEventsForMouse", {"enabled": enabled, "configuration": "mobile"})
+        tab.wait_for_function(
+            "enabled => matchMedia('(hover: none) and (pointer: coarse)').matches === enabled", arg=enabled
+        )
+        if enabled:
+            yield
+    devtools.detach()
+
+
+@contextlib.contextmanager
 def use_german(tab: Page, address: str) -> Iterator[None]:
     """Use German for what is loaded inside the block."""
     tab.context.add_cookies([{"name": COOKIE, "value": "de", "url": address}])
@@ -204,6 +233,11 @@ def test_german_page_fits_window(
     open_details(tab)
     for width in WIDTHS:
         check_layout(tab, width)
+    if path != "/api/v1/docs":  # for programmers, at a desk
+        with use_touch(tab):
+            check_layout(tab, 320)
+            check_layout(tab, 390)
+            assert tab.evaluate(FIND_SMALL) == []
 
 
 @pytest.mark.parametrize("path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late"])

@@ -105,7 +105,7 @@ def overview_page(error: str | None = None) -> str:
     )
     return render_template(
         "manage/overview.html",
-        summaries=summaries,
+        summaries=dict(sorted(summaries.items(), key=lambda entry: entry[1]["title"].casefold())),
         unreadable=errors,
         error=error,
         form_values=request.form,

@@ -91,8 +91,10 @@ def home() -> str | Response:
     lines_by_queue, errors = leaseq.read_queues(
         client, lambda queue: summary_of(queue, today.get(queue.name, DayFigures())), names
     )
-    # Queues with work for the person come first.
-    lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_item))
+    # Queues with work for the person come first, others by title.
+    lines = sorted(
+        lines_by_queue.values(), key=lambda line: (not line.held, not line.has_item, line.title.casefold())
+    )
     return render_template("work/home.html", lines=lines, unreadable=errors)
 
 
@@ -102,4 +104,5 @@ def queues_menu() -> str:
     """The queues as links, fetched when the menu at the top of a queue's page is opened."""
     manage = request.args.get("manage") == "yes"
     titles = queue_titles(queue_names("manage" if manage else "work"))
-    return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)
+    queues = sorted(titles.items(), key=lambda entry: entry[1].casefold())
+    return render_template("work/queues_menu.html", queues=queues, manage=manage)

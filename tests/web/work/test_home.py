@@ -69,9 +69,9 @@ def test_queue_line_shows_waiting_items_and_activity_of_person(person_and_client
     assert lines_of(person.get("/").text) == [
         "Mine Nothing is waiting Continue",
         "Reviews 1 waiting Today: 1 done · 41 s each · 1 given back Begin",
-        "Scans 1 waiting, but not for you Wait",
-        "Photos Paused: lunch <b> Wait",
         "Letters Nothing is waiting, 1 is with somebody else Wait",
+        "Photos Paused: lunch <b> Wait",
+        "Scans 1 waiting, but not for you Wait",
     ]
 
 
@@ -86,6 +86,15 @@ def test_queue_menu_links_to_each_queue(person_and_client: Any) -> None:
     assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages no queue"
     Accounts(client, passwords=CHEAP_PASSWORDS).change("ann", by="test", role="manager")
     assert elements(person.get("/queues?manage=yes").text, "a[href='/manage/scans']")
+
+
+def test_queues_are_in_the_order_of_their_titles(person_and_client: Any) -> None:
+    person, client = person_and_client
+    for name, title in (("a", "letters"), ("b", "Answers"), ("c", "Photos")):
+        leaseq.Queue(client, name).configure(title=title)
+    Accounts(client, passwords=CHEAP_PASSWORDS).change("ann", by="test", role="manager")
+    assert texts(person.get("/queues").text, "a") == ["All queues", "Answers", "letters", "Photos"]
+    assert texts(person.get("/manage").text, "tbody th a:first-child") == ["Answers", "letters", "Photos"]
 
 
 def test_not_found_page_keeps_signed_in_person(worker_browser: Browser, app: Any) -> None:
