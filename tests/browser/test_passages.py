@@ -10,7 +10,7 @@ import leaseq
 from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import begin, expect_item, result_of
 
-TEXT = "Ann 👩‍👩‍👧 is nai\u0308ve.\r\n\U0001f600 She left."
+TEXT = "Ann 👩‍👩‍👧 is nai\u0308ve.\r\n\U0001f600 $& She left."
 MARKS: dict[str, Any] = {
     "title": "What matters?",
     "type": "array",
@@ -78,6 +78,7 @@ def test_passages_are_marked_by_keyboard_and_back_after_reload_and_undo(
     keys.press("Control+Shift+End")  # the rest, over the line's end
     keys.press("m")
     assert words(tab) == ["Ann", "👩‍👩‍👧", f"{TEXT[4:]} 1"]
+    expect(tab.locator(".table-actions [role=status]")).to_have_text(f"Marked: {TEXT[4:]} 1")
     select_by_keys(tab, 0, 3)
     keys.press("n")
     expect(tab.get_by_text("This is marked already.")).to_be_visible()

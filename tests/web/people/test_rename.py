@@ -50,6 +50,11 @@ def test_person_is_shown_by_another_name_and_keeps_their_own(
     item = admin_browser.get(f"/manage/{form_queue.name}/items/{lease.id}").text
     assert shown in html.unescape(item)
     assert worker.name not in text_of(item)
+    form_queue.enqueue({"text": "for one"}, id="assigned")
+    form_queue.assign("assigned", worker.name)
+    details = texts(admin_browser.get(f"/manage/{form_queue.name}/items/assigned").text, ".details dd")
+    assert shown in details
+    assert worker.name not in details
     take(form_queue, worker.name)
     dashboard = admin_browser.get(f"/manage/{form_queue.name}").text
     assert shown in texts(dashboard, ".person")

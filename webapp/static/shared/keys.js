@@ -10,4 +10,4 @@ export function keysOf(event) {
 
 export const isTextInput = (element) => element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 
-export const isKey = (event, key) => keysOf(event).some((one) => one.toLowerCase() === key);
+export const isKey = (event, key) => keysOf(event).some((pressed) => pressed.toLowerCase() === key);

@@ -86,7 +86,7 @@ export function showRow(row, position) {
   row.querySelector("[data-name]").textContent = name;
   row.querySelector("[data-kind-name]").textContent = kind.selectedOptions[0]?.textContent ?? values.kind;
   row.querySelector("[data-notes]").textContent = notes.join(" · ");
-  row.querySelector(".grip").setAttribute("aria-label", builder.dataset.move.replace("{name}", name));
+  row.querySelector(".grip").setAttribute("aria-label", builder.dataset.move.replace("{name}", () => name));
   for (const item of row.querySelectorAll("[data-list] > *")) nameEntry(item);
 }
 
@@ -94,8 +94,8 @@ function describeQuestion(row, { required, prefill }) {
   const { dataset } = builder;
   return [
     required ? dataset.required : "",
-    row.conditionText ? dataset.conditional.replace("{answers}", row.conditionText) : "",
-    prefill ? dataset.prefilled.replace("{column}", prefill) : "",
+    row.conditionText ? dataset.conditional.replace("{answers}", () => row.conditionText) : "",
+    prefill ? dataset.prefilled.replace("{column}", () => prefill) : "",
   ].filter(Boolean);
 }
 

@@ -138,7 +138,7 @@ function mark(question, label) {
 
 function showStatus(question, what, words = "") {
   const status = question.querySelector(".table-actions [role=status]");
-  status.textContent = status.dataset[what].replace("{words}", words);
+  status.textContent = status.dataset[what].replace("{words}", () => words);
   for (const button of question.querySelectorAll("[data-row-action=restore]")) button.hidden = true;
 }
 
