@@ -108,6 +108,28 @@ def test_text_typed_offline_is_restored_after_tab_is_closed(
     assert queue.mine(person)[0].draft == {"about": "refund", "note": "typed offline"}
 
 
+def test_text_typed_while_the_draft_is_on_its_way_is_there_after_reload(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
+    """The server has the draft, whose response was lost, and what was typed after it is in this browser."""
+    fill_queue(queue, TRIAGE)
+    begin(tab, person, queue)
+
+    def lose_response(route: Route) -> None:
+        if "first" in (route.request.post_data or ""):
+            route.fetch()
+        route.abort()
+
+    tab.route("**/draft", lose_response)
+    tab.get_by_label("Note").fill("first")
+    expect(tab.locator("#draft-status")).not_to_be_empty()
+    assert queue.mine(person)[0].draft == {"note": "first"}
+    tab.get_by_label("Note").fill("second")
+    tab.reload()
+    expect_item(tab, "message 1")
+    expect(tab.get_by_label("Note")).to_have_value("second")
+
+
 def test_text_typed_offline_does_not_overwrite_newer_draft(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:

@@ -12,13 +12,14 @@ export function begin(view) {
   const { form, signal } = view;
   const status = form.querySelector("#draft-status");
   let base = serializeForm(form); // the version known to be on the server
+  let sent = base; // the last version that was sent there
   let localTimer = null;
   let serverTimer = null;
   let saving = Promise.resolve();
   let isSubmitted = false;
 
   const writeLocalCopy = (more = {}) => {
-    writeCopy(view.key, { pairs: readFields(form), base, otherVersion: view.otherVersion, ...more });
+    writeCopy(view.key, { pairs: readFields(form), base, sent, otherVersion: view.otherVersion, ...more });
   };
 
   const saveLocally = () => {
@@ -44,7 +45,7 @@ export function begin(view) {
   };
 
   async function postDraft() {
-    const content = serializeForm(form);
+    const content = (sent = serializeForm(form));
     const body = new URLSearchParams(new FormData(form));
     const keepalive = body.toString().length < MAX_KEEPALIVE_CHARS;
     let outcome = "unavailable";
@@ -105,7 +106,7 @@ function restore(view, base) {
     // No notice: the page shows it already, and the server has it or will soon.
     if (!copy.isOnServer || hasActionText(form, copy.pairs)) fillAndOpen(view, copy.pairs);
     if (view.otherVersion) offerOtherVersion(view, "superseded");
-  } else if (copy.base === base) {
+  } else if (copy.base === base || copy.sent === base) {
     fillAndOpen(view, copy.pairs);
     showNotice(view, "restored", copy.at);
   } else {

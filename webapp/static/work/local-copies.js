@@ -29,8 +29,8 @@ export function deleteCopy(key) {
 
 // The server refused it: it is not resent automatically, but the text stays.
 export function cancelResend(key) {
-  const { pairs, base, otherVersion } = readCopy(key) ?? {};
-  if (pairs) writeCopy(key, { pairs, base, otherVersion });
+  const { pairs, base, sent, otherVersion } = readCopy(key) ?? {};
+  if (pairs) writeCopy(key, { pairs, base, sent, otherVersion });
 }
 
 // This person's answers that never reached the server, as [key, copy].
