@@ -74,6 +74,13 @@ class Clock:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "not_on(*engines): for what --engine is this test not, and why")
     config.addinivalue_line("markers", "guard(*ids): which of tests/meta/guards it notices")
+    config.addinivalue_line("markers", "walks(count): the number of random walks, one third without --soak")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for mark in metafunc.definition.iter_markers("walks"):
+        count = mark.args[0] if metafunc.config.getoption("--soak") else mark.args[0] // 3
+        metafunc.parametrize("seed", range(count))
 
 
 # Folders and files whose tests take longest, in the order in which they run. What waits for other processes

@@ -19,7 +19,7 @@ from tests.bridge.conftest import Database, only_postgresql, only_sqlite, settle
 from tests.conftest import Server
 
 numbers = itertools.count()
-EXAMPLES = 15  # of up to 16 rows each: one of them must not keep the others
+EXAMPLES = 8  # of up to 16 rows each: one of them must not keep the others
 
 
 class Raw(bytes):

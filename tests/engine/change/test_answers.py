@@ -346,7 +346,7 @@ class Crowd:
             self.queue.reopen(id, answer.token)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.walks(20)
 def test_every_assignment_is_in_one_set_and_no_answer_is_lost(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, seed: int
 ) -> None:

@@ -182,7 +182,7 @@ class Workday:
                     del item.assigned[number]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.walks(40)
 def test_reserve_returns_first_eligible_item_in_random_workday(
     server: Server, queue_name: str, seed: int
 ) -> None:
