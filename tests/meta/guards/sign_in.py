@@ -35,7 +35,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "unknown-costs-a-hash",
             "webapp/store/accounts/passwords.py",
-            "self._run(self._hasher.verify, (stored_hash or self._dummy_hash, password[: MAX_PASSWORD + 1]))",
+            "self._run(self._hasher.verify, (stored_hash or dummy_hash, password[: MAX_PASSWORD + 1]))",
             instead="stored_hash and self._hasher.verify(stored_hash, password[: MAX_PASSWORD + 1])",
         ),
         guard(
