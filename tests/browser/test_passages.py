@@ -9,24 +9,10 @@ from playwright.sync_api import Page, expect
 import leaseq
 from tests.browser.accessibility import check_accessibility
 from tests.browser.work_page import begin, expect_item, result_of
+from tests.support.passages import passages_of
 
 TEXT = "Ann 👩‍👩‍👧 is nai\u0308ve.\r\n\U0001f600 $& She left."
-MARKS: dict[str, Any] = {
-    "title": "What matters?",
-    "type": "array",
-    "x-widget": "passages",
-    "x-text": "text",
-    "items": {
-        "type": "object",
-        "required": ["start", "end", "label"],
-        "properties": {
-            "start": {"type": "integer", "minimum": 0},
-            "end": {"type": "integer"},
-            "label": {"title": "Label", "enum": ["name", "mood"]},
-            "text": {"type": "string"},
-        },
-    },
-}
+MARKS = passages_of("text")
 FORM: dict[str, Any] = {
     "show": ["text"],
     "ask": {

@@ -14,25 +14,10 @@ from leaseq.form import check_result
 from leaseq.passages import check_passages, with_words
 from leaseq.simulation.people import answer_to
 from tests.support.leases import take
+from tests.support.passages import passages_of
 
 TEXT = "Ann 👩‍👩‍👧 is nai\u0308ve.\r\n\U0001f600 bye"
-MARKS: dict[str, Any] = {
-    "type": "array",
-    "maxItems": 200,
-    "x-widget": "passages",
-    "x-text": "letter.body",
-    "items": {
-        "type": "object",
-        "required": ["start", "end", "label"],
-        "additionalProperties": False,
-        "properties": {
-            "start": {"type": "integer", "minimum": 0},
-            "end": {"type": "integer"},
-            "label": {"enum": ["name", "mood"]},
-            "text": {"type": "string"},
-        },
-    },
-}
+MARKS = {**passages_of("letter.body"), "maxItems": 200}
 FORM: dict[str, Any] = {"ask": {"type": "object", "properties": {"marks": MARKS, "note": {"type": "string"}}}}
 PAYLOAD = {"letter": {"body": TEXT}}
 

@@ -9,28 +9,14 @@ from typing import Any
 
 import leaseq
 from tests.support.leases import take as take_lease
+from tests.support.passages import passages_of
 from tests.web.conftest import Browser, Caller
 from tests.web.elements import attribute, attributes, element, elements, form_fields, text_of, texts
 from tests.web.manage.settings_calls import base, settings_fields
 from tests.web.work_pages import path, send, take
 
 TEXT = "Ann <b>👩‍👩‍👧</b>\r\nleft."
-MARKS: dict[str, Any] = {
-    "title": "What matters?",
-    "type": "array",
-    "x-widget": "passages",
-    "x-text": "text",
-    "items": {
-        "type": "object",
-        "required": ["start", "end", "label"],
-        "properties": {
-            "start": {"type": "integer", "minimum": 0},
-            "end": {"type": "integer"},
-            "label": {"enum": ["name", "mood"]},
-            "text": {"type": "string"},
-        },
-    },
-}
+MARKS = passages_of("text")
 FORM: dict[str, Any] = {
     "show": ["text"],
     "ask": {"type": "object", "properties": {"marks": MARKS}},
