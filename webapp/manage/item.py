@@ -32,6 +32,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import items, queues
 from leaseq.webapp.services.bulk import seconds_until
 from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import read_future_moment
 from leaseq.webapp.store.threads import new_message_id
 from leaseq.webapp.work.endings import read_token
@@ -61,7 +62,8 @@ def side_by_side(answers: tuple[Answer, ...], form: Json, payload: Json) -> list
         for field in fields_of(form)
     }
     rows = []
-    for name in dict.fromkeys(name for result in results for name in result):
+    names = dict.fromkeys(name for result in in_slices(results) for name in result)
+    for name in in_slices(names):
         presence = tuple(name in result for result in results)
         values = tuple(result.get(name) for result in results)
         is_same = all(presence) and all(
@@ -83,7 +85,7 @@ def _with_labels(value: Json, name: str, labels: Mapping[str, Mapping[str, str]]
     if not by_value:
         return value
     if isinstance(value, list):
-        return [by_value.get(json_text(element), element) for element in value]
+        return [by_value.get(json_text(element), element) for element in in_slices(value)]
     return by_value.get(json_text(value), value)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -123,7 +124,7 @@ def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[st
     """The columns on offer: the current ones, the fields of these items, and the form's questions."""
     names = dict.fromkeys(column_names)
     for item in items:
-        names |= dict.fromkeys(item.payload if isinstance(item.payload, dict) else ())
+        names |= dict.fromkeys(islice(item.payload if isinstance(item.payload, dict) else (), MAX_OFFERED))
     names |= {ANSWER + name: None for name in titles_of(form)}
     titles = _titles(form)
     return [Column(name, titles.get(name, name)) for name in list(names)[:MAX_OFFERED]]

@@ -21,7 +21,7 @@ from leaseq.webapp.refusals import in_words
 from leaseq.webapp.rendering.downloads import download
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.bodies import whole_number
-from leaseq.webapp.serving.time_slices import in_slices
+from leaseq.webapp.serving.time_slices import in_slices, run_beside
 from leaseq.webapp.site_time import site_zone
 from leaseq.webapp.store.activity import KEPT_DAYS, DayFigures
 from leaseq.webapp.store.queue_access import sees
@@ -132,11 +132,16 @@ class Report:
                 return None
             return tuple([key_of(day, name, queue, teams[name]) for key_of in of_kinds])
 
-        sums = state().activity.sums(self.first, self.last, keys_of, in_slices)
-        rows = [
-            Row(keys, figures) for keys, figures in sorted(sums.items(), key=lambda pair: _folded(pair[0]))
-        ]
-        return sorted(rows, key=self._sort_key, reverse=self.is_descending)
+        return self.in_order(state().activity.sums(self.first, self.last, keys_of, in_slices))
+
+    def in_order(self, sums: Mapping[tuple[str, ...], DayFigures]) -> list[Row]:
+        """The rows of these sums, sorted."""
+        rows = [Row(keys, figures) for keys, figures in in_slices(sums.items())]
+        return run_beside(self._sorted, rows)
+
+    def _sorted(self, rows: list[Row]) -> list[Row]:
+        by_name = sorted(rows, key=lambda row: _folded(row.keys))
+        return sorted(by_name, key=self._sort_key, reverse=self.is_descending)
 
     def _sort_key(self, row: Row) -> Any:
         if self.sort in self.by:

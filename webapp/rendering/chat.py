@@ -90,7 +90,7 @@ def _shortened(name: str) -> str:
 def _content_parts(content: Json) -> Iterator[Part]:
     if content is None:
         return
-    for value in content if isinstance(content, list) else [content]:
+    for value in in_slices(content if isinstance(content, list) else [content]):
         yield _part(value)
 
 
@@ -109,7 +109,7 @@ def _part(value: Json) -> Part:
 
 def _calls(calls: Json) -> Iterator[Part]:
     """The calls of tools: of OpenAI with their arguments as text, of LangChain as an object."""
-    for call in calls if isinstance(calls, list) else ():
+    for call in in_slices(calls if isinstance(calls, list) else ()):
         function = call.get("function", call) if isinstance(call, dict) else None
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str):

@@ -11,6 +11,7 @@ from flask_babel import gettext as _
 from leaseq import Json
 from leaseq.webapp.context import person, state
 from leaseq.webapp.origins import origin_of
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.store.accounts.model import at_least
 
 
@@ -52,7 +53,7 @@ class Picture:
 def pictures_of(value: Json) -> list[Picture] | None:
     """A list of addresses, or of objects with an address and a caption; None if this is no such list."""
     entries = value if isinstance(value, list) else [value]
-    pictures = [picture for picture in map(_picture, entries) if picture is not None]
+    pictures = [picture for picture in map(_picture, in_slices(entries)) if picture is not None]
     return pictures if pictures and len(pictures) == len(entries) else None
 
 

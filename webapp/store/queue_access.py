@@ -207,13 +207,13 @@ def _check(name: str, group: Group) -> None:
 
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:
     """A group of checked names, without repetitions. Raises Invalid with this field."""
-    group = Group(
-        tuple(dict.fromkeys(validation.person_name(person, name) for person in people)),
-        tuple(validation.skills(skills)),
-        tuple(dict.fromkeys(checked_team(team, name) for team in teams if team)),
+    group = Group(tuple(dict.fromkeys(people)), tuple(skills), tuple(dict.fromkeys(filter(None, teams))))
+    _check(name, group)  # first, since there may be very many names
+    return Group(
+        tuple(dict.fromkeys(validation.person_name(person, name) for person in group.people)),
+        validation.skills(group.skills),
+        tuple(dict.fromkeys(checked_team(team, name) for team in group.teams)),
     )
-    _check(name, group)
-    return group
 
 
 def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | None:

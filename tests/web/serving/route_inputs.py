@@ -713,6 +713,10 @@ MORE: list[tuple[str, Maker]] = [
     ),
     ("POST manage.preview_file", upload(SPARSE_ROWS, "piece", name="rows.jsonl")),
     ("POST manage.access_matches", page({"work": "some", "work.people": MANY_LINES})),
+    (
+        "POST manage.change_queue_access",
+        page({"work": "some", "work.people": MANY_LINES, "work.teams": " x"}, statuses=(400,)),
+    ),
     ("POST work.draft", large_tables),
     ("POST manage.check_file", stream(new_id(workbook_job), WORKBOOK)),
     ("POST manage.run_import", stream(new_id(workbook_job), WORKBOOK)),

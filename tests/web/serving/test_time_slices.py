@@ -8,18 +8,26 @@ import json
 import secrets
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 import gevent
 import pytest
+from flask import Flask
 
 import leaseq
-from leaseq import Json
+from leaseq import Json, checkpoints
 from leaseq.transfer import CONTENT_TYPES, workbooks
+from leaseq.webapp.manage.item import Row, side_by_side
+from leaseq.webapp.people.figures import Report
+from leaseq.webapp.rendering.chat import messages_of
 from leaseq.webapp.rendering.filters import markdown
+from leaseq.webapp.rendering.media import pictures_of
 from leaseq.webapp.rendering.texts import difference_of
+from leaseq.webapp.serving.time_slices import end_slice_when_over
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import DayFigures
 from tests.support.sessions import start_session
 from tests.support.waiting import TIMEOUT
 from tests.web.conftest import SECRET
@@ -193,13 +201,56 @@ STAIRS = {
 """Two texts that take long to compare: each line in twenty places, and no two neighbours the same."""
 
 
-@pytest.mark.parametrize(("render", "text"), [(markdown, "![" * 8_000), (difference_of, STAIRS)])
-def test_long_text_lets_others_run(render: Callable[[Any], Any], text: Any) -> None:
-    """The renderers of Markdown and of differences may take seconds."""
-    rendering = gevent.spawn(render, text)
+def turns_of_others(app: Flask, render: Callable[[Any], Any], value: Any) -> tuple[Any, int]:
+    """What a renderer returns, and how often others ran meanwhile."""
+
+    def render_on_page() -> Any:
+        with app.test_request_context():
+            return render(value)
+
+    rendering = gevent.spawn(render_on_page)
     turns = 0
     while not rendering.ready():
         turns += 1
         gevent.sleep(0.001)
-    assert "![" in str(rendering.get()) or rendering.get().pieces is None
+    return rendering.get(), turns
+
+
+@pytest.mark.parametrize(("render", "text"), [(markdown, "![" * 8_000), (difference_of, STAIRS)])
+def test_long_text_lets_others_run(app: Flask, render: Callable[[Any], Any], text: Any) -> None:
+    """The renderers of Markdown and of differences may take seconds."""
+    rendered, turns = turns_of_others(app, render, text)
+    assert "![" in str(rendered) or rendered.pieces is None
+    assert turns > 2
+
+
+DAY = date(2026, 3, 2)
+FIGURES = Report(DAY, DAY, by=("person", "day"), team="", queue="", sort="done", is_descending=True)
+
+
+def rows_of_answers(results: list[Json]) -> list[Row]:
+    """As the page of an item shows them side by side."""
+    answers = [
+        leaseq.Answer("a", None, result, "ann", 1, 1, datetime.now(UTC), late=False) for result in results
+    ]
+    return side_by_side(tuple(answers), None, None)
+
+
+@pytest.mark.parametrize(
+    ("render", "value"),
+    [
+        (messages_of, [{"role": "user", "content": ["x"] * 65_000}]),
+        (messages_of, [{"role": "assistant", "tool_calls": [{}] * 65_000}]),
+        (pictures_of, ["x"] * 65_000),
+        (FIGURES.in_order, {(f"ann {n}", f"{n % 9}"): DayFigures(finished=n % 7) for n in range(65_000)}),
+        (rows_of_answers, [dict.fromkeys(map(str, range(65_000)), "x")] * 5),
+    ],
+    ids=["parts of a message", "calls of tools", "pictures", "figures", "fields of answers"],
+)
+def test_long_list_lets_others_run(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, render: Callable[[Any], Any], value: Any
+) -> None:
+    monkeypatch.setattr(checkpoints, "_hooks", [end_slice_when_over])
+    rendered, turns = turns_of_others(app, render, value)
+    assert max(len(rendered), len(getattr(rendered[0], "parts", ()))) == 65_000
     assert turns > 2

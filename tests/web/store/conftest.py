@@ -31,6 +31,10 @@ NAME = "Änn [o]*"  # contains characters of glob patterns, and is not ASCII
 OTHER_NAME = "Änn [o]*x"
 
 
+def shown_name(name: str) -> str:
+    return f"Shown {len(name)} Zoë"
+
+
 @pytest.fixture
 def filled_queue(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
     server.redis.flushall()
@@ -47,6 +51,7 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
     queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"{n}") for n in range(4)])
     for name in (NAME, OTHER_NAME):
         accounts.add(name, by="root", role="admin", team="red", password=PASSWORD)
+        accounts.change(name, by="root", shown_name=shown_name(name))
         accounts.create_token(name, "a program", by=name)
         accounts.password_link("root", by=name)
         accounts.password_link(name, by="root")

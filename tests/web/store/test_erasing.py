@@ -25,14 +25,15 @@ from tests.conftest import Server
 from tests.engine import server_contents
 from tests.support.refused import refused, unavailable
 from tests.web.conftest import PASSWORD
-from tests.web.store.conftest import NAME, OTHER_NAME, erase
+from tests.web.store.conftest import NAME, OTHER_NAME, erase, shown_name
 
 
 def keys_with_name(server: Server) -> set[str]:
     """The keys with the person's name in their own name or in their values, in any spelling."""
 
     def spellings(name: str) -> list[bytes]:
-        return [name.encode(), json.dumps(name)[1:-1].encode(), name.replace(" ", "\a").encode()]
+        texts = (name, name.replace(" ", "\a"), shown_name(name))
+        return [spelling for text in texts for spelling in (text.encode(), json.dumps(text)[1:-1].encode())]
 
     matches = set()
     for key in server.redis.scan_iter(count=10_000):

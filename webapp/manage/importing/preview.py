@@ -99,60 +99,70 @@ def preview_of(
     """Preview the beginning of a file, and check it if it is the whole file. Without a choice of columns, the
     mapping is guessed from their names and values. ``is_whole``: the stream has the whole file, as it must if
     that is a workbook. ``skill_sets``: the skills of each person who may work."""
-    mapping, layout = ImportMapping.from_form(form, file), form.get("layout", "")
-    encoding, notes = mapping.encoding, list[Note]()
-    if not form.get("header_line"):
-        mapping = replace(mapping, header_line=None)  # an earlier preview found it, and this one does again
-    piece = _Piece(stream, mapping, is_whole)
-    is_whole = piece.is_whole
-    mapping = replace(mapping, encoding="utf-8")  # of what is read from now on
-    if layout.partition(" ")[0] not in ("", mapping.format):
-        mapping = replace(mapping, delimiter=None)  # it was chosen for another format
-    if (title_line := _line_below_title(mapping, piece)) is not None:
-        mapping = replace(mapping, header_line=title_line)
+    chosen_mapping = ImportMapping.from_form(form, file)
+    mapping, piece, splits, title_line = _layout_of(chosen_mapping, stream, is_whole, form)
+    notes = list[Note]()
+    if title_line is not None:
         text = _("Line 1 seems to be a title: the header is taken from line %(n)s.", n=title_line)
         notes.append(Note(text))
-    splits = _splits(mapping, piece)
-    if len(splits) == 1 and mapping.text_table:
-        mapping = replace(mapping, delimiter=splits[0])
     plain_mapping = mapping.without_choices()
-    rows = _payloads(plain_mapping, piece, is_whole)
+    rows = _payloads(plain_mapping, piece)
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     guessed_mapping, reasons = guess_mapping(
         plain_mapping, columns, rows, frozenset[str]().union(*skill_sets)
     )
-    if layout != mapping.layout or not mapping.used_columns() <= set(columns):
+    if form.get("layout", "") != mapping.layout or not mapping.used_columns() <= set(columns):
         mapping = replace(guessed_mapping, raw=mapping.raw)
     word_numbers = _word_numbers(mapping, rows, form)
     mapping = replace(mapping, words=words_of(word_numbers))
     if mapping.text or mapping.value or mapping.raw:
         chosen_cells = replace(plain_mapping, text=mapping.text, value=mapping.value, raw=mapping.raw)
-        rows = _payloads(chosen_cells, piece, is_whole)
+        rows = _payloads(chosen_cells, piece)
     notes += _column_notes(mapping, columns, rows, reasons)
     mapped_rows, requires = mapping.rows(piece.stream()), set[frozenset[str]]()
     read_rows = noted_skills(mapped_rows, requires)
-    bad_rows = [row for row in _first_rows(read_rows, is_whole) if isinstance(row, BadRow)]
+    bad_rows = [row for row in _first_rows(read_rows, piece.is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, bad_row_message(row)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
     all_rows = noted_skills(mapping.rows(piece.stream()), requires)
-    result = transfer.check(all_rows) if is_whole and len(splits) < 2 else None
+    result = transfer.check(all_rows) if piece.is_whole and len(splits) < 2 else None
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
-        replace(mapping, encoding=encoding),
+        replace(mapping, encoding=chosen_mapping.encoding),
         columns,
         start,
         tuple(rows),
         tuple(findings),
         result,
         mapped_rows.summary,
-        is_whole,
+        piece.is_whole,
         tuple(notes),
         _asks_dates(mapping, rows),
         tuple(skills_remark(requires, skill_sets)),
         word_numbers,
         title_line,
     )
+
+
+def _layout_of(
+    mapping: ImportMapping, stream: IO[bytes], is_whole: bool, form: MultiDict[str, str]
+) -> tuple[ImportMapping, _Piece, tuple[str, ...], int | None]:
+    """The mapping with the layout by which the piece is read, the piece, the names of the separators that are
+    possible, and the line of the header if it was found below a title."""
+    if not form.get("header_line"):
+        mapping = replace(mapping, header_line=None)  # an earlier preview found it, and this one does again
+    piece = _Piece(stream, mapping, is_whole)
+    mapping = replace(mapping, encoding="utf-8")  # of what is read from now on
+    if form.get("layout", "").partition(" ")[0] not in ("", mapping.format):
+        mapping = replace(mapping, delimiter=None)  # it was chosen for another format
+    title_line = _line_below_title(mapping, piece)
+    if title_line is not None:
+        mapping = replace(mapping, header_line=title_line)
+    splits = _splits(mapping, piece)
+    if len(splits) == 1 and mapping.text_table:
+        mapping = replace(mapping, delimiter=splits[0])
+    return mapping, piece, splits, title_line
 
 
 def _word_numbers(
@@ -229,11 +239,11 @@ def _first_rows(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewIte
     return first
 
 
-def _payloads(mapping: ImportMapping, piece: _Piece, is_whole: bool) -> list[Json]:
+def _payloads(mapping: ImportMapping, piece: _Piece) -> list[Json]:
     """The first rows. A row with a cell that is not the chosen value is there as text."""
     return [
         row.payload if isinstance(row, NewItem) else row.value
-        for row in _first_rows(mapping.rows(piece.stream()), is_whole)
+        for row in _first_rows(mapping.rows(piece.stream()), piece.is_whole)
         if isinstance(row, NewItem) or row.remedy == "cells"
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -49,6 +49,10 @@ class Picker:
     @property
     def is_searched(self) -> bool:
         return len(self.options) >= SEARCHED_FROM
+
+    def rows(self) -> Iterable[tuple[str, int]]:
+        """The options, in time slices: a macro has none of its own."""
+        return in_slices(self.options.items())
 
 
 @bp.get("/manage/<q>/access")
@@ -202,8 +206,7 @@ def _picker(
     name: str, kind: str, options: Mapping[str, int], chosen: Sequence[str], others: Mapping[str, str]
 ) -> Picker:
     """The chosen names come first."""
-    names = [*chosen, *(each for each in sorted(options) if each not in chosen)]
-    counts = {each: options.get(each, 0) for each in names}
+    counts = {each: options.get(each, 0) for each in (*chosen, *sorted(options))}
     return Picker(f"{name}.{kind}", kind, counts, frozenset(chosen), others.get(f"{name}.{kind}", ""))
 
 

@@ -212,11 +212,15 @@ def _mentions(name: str, entry: dict[bytes, bytes]) -> bool:
 
 
 def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes]:
-    """An entry with a name replaced in its author, its subject and its detail."""
+    """An entry with a name replaced in its author, its subject and its detail, and without the shown names of
+    its subject."""
     name_fields = {
         field: to.encode() if entry[field] == name.encode() else entry[field] for field in (b"by", b"about")
     }
     values = _redacted_value(json.loads(entry[b"detail"]), name, to)
+    if entry[b"about"] == name.encode():
+        for names in (values, values.get("changes", {})):
+            names.pop("shown_name", None)
     return {**entry, **name_fields, b"detail": dump_values(values).encode()}
 
 
