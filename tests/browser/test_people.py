@@ -25,6 +25,21 @@ def admin(accounts: Accounts, queue_name: str) -> str:
     return accounts.add(f"meg of {queue_name}", by="test", role="admin", password=PASSWORD).name
 
 
+PRESS_TWICE = """button => {
+  const sent = [];
+  addEventListener("submit", (event) => event.defaultPrevented || sent.push(event));
+  for (let times = 0; times < 2; times++) button.click();
+  return sent.length;
+}"""
+
+
+def test_second_press_before_the_answer_sends_nothing(admin: str, tab: Page) -> None:
+    sign_in(tab, admin)
+    tab.goto("/people")
+    assert tab.get_by_role("button", name="Create links").evaluate(PRESS_TWICE) == 1
+    expect(tab.locator(".invitation-links li")).to_have_count(1)
+
+
 def check_both_schemes(tab: Page) -> None:
     """Check the page in both schemes, narrow and wide."""
     for scheme, width in (("dark", 320), ("light", 1280)):

@@ -1,5 +1,6 @@
 // The sections of a queue's settings. Changes of one are kept in this tab while another section is open: the index
 // marks them, and leaving the settings asks first.
+import { showSending } from "../shared/page.js";
 import { checkSession } from "../shared/session.js";
 
 const form = document.querySelector("form[data-section]");
@@ -106,7 +107,9 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   event.preventDefault();
+  const endSending = showSending(event.submitter);
   const problem = await checkSession(form);
+  endSending();
   const messages = document.getElementById("save-problems");
   for (const message of messages.children) message.hidden = message.dataset.problem !== problem;
   if (problem) return messages.scrollIntoView({ block: "nearest" });

@@ -39,8 +39,10 @@ async function find(delay) {
   if (signal.aborted) return isFound;
   const url = new URL(dialog.dataset.load, location.href);
   url.searchParams.set("q", input.value);
+  list.classList.add("saving");
   const html = await fetchFragment(url, undefined, signal);
   if (signal.aborted) return isFound;
+  list.classList.remove("saving");
   if (html === null) filter(); // no connection
   else list.innerHTML = html;
   const options = getOptions();

@@ -1,4 +1,4 @@
-// For all pages: times, URLs, menus, and announcements to screen readers.
+// For all pages: times, URLs, menus, forms that are sent, and announcements to screen readers.
 
 // Times in the page's language and the site's time zone, not the browser's.
 const { lang } = document.documentElement;
@@ -50,6 +50,37 @@ export function announce(text) {
 
 const flashes = document.querySelector(".flashes");
 if (flashes?.children.length) setTimeout(() => flashes.append(...flashes.children), 200);
+
+// A button says that its answer is on the way, if that takes a while. Returns a function that ends this.
+export function showSending(button) {
+  const timer = setTimeout(() => {
+    button?.classList.add("saving");
+    announce(document.body.dataset.sending);
+  }, 150);
+  return () => {
+    clearTimeout(timer);
+    button?.classList.remove("saving");
+  };
+}
+
+// A second press sends nothing until the answer is there, or was not after some seconds; a form whose answer is a file,
+// which leaves the page as it is, may be sent again at once.
+const REPEATABLE_MS = 10_000;
+const sentForms = new Map(); // the function that ends each
+
+window.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || form.method !== "post" || "downloads" in form.dataset) return;
+  if (sentForms.has(form)) return event.preventDefault();
+  sentForms.set(form, showSending(submitter));
+  setTimeout(() => endSending(form), REPEATABLE_MS);
+});
+window.addEventListener("pageshow", () => [...sentForms.keys()].forEach(endSending));
+
+function endSending(form) {
+  sentForms.get(form)?.();
+  sentForms.delete(form);
+}
 
 // Menus close on a click or focus elsewhere, and on Escape. A long one is fetched when first opened.
 const getOpenMenus = () => document.querySelectorAll(".menu[open]");
