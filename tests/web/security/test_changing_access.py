@@ -115,9 +115,14 @@ def test_picker_lists_only_people_whom_the_manager_may_see(
     path, group = f"/manage/{own_queue.name}/access", Group((manager_browser.name,))
     for work, is_listed in ((None, True), (group, False)):
         access.set(own_queue.name, Access(work, group))
-        names = attributes(manager_browser.get(path).text, "[name='work.people']", "value")
+        page = manager_browser.get(path).text
+        names = attributes(page, "[name='work.people']", "value")
         assert (manager_browser.name in names, worker.name in names) == (True, is_listed)
+        assert "not listed here" not in page
     assert len(calls) == 2, "the queues are read once for a page, not for each person"
+    monkeypatch.setattr("leaseq.webapp.manage.settings.access.MAX_LISTED", 0)
+    access.set(own_queue.name, Access(group))
+    assert "not listed here" in manager_browser.get(path).text
     access.set(closed_queue.name, Access())
     access.forget_queue(own_queue.name)
 

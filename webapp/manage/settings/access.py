@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from flask import flash, redirect, request, url_for
@@ -185,7 +184,7 @@ def _page(
 ) -> str:
     """The page with these names chosen, and these texts of other names. ``limited``: the rights that only
     some have."""
-    options = _options()
+    options, unlisted_count = _options()
     pickers = {
         name: [_picker(name, kind, options[kind], chosen.get(f"{name}.{kind}", ()), others) for kind in KINDS]
         for name in RIGHTS
@@ -196,6 +195,7 @@ def _page(
         groups=GROUPS,
         limited=limited,
         pickers=pickers,
+        unlisted_count=unlisted_count,
         matches=matches or {},
         match_texts=_match_texts(matches or {}),
         **values,
@@ -210,17 +210,17 @@ def _picker(
     return Picker(f"{name}.{kind}", kind, counts, frozenset(chosen), others.get(f"{name}.{kind}", ""))
 
 
-def _options() -> dict[str, dict[str, int]]:
-    """What can be chosen of each kind, with the number of people. A manager sees only the people who may work
-    on the queues that they manage; they can type other names."""
+def _options() -> tuple[dict[str, dict[str, int]], int]:
+    """What can be chosen of each kind, with the number of people; and how many people are not listed. A
+    manager sees only the people who may work on the queues that they manage; they can type other names."""
     viewer, access = person(), state().access
     people = [account for account in accounts().people() if not account.disabled]
     teams = Counter(account.team for account in people if account.team)
     skills = Counter(skill for account in people for skill in account.skills)
     sees_all, managed = access.lets_manage_all(viewer), [access.get(name) for name in queue_names("manage")]
-    listed = (account.name for account in in_slices(people) if sees_all or sees(viewer, account, managed))
-    shown = dict.fromkeys(islice(listed, MAX_LISTED), 1)
-    return {"people": shown, "teams": dict(teams), "skills": dict(skills)}
+    listed = [account.name for account in in_slices(people) if sees_all or sees(viewer, account, managed)]
+    shown = dict.fromkeys(listed[:MAX_LISTED], 1)
+    return {"people": shown, "teams": dict(teams), "skills": dict(skills)}, max(len(listed) - MAX_LISTED, 0)
 
 
 @bp.get("/manage/<q>/delete")
