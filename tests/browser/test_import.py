@@ -350,6 +350,7 @@ def test_queue_is_created_by_keys_from_a_file_without_a_header(
     tab.goto("/new-queue")
     tab.get_by_label("File", exact=True).set_input_files(words_file)
     expect(tab.locator("#file-preview .note")).to_contain_text("“High”")
+    tab.locator(".reading > summary").press("Enter")
     tab.locator("#header-line").press("N")  # None: the first row is data
     expect(tab.locator("#role-priority option")).to_have_count(4)
     tab.locator("#role-priority").select_option("column_2")

@@ -117,6 +117,7 @@ async function requestPreview(changes, isLatest) {
     preview.innerHTML = html; // from our own server
     if (changes === shownChanges) document.getElementById("check-result")?.replaceWith(checkResult);
     shownChanges = changes;
+    if (preview.querySelector(".error")) document.querySelector(".reading").open = true;
     if (focusedId) document.getElementById(focusedId)?.focus();
   } catch (error) {
     if (isLatest()) showError(error);
