@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import leaseq
 from tests.support.refused import raises
 from tests.web.conftest import Browser, Caller
+from tests.web.elements import elements, texts
 
 NEEDED = "This queue needs a newer version of leaseq."
 
@@ -155,6 +156,16 @@ def test_response_405_lists_allowed_methods(app: Flask) -> None:
     response = app.test_client().delete("/login")
     assert response.status_code == 405
     assert {"GET", "POST"} <= set(response.headers["Allow"].split(", "))
+
+
+def test_page_413_says_in_the_reader_s_language_what_to_do(worker_browser: Browser) -> None:
+    german = {"Accept-Language": "de"}
+    response = worker_browser.post("/account/password", {"new": "x" * 12_000_000}, headers=german)
+    assert response.status_code == 413
+    assert texts(response.text, "main p:not(:has(a))") == [
+        "Nichts wurde gespeichert. Gehen Sie im Browser zurück und senden Sie weniger auf einmal."
+    ]
+    assert elements(response.text, "main [lang=en]") == []
 
 
 def test_page_404_has_menu_of_signed_in_person(worker_browser: Browser, app: Flask) -> None:
