@@ -106,6 +106,7 @@ def _one_of(values: Sequence[Json]) -> dict[str, Any]:
 
 
 __all__ = [
+    "FILE_MEMBERS",
     "KINDS",
     "MAX_ERROR",
     "MAX_ERRORS",
@@ -117,7 +118,9 @@ __all__ = [
     "check_form",
     "check_result",
     "conditions_of",
+    "file_questions",
     "is_asked",
+    "is_for_files",
     "is_for_passages",
     "marked_texts",
     "member_at",
@@ -146,6 +149,8 @@ SHOW_MEMBERS = ("field", "kind", "label", "beside", *SHOW_OPTIONS)
 _CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
+FILE_MEMBERS = ("key", "name", "size", "type")
+"""The members of an answer's file: where it is kept, what it is called, its bytes, its media type."""
 
 
 def check_form(form: Json) -> None:
@@ -208,6 +213,28 @@ def is_for_passages(question: Json) -> bool:
         isinstance(question, Mapping)
         and question.get("x-widget") == "passages"
         and isinstance(question.get("x-text"), str)
+    )
+
+
+def file_questions(form: Json) -> dict[str, Mapping[str, Any]]:
+    """The questions that ask for files, with their schemas."""
+    ask = form.get("ask") if isinstance(form, Mapping) else None
+    questions = ask.get("properties") if isinstance(ask, Mapping) else None
+    return {
+        name: question
+        for name, question in (questions.items() if isinstance(questions, Mapping) else ())
+        if is_for_files(question)
+    }
+
+
+def is_for_files(question: Json) -> bool:
+    """Whether the schema of a question asks for files: a list of objects with the members of a file."""
+    if not isinstance(question, Mapping) or question.get("x-widget") != "file":
+        return False
+    items = question.get("items")
+    members = items.get("properties") if isinstance(items, Mapping) else None
+    return (
+        question.get("type") == "array" and isinstance(members, Mapping) and set(FILE_MEMBERS) <= set(members)
     )
 
 

@@ -15,6 +15,7 @@ from leaseq.webapp.api.negotiation import answer_without_view, init_negotiation
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.docs import guides
 from leaseq.webapp.errors import init_errors, problem_response, too_busy
+from leaseq.webapp.files.kept import Files, open_files
 from leaseq.webapp.i18n import Templates, init_i18n
 from leaseq.webapp.monitoring import metrics
 from leaseq.webapp.paths import App, init_paths
@@ -29,7 +30,7 @@ from leaseq.webapp.serving.bodies import SlicedJson, StrictRequest, unpack_body
 from leaseq.webapp.serving.capacity import Waits
 from leaseq.webapp.serving.middleware import Cors, HttpMetrics, Middleware, Proxies, RequestSlots, init_hosts
 from leaseq.webapp.serving.problem import init_unreadable
-from leaseq.webapp.settings import Settings, load_settings
+from leaseq.webapp.settings import Settings, SettingsRefused, load_settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.activity import Activity, Breaks
 from leaseq.webapp.store.announcements import Announcements
@@ -90,6 +91,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         access,
         breaks,
         announcements,
+        _files(settings),
         lru_cache(maxsize=1_000)(partial(SharedQueue, client)),
     )
     init_paths(app, answer_without_view)
@@ -122,6 +124,13 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
         app.wsgi_app, client, settings.trusted_proxies, settings.proxy_addresses
     )
     return app
+
+
+def _files(settings: Settings) -> Files | None:
+    try:
+        return open_files(settings.files, settings.secret_key.get_secret_value(), settings.max_file_bytes)
+    except ValueError as error:
+        raise SettingsRefused(f"LEASEQ_FILES: {error}") from None
 
 
 def _configure(app: OpenAPI, settings: Settings) -> None:

@@ -12,6 +12,7 @@ from flask import Flask, current_app, g, request
 import leaseq
 from leaseq import validation, webhooks
 from leaseq.names import nearest
+from leaseq.webapp.files.kept import Files
 from leaseq.webapp.realtime.poller import Poller
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.serving.capacity import Waits
@@ -60,6 +61,7 @@ class State:
     access: QueueAccess
     breaks: Breaks
     announcements: Announcements
+    files: Files | None  # None: this app keeps none
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
 
 
@@ -75,6 +77,12 @@ def this_context() -> Any:
 
 def state() -> State:
     return cast("State", this_app().extensions[EXTENSION])
+
+
+def max_file_bytes() -> int | None:
+    """The largest file that people may send; None: the app keeps none."""
+    files = state().files
+    return files.max_bytes if files else None
 
 
 def accounts() -> Accounts:

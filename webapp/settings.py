@@ -117,6 +117,16 @@ class Settings(BaseSettings):
         description="Origins, such as https://cdn.example.org, from which pages show images, audio, "
         "video and PDF; separated by spaces. Media from other origins are shown as links.",
     )
+    files: str | None = Field(
+        None,
+        description="Where files are kept that people send as answers: a folder such as "
+        "/var/lib/leaseq/files, the same for every web process, or a bucket such as "
+        "s3://BUCKET/PREFIX?endpoint=https://minio.example.org&region=eu-central-1, which requires "
+        "`pip install 'leaseq[s3]'`. If not set, nobody can send files.",
+    )
+    max_file_bytes: int = Field(
+        104_857_600, ge=1, description="The largest file that people may send, even if a form allows more."
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
         description="Origins, such as https://app.example.org, whose pages may call REST with a token; "
@@ -185,6 +195,17 @@ class Settings(BaseSettings):
         except ValueError:
             raise ValueError(f"{value!r} is not a limit like 600/minute or 20/second") from None
         return limit
+
+    @field_validator("files")
+    @classmethod
+    def _check_files(cls, value: str | None) -> str | None:
+        if value is None or value.startswith("/"):
+            return value
+        if not value.startswith("s3://"):
+            raise ValueError("must be a folder that begins with /, or a URL like s3://BUCKET/PREFIX")
+        if find_spec("botocore") is None:
+            raise ValueError("a package is missing: pip install 'leaseq[s3]'")
+        return value
 
     @field_validator("oidc_issuer")
     @classmethod

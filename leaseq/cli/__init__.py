@@ -41,6 +41,7 @@ COMMANDS = {
 
 # Commands that the web parts add.
 PLUGGED_COMMANDS = {
+    "files": "List the files that people sent, and delete unused ones.",
     "person": "Export and erase the data of a person.",
     "serve": "Serve the pages and the REST API, using a server that runs elsewhere.",
     "token": "Create, list and revoke tokens for the REST API.",

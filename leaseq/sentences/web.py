@@ -46,7 +46,22 @@ SIGN_IN: Final = {
     "is right.",
 }
 
+FILES: Final = {
+    "nowhere": "This site keeps no files: ask an admin to set LEASEQ_FILES.",
+    "question": "The form has no question for files that is called '%(name)s'.",
+    "empty": "%(name)s is empty: choose another file.",
+    "bytes": "%(name)s is too large: at most %(maximum)s bytes.",
+    "kind": "%(name)s is not of a kind that is asked for: %(choices)s.",
+    "many": "This item has %(maximum)s files already: no more can be sent.",
+    "unsent": "%(name)s is not sent yet: press Upload first.",
+    "unknown": "%(name)s is not a file that you sent for this question of this item: send it again.",
+    "missing": "%(name)s has not arrived: send it again.",
+    "incomplete": "The file does not have the %(maximum)s bytes that were announced: send it again.",
+    "expired": "This is too late, or for another file: announce the file again.",
+}
+
 NOT_FOUND: Final = {
+    "file": "item '%(id)s' has no such file that you may see",
     "item": "queue '%(queue)s' has no item '%(id)s': it was never there, or was removed",
     "lease": "you never had a lease of item '%(id)s' in queue '%(queue)s': reserve to get one",
     "queue": "there is no queue '%(name)s'",
@@ -107,6 +122,9 @@ TOO_MANY: Final = {
 UNAVAILABLE: Final = {
     "server": "the queue server does not answer: try again in a few seconds",
     "overloaded": "the web app is overloaded, and nothing was done: try again in %(seconds)s s",
+    "files": "the place where files are kept does not answer, and nothing was changed: try again in a few "
+    "seconds",
+    "no_room": "there is no room left where files are kept, and nothing was changed: tell an admin",
     "stopping": "this web process is stopping: send no more requests to it",
 }
 
@@ -121,6 +139,7 @@ TAKEN: Final = {
 
 RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     "page": {what: Rule(sentence=text) for what, text in PAGES.items()},
+    "file": {what: Rule(sentence=text) for what, text in FILES.items()},
     "sign_in": {what: Rule(sentence=text) for what, text in SIGN_IN.items()},
     "not_found": {what: Rule(sentence=text) for what, text in NOT_FOUND.items()},
     "taken": {what: Rule(sentence=text) for what, text in TAKEN.items()},

@@ -46,10 +46,13 @@ def server(server_of_pages: Any) -> Any:
 
 
 @pytest.fixture(scope="package")
-def address(server: Any) -> Iterator[str]:
+def address(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a web app that ends before tests of other folders run: it writes samples of all queues
     into the shared server, and those tests expect only their own keys."""
-    settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
+    settings = {
+        "LEASEQ_WEBHOOK_ALLOW": "127.0.0.1",
+        "LEASEQ_FILES": str(tmp_path_factory.mktemp("files")),
+    }
     # The long poll of a closed tab keeps its thread for a while.
     with serve_app(server.url, SECRET, workers=2, threads=32, **settings) as url:
         add_app(create_app(Settings(redis_url=server.url, secret_key=SECRET)), url)

@@ -85,6 +85,7 @@ NO_PAGES = {
     "auth.link_provider": "needs a sign-in by a provider: tests/browser/test_provider.py",
     "work.commands": "a fragment of a page",
     "work.queues_menu": "a fragment of a page",
+    "work.file": "a file",
     "work.why_nothing": "a fragment of a page",
     "work.lease_outcome": "a fragment of a page",
     "work.thread": "a fragment of a page",

@@ -55,8 +55,11 @@ def stored_keys(server: Any) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def app(server: Any) -> Flask:
-    return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
+def app(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Flask:
+    files = str(tmp_path_factory.mktemp("files"))
+    return create_app(
+        Settings(redis_url=server.url, secret_key=SECRET, files=files), passwords=CHEAP_PASSWORDS
+    )
 
 
 @pytest.fixture(scope="session")

@@ -141,6 +141,7 @@ class _Startup:
 
         os.environ["LEASEQ_REDIS_URL"] = self._url
         os.environ.setdefault("LEASEQ_SECRET_KEY", self._directory.secret_key())
+        os.environ.setdefault("LEASEQ_FILES", str(self._directory.path.resolve() / "files"))
         load_settings()
 
     def publish(self, pids: Mapping[str, int]) -> None:

@@ -143,6 +143,7 @@ BASE = "/api/v1"
 _NARROW = 60
 _FILES = {
     "application/x-ndjson": "items.jsonl",
+    "application/octet-stream": "parcel.jpg",
     "text/csv": "items.csv",
     "text/tab-separated-values": "items.tsv",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "items.xlsx",
@@ -168,7 +169,8 @@ def _address(call: Call) -> str:
         if parameter["in"] == "path":
             path = path.replace(f"{{{parameter['name']}}}", in_address(parameter["example"], safe=""))
         elif parameter["in"] == "query" and parameter["required"]:
-            query.append(f"{parameter['name']}={in_address(parameter['schema']['enum'][0])}")
+            examples = parameter["schema"].get("enum") or [parameter["name"].upper()]
+            query.append(f"{parameter['name']}={in_address(examples[0])}")
     return path + ("?" + "&".join(query) if query else "")
 
 

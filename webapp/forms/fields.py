@@ -12,7 +12,8 @@ from flask_babel import get_locale
 from flask_babel import lazy_gettext as _
 
 from leaseq import Json
-from leaseq.form import Conditions, conditions_of, is_for_passages
+from leaseq.form import Conditions, conditions_of, is_for_files, is_for_passages
+from leaseq.webapp.files.keys import FileLimits, file_limits
 from leaseq.webapp.forms.choices import MANY, Choice, Shortcuts, is_scale, json_text, labels_and_texts
 from leaseq.webapp.forms.schema import SCALE, Limits, Schema, limits_of, members, resolve
 
@@ -48,6 +49,7 @@ QUESTION_KINDS = {
     "lines": _("Several lines, each a text"),
     "rows": _("Table with rows"),
     "passages": _("Passages of a text"),
+    "file": _("Files"),
     "integer": _("Whole number"),
     "number": _("Number"),
     "date": _("Date"),
@@ -68,6 +70,7 @@ Kind = Literal[
     "lines",
     "rows",
     "passages",
+    "file",
     "json",
 ]
 Widget = Literal["", "rating", "tree", "cell"]
@@ -139,6 +142,7 @@ class Field:
     separator: str = "/"  # for a tree: between the names in the path of a choice
     columns: tuple[Field, ...] = ()  # for rows and passages: one for each member
     text_path: str = ""  # for passages: the place of the text in the payload
+    files: FileLimits = FileLimits()  # noqa: RUF009  # frozen
     groups: tuple[Group, ...] = ()  # its enclosing objects, outermost first
     conditions: Conditions = field(default_factory=dict)  # empty: always asked
     shown_conditions: tuple[ShownCondition, ...] = ()  # the same, for the page
@@ -243,6 +247,14 @@ def titles_of(form: Json) -> dict[str, str]:
     return {**columns, **groups, **{field.name: field.label for field in fields}}
 
 
+def in_app(fields: Iterable[Field], max_file_bytes: int | None) -> tuple[Field, ...]:
+    """The fields in an app that keeps files of at most so many bytes; None: it keeps none."""
+    return tuple(
+        replace(field, files=field.files.within(max_file_bytes)) if field.kind == "file" else field
+        for field in fields
+    )
+
+
 def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
     """The fields, nested in their fieldsets."""
     layout: list[Field | Fieldset] = []
@@ -285,6 +297,8 @@ class _Reader:
                 field = self._field(path, inner, name in names, nullable, groups)
                 if not groups and is_for_passages(inner) and {"start", "end"} <= _names(field.columns):
                     field = self._with_passages(field, inner["x-text"])
+                elif not groups and is_for_files(inner):
+                    field = replace(field, kind="file", columns=(), files=file_limits(inner))
                 if field.columns and any(other.startswith(f"{name}.") for other in siblings):
                     field = replace(field, kind="json", columns=())
                 yield field

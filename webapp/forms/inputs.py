@@ -17,6 +17,12 @@ Inputs: TypeAlias = Mapping[str, list[str]]
 MORE_ROWS = "more_rows"
 """The name of the button that adds empty rows to a table, for browsers without script. Its value is the
 field."""
+UPLOAD = "upload"
+"""The name of the button that sends the chosen files of a question, for browsers without script. Its value is
+the field."""
+CHOSEN = "file."
+"""The prefix of the names of inputs in which files are chosen."""
+_NO_NAMES = ("", "[object File]")  # of an input without a file, whose script has not begun yet
 _ADDED_ROWS = 5
 _ROW = re.compile("[0-9]{1,4}")
 
@@ -67,6 +73,12 @@ def cell_finder(fields: Iterable[Field]) -> Callable[[str], tuple[int, Field] | 
         return None
 
     return place_of
+
+
+def unsent_files(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, str]:
+    """The names of files that were chosen but not sent, without script, by field."""
+    names = {field.name: form.get(CHOSEN + field.name, "") for field in fields if field.kind == "file"}
+    return {field: name for field, name in names.items() if name not in _NO_NAMES}
 
 
 def rows_of(field: Field, cells: list[str]) -> list[list[str]]:

@@ -19,7 +19,7 @@ from leaseq.webapp.forms.choices import is_same_value
 from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.refusals import reason_of
 
-WIDGETS = ("rating", "passages", "tree")
+WIDGETS = ("rating", "passages", "tree", "file")
 _NAMED = 5  # options that a warning names
 _CHECKED = 300  # options of a question that are checked, at most
 _SPACE = re.compile(r"[ \t\r\n]*")

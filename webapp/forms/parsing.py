@@ -12,6 +12,7 @@ from flask_babel import gettext as _
 
 from leaseq import Invalid, Json, validation
 from leaseq.form import is_asked
+from leaseq.webapp.files.keys import SentFile, read_file
 from leaseq.webapp.forms.choices import Choice, json_text, meant, plain_text
 from leaseq.webapp.forms.fields import EMPTY, Field
 from leaseq.webapp.forms.inputs import Inputs, rows_of
@@ -23,6 +24,7 @@ from leaseq.webapp.site_time import clock_text, read_moment, site_zone, time_tex
 
 NUMBERS = ("number", "integer")
 _NAMED = 5  # options that an error names
+_SHORT = 60  # characters of an input, in an error
 
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 """A time as browsers' date and time inputs submit it, without an offset and often without seconds; or with an
@@ -54,6 +56,8 @@ def shown_texts(field: Field, texts: list[str]) -> list[str]:
     if field.columns:
         columns = cycle(field.columns)
         return [(shown_texts(next(columns), [text]) or [""])[0] for text in texts]
+    if field.kind == "file":
+        return [text for text in texts if file_in(text) is not None]
     if not field.choices or field.has_suggestions:
         takes_lines = field.kind in ("text", "long-text", "lines", "json")
         return [text for text in texts[:1] if takes_lines or "\n" not in text]
@@ -93,7 +97,7 @@ def _draft_value(field: Field, texts: list[str]) -> Json:
     try:
         value = _value(field, texts)
     except Invalid:
-        return list(texts) if field.kind == "ranking" else texts[0]
+        return list(texts) if field.kind in ("ranking", "file") else texts[0]
     # a number that was typed in another way than the page would show it stays as it was typed
     return (
         texts[0]
@@ -202,6 +206,8 @@ def _value(field: Field, texts: list[str]) -> Json:
         return [choice.value for choice in field.choices if choice.text in texts] or EMPTY
     if field.kind == "ranking":
         return _ranking(field, texts)
+    if field.kind == "file":
+        return [_file_value(field, text) for text in texts] or EMPTY
     if field.columns:
         rows = enumerate(in_slices(rows_of(field, texts)), 1)
         return [_row(field, number, cells) for number, cells in rows if any(map(str.strip, cells))] or EMPTY
@@ -232,6 +238,21 @@ def _choice_value(field: Field, text: str) -> Json:
     if text.strip():
         raise Invalid(field.name, "page", what="choice")
     return EMPTY
+
+
+def _file_value(field: Field, text: str) -> Json:
+    file = file_in(text)
+    if file is None:
+        raise Invalid(field.name, "file", what="unknown", name=text[:_SHORT])
+    return file.to_json()
+
+
+def file_in(text: str) -> SentFile | None:
+    """The file of an input."""
+    try:
+        return read_file(validation.load_json(text, "file"))
+    except Invalid:
+        return None
 
 
 def _ranking(field: Field, texts: list[str]) -> Json:
@@ -299,6 +320,8 @@ def texts_of(field: Field, value: Json) -> list[str]:
     if field.columns:
         rows = (row if isinstance(row, dict) else {} for row in rows_in(value))
         return [text for row in rows for text in _cells(field, row)]
+    if field.kind == "file":
+        return [_file_text(value) for value in (value if isinstance(value, list) else [value])]
     if field.kind in ("choice", "choices", "ranking"):
         is_choice = any(_is_value(choice, value) for choice in field.choices)
         values = value if isinstance(value, list) and not (field.kind == "choice" and is_choice) else [value]
@@ -310,6 +333,11 @@ def texts_of(field: Field, value: Json) -> list[str]:
     if field.input_type == "datetime-local" and isinstance(value, str):
         return [_clock_text(value)]
     return [number_text(value) if field.kind in NUMBERS and is_number(value) else plain_text(value)]
+
+
+def _file_text(value: Json) -> str:
+    file = read_file(value)
+    return plain_text(value) if file is None else file.text
 
 
 def rows_in(value: Json) -> list[Json]:

@@ -140,7 +140,47 @@ def form_templates() -> tuple[FormTemplate, ...]:
                 "source": "Ada Lovelace\n12 St James's Square\nLondon",
             },
         ),
+        FormTemplate(
+            "read-order",
+            _("Read an order"),
+            _("A table with rows, marked words, a choice in a tree, and a rating."),
+            _("Type a row for each article. Mark the words that say who orders, and where to send it."),
+            {
+                "show": ["text"],
+                "ask": _ask("articles", articles=_articles(), who=_marks(), topic=_topic(), clear=_rating()),
+            },
+            {"text": _("Please send 3 filters and a mug to Ada Lovelace, 12 St James's Square, London.")},
+        ),
     )
+
+
+def _articles() -> dict[str, Any]:
+    pieces = {"title": _("Pieces"), "type": "integer", "minimum": 1}
+    row = _ask("article", article=_text(_("Article")), pieces=pieces)
+    return {"title": _("What is ordered?"), "type": "array", "minItems": 1, "maxItems": 50, "items": row}
+
+
+def _marks() -> dict[str, Any]:
+    place = {"type": "integer", "minimum": 0}
+    label = {"title": _("Label"), "enum": [_("Name"), _("Address")]}
+    mark = _ask("start", "end", "label", start=place, end=place, label=label, text={"type": "string"})
+    return {
+        "title": _("Who orders?"),
+        "type": "array",
+        "x-widget": "passages",
+        "x-text": "text",
+        "items": mark,
+    }
+
+
+def _topic() -> dict[str, Any]:
+    paths = [_("Kitchen / Coffee"), _("Kitchen / Dishes"), _("Garden / Tools"), _("Garden / Plants")]
+    return _text(_("What is it about?"), enum=paths, **{"x-widget": "tree"})
+
+
+def _rating() -> dict[str, Any]:
+    scale = {"type": "integer", "minimum": 1, "maximum": 5}
+    return {"title": _("How clear is it?"), **scale, "x-widget": "rating"}
 
 
 def form_template(name: str) -> FormTemplate | None:

@@ -22,7 +22,7 @@ from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.fields import Field, fields_of
-from leaseq.webapp.forms.inputs import MORE_ROWS
+from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD
 from leaseq.webapp.forms.parsing import errors_at, inputs_of, is_number
 from leaseq.webapp.i18n import number_text
 from leaseq.webapp.manage.blueprint import bp, queue_page
@@ -37,6 +37,7 @@ from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
 from leaseq.webapp.work.endings import read_token, send_answer
+from leaseq.webapp.work.files import with_sent_files
 from leaseq.webapp.work.view import Input, form_view_of
 
 MAX_VALUES = 20  # bars per question; other values are counted together
@@ -110,7 +111,7 @@ def distribution_of(
         question = replace(question, choices=question.labels)
         values = [_labels(value) for value in values]
         given_values = [value for value in values if value is not None]
-    elif question.columns:
+    elif question.columns or question.kind == "file":
         return Distribution(label, len(given_values), ())
     if question.kind in ("number", "integer") and numbers:
         bars, key = _histogram(question, numbers, len(answers))
@@ -285,6 +286,7 @@ def answers(q: str) -> str | tuple[str, int]:
         field_error, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
+    comparable = [question for question in questions if question.kind != "file"]  # no two are the same
     form_values: dict[str, Any] = {
         name: args.get(name, "").strip() for name in ("person", "from", "to", "by")
     }
@@ -304,7 +306,7 @@ def answers(q: str) -> str | tuple[str, int]:
         distributions=[distribution_of(question, results, _GROUPS.get(by)) for question in questions]
         if results
         else [],
-        agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
+        agreement=agreement_of(comparable, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         page_size=DISAGREEMENTS,
         page_url=partial(url_for, "manage.answers", q=q, **form_values, most=limit),
@@ -444,6 +446,10 @@ def correct(q: str, id: str) -> Response | str | tuple[str, int]:
     if MORE_ROWS in request.form:
         input = form_view_of(queue.policy.form).submitted_input(request.form)
         return _correction(queue, queue.get(id), token, input, {})
+    if UPLOAD in request.form:
+        form, errors = with_sent_files(queue, id, token)
+        input = form_view_of(queue.policy.form).submitted_input(form)
+        return _correction(queue, queue.get(id), token, input, errors)
     try:
         send_answer(
             queue,
@@ -472,6 +478,7 @@ def _correction(
         parts=parts_of(queue.policy.form, item.payload),
         fields_html=form_view.fields_html(input, errors_by_field),
         fields_by_name=form_view.by_name,
+        asks_files=form_view.asks_files,
         errors=errors_by_field,
         back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),
         search_args=search_args(),

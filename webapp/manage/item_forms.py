@@ -13,8 +13,9 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, Json, validation
 from leaseq.form import prefilled
+from leaseq.webapp.context import max_file_bytes
 from leaseq.webapp.form_input import DIGEST_PREFIX, digest_of
-from leaseq.webapp.forms.fields import fields_of
+from leaseq.webapp.forms.fields import fields_of, in_app
 from leaseq.webapp.forms.linter import check_text
 from leaseq.webapp.forms.parsing import inputs_of
 from leaseq.webapp.forms.templates import missing_fields
@@ -35,7 +36,7 @@ def preview_of(inputs: Mapping[str, str], payloads: Sequence[Json]) -> dict[str,
     form, is_valid = checked_form.form, checked_form.is_valid
     at = whole_number(inputs.get("at"))
     sample, sample_error = _sample(inputs.get("sample", ""))
-    fields = fields_of(form) if is_valid else ()
+    fields = in_app(fields_of(form), max_file_bytes()) if is_valid else ()
     return {
         "checked_form": checked_form,
         "sample_error": sample_error,

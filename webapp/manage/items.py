@@ -26,7 +26,7 @@ from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk.moves import moves_for
 from leaseq.webapp.realtime.attention import end_reason
 from leaseq.webapp.refusals import in_words
-from leaseq.webapp.rendering.filters import plain
+from leaseq.webapp.rendering.filters import is_files, plain
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.criteria import (
     ANY,
@@ -168,6 +168,8 @@ def _line(value: Json) -> str:
         return ", ".join(value)
     if isinstance(value, str | bool):
         return plain(value)
+    if isinstance(value, list) and is_files(value):
+        return ", ".join(file["name"] for file in value)
     return json.dumps(value, ensure_ascii=False)
 
 

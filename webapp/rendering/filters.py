@@ -20,8 +20,10 @@ import leaseq
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_fragment
+from leaseq.webapp.files.keys import read_file
 from leaseq.webapp.forms.choices import tree_of
 from leaseq.webapp.forms.fields import layout_of
+from leaseq.webapp.forms.parsing import file_in
 from leaseq.webapp.forms.schema import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.refusals import in_words, role_word
@@ -147,6 +149,26 @@ def pretty(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
+def is_files(value: Json) -> bool:
+    """Whether the value is a list of files, which is shown as a list of downloads."""
+    return isinstance(value, list) and bool(value) and all(read_file(file) is not None for file in value)
+
+
+def last_part(key: str) -> str:
+    """The last part of a file's key, which its URL contains."""
+    return key.rpartition("/")[2]
+
+
+def byte_count(count: int) -> str:
+    """A number of bytes in units of 1000: ``482.1 kB``. static/shared/questions/file-list.js writes the
+    same."""
+    if count < 1000:
+        return f"{format_decimal(count)} B"
+    if count < 999_950:
+        return f"{format_decimal(round(count / 1000, 1))} kB"
+    return f"{format_decimal(round(count / 1_000_000, 1))} MB"
+
+
 def is_plain(value: Json) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
@@ -246,7 +268,7 @@ def init_filters(app: Flask) -> None:
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
         in_words, rfc3339, limits_text, capital, event_words, item_title, state_word, pictures_of,
         media_refusal, messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
-        shown_name, with_returns, tree_of,
+        shown_name, with_returns, tree_of, is_files, last_part, byte_count, file_in,
     )  # fmt: skip
     for filter in filters:
         app.jinja_env.filters[filter.__name__] = filter

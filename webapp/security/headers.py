@@ -17,6 +17,13 @@ def nonce() -> str:
     return str(g.nonce)
 
 
+def allow_sending_files() -> None:
+    """Let this page send files to where they are kept, if that is another origin."""
+    files = state().files
+    if files is not None and files.storage.origin:
+        g.file_origin = files.storage.origin
+
+
 def with_policy(response: Response) -> Response:
     """The response to the current request; a page with its Content-Security-Policy. One that the client has
     already (304) keeps its own, with the nonce of its scripts."""
@@ -35,7 +42,7 @@ def policy() -> str:
         "img-src": f"{media} data:",
         "media-src": media,
         "frame-src": " ".join(state().settings.media_origins) or "'none'",
-        "connect-src": "'self'",
+        "connect-src": " ".join(("'self'", *filter(None, (g.get("file_origin"),)))),
         "form-action": "'self'",
         "base-uri": "'none'",
         "frame-ancestors": "'none'",

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any, Literal, Unpack
 
 import leaseq
-from leaseq import Item, Json, Queue
+from leaseq import Item, Json, PolicyChanged, Queue
+from leaseq.form import file_questions
 from leaseq.webapp.context import note, person, state
+from leaseq.webapp.services import files
 from leaseq.webapp.services.queues import worker_name
 
 
@@ -131,7 +133,16 @@ def correct(
 ) -> Item:
     """Replace an answer by the manager's."""
     author = _author(queue, id, token)
-    item = queue.correct(id, token, result, by=_by(), expected_form=expected_form)
+    while True:
+        form = queue.policy.form if expected_form is ... else expected_form
+        if file_questions(form):
+            files.check(queue, id, form, result)
+        try:
+            item = queue.correct(id, token, result, by=_by(), expected_form=form)
+            break
+        except PolicyChanged:  # perhaps the form asks for files now
+            if expected_form is not ...:
+                raise
     if author is not None:
         state().activity.count(author, queue.name, "corrected")
     return _logged("corrected", queue, item, grant=token)

@@ -6,9 +6,11 @@ from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from flask import request
 
-from leaseq import Abandoned, Failed, Finished, Json, Lease, LeaseLost, Queue, QueueNotFound
+from leaseq import Abandoned, Failed, Finished, Json, Lease, LeaseLost, PolicyChanged, Queue, QueueNotFound
+from leaseq.form import file_questions
 from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.security.authorization import is_still_known
+from leaseq.webapp.services import files
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.activity import DayFigures, How
 
@@ -103,7 +105,17 @@ def finish(
 ) -> Ended[Finished]:
     """Finish the item. ``active_ms``: the time at work on it, as the person's page measured it."""
     name, skills = person().name, person().skills
-    finished = queue.finish(id=id, token=token, person=name, skills=skills, result=result, **options)
+    while True:
+        form = options.get("expected_form", queue.policy.form)
+        if file_questions(form):
+            files.check(queue, id, form, result)
+        sent: FinishOptions = {**options, "expected_form": form}
+        try:
+            finished = queue.finish(id=id, token=token, person=name, skills=skills, result=result, **sent)
+            break
+        except PolicyChanged:  # perhaps the form asks for files now
+            if "expected_form" in options:
+                raise
     held_ms = round(finished.held_seconds * 1_000)
     return _ended(queue, "finished", id, token, finished, active_ms=active_ms, held_ms=held_ms)
 

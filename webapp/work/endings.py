@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from flask import Response as FlaskResponse
 from flask import after_this_request, current_app, flash, g, redirect, request, url_for
 from flask_babel import gettext as _
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -19,7 +20,7 @@ from leaseq.form import marked_texts
 from leaseq.passages import with_words
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms.changes import with_gone
-from leaseq.webapp.forms.inputs import MORE_ROWS
+from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD
 from leaseq.webapp.forms.parsing import draft_of
 from leaseq.webapp.refusals import reasons_by_field
 from leaseq.webapp.security.authorization import extra_reply, needs
@@ -28,6 +29,7 @@ from leaseq.webapp.serving.bodies import strict_request, whole_number
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work.blueprint import bp
+from leaseq.webapp.work.files import with_sent_files
 from leaseq.webapp.work.view import NO_ITEM, ItemView, form_view_of, lease_end_of, render_item
 
 _Sent = TypeVar("_Sent")
@@ -50,11 +52,18 @@ def send_answer(queue: leaseq.Queue, id: str, send: Callable[[Json, Json], _Sent
             continue  # it has read the new policy
 
 
-def save_draft(queue: leaseq.Queue, id: str, token: int, *, even_empty: bool = False) -> None:
+def save_draft(
+    queue: leaseq.Queue,
+    id: str,
+    token: int,
+    *,
+    even_empty: bool = False,
+    form: MultiDict[str, str] | None = None,
+) -> None:
     """Save the input as a draft, also what was typed for questions that are gone. An empty draft replaces one
-    whose texts were deleted."""
+    whose texts were deleted. ``form``: the submitted one, if it is not the request's."""
     form_view = form_view_of(_current_form(queue))
-    input = form_view.submitted_input(request.form)
+    input = form_view.submitted_input(request.form if form is None else form)
     draft = with_gone(draft_of(form_view.fields, input.texts), input.gone)
     if draft or even_empty:
         leases.save_draft(queue, id, token, draft)
@@ -131,10 +140,17 @@ def show_lease(
     )
 
 
-def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
-    """The item view again, with all input, and each error next to its field."""
+def show_errors(
+    queue: leaseq.Queue,
+    id: str,
+    token: int,
+    errors: dict[str, str],
+    form: MultiDict[str, str] | None = None,
+) -> tuple[str, int]:
+    """The item view again, with all input, and each error next to its field. ``form``: the submitted one, if
+    it is not the request's."""
     name, policy = person().name, queue.policy
-    input = form_view_of(policy.form).submitted_input(request.form)
+    input = form_view_of(policy.form).submitted_input(request.form if form is None else form)
     held = queue.mine(name)
     lease = next((lease for lease in held if (lease.id, lease.token) == (id, token)), None)
     view = ItemView(
@@ -247,6 +263,11 @@ def finish(q: str, id: str) -> Page:
         if MORE_ROWS in request.form:
             save_draft(queue, id, token)
             return show_errors(queue, id, token, {})[0]
+        if UPLOAD in request.form:
+            form, errors = with_sent_files(queue, id, token)
+            save_draft(queue, id, token, form=form)
+            page, status = show_errors(queue, id, token, errors, form)
+            return (page, status) if errors else page
         outcome, figures = send_answer(
             queue,
             id,

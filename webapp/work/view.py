@@ -16,16 +16,18 @@ from markupsafe import Markup, escape
 from werkzeug.datastructures import MultiDict
 
 import leaseq
-from leaseq import Json, Lease
+from leaseq import Invalid, Json, Lease
 from leaseq.form import prefilled, version
-from leaseq.webapp.context import person, state, wants_fragment
+from leaseq.webapp.context import max_file_bytes, person, state, wants_fragment
 from leaseq.webapp.forms.changes import gone_answers, gone_in_draft, gone_in_form, unshown_in_form
-from leaseq.webapp.forms.fields import Field, fields_of
-from leaseq.webapp.forms.inputs import Inputs, read_inputs
+from leaseq.webapp.forms.fields import Field, fields_of, in_app
+from leaseq.webapp.forms.inputs import Inputs, read_inputs, unsent_files
 from leaseq.webapp.forms.parsing import errors_at, inputs_of, read_result
 from leaseq.webapp.i18n import language
 from leaseq.webapp.realtime.attention import last_note
+from leaseq.webapp.refusals import reason_of
 from leaseq.webapp.rendering.payload import parts_of
+from leaseq.webapp.security.headers import allow_sending_files
 from leaseq.webapp.store.activity import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
 
@@ -168,16 +170,24 @@ class FormView:
     def submitted_input(self, form: MultiDict[str, str]) -> Input:
         return Input(read_inputs(self.fields, form), gone_in_form(self.fields, form))
 
+    @cached_property
+    def asks_files(self) -> bool:
+        return any(field.kind == "file" for field in self.fields)
+
     def read(self, form: MultiDict[str, str]) -> tuple[dict[str, Json], dict[str, str]]:
         """The submitted result, and the errors by field; one of them if the form has changed and the
         person has not seen these questions yet."""
         result, errors = read_result(self.fields, read_inputs(self.fields, form))
+        for name, file in unsent_files(self.fields, form).items():
+            errors[name] = reason_of(Invalid(name, "file", what="unsent", name=file))
         if form.get("questions", self.version) != self.version or unshown_in_form(self.fields, form):
             errors = {"questions": str(_("The questions have changed since this page was opened.")), **errors}
         return result, errors
 
     def fields_html(self, input: Input, errors: Mapping[str, str]) -> Markup:
-        """The form's fields as HTML. Those of an unfilled form are cached."""
+        """The form's fields as HTML, for the current request. Those of an unfilled form are cached."""
+        if self.asks_files:
+            allow_sending_files()
         if errors or input.gone or input.texts != self.unfilled:
             return self._fields_html(input, errors)
         return self._unfilled_fields
@@ -216,13 +226,13 @@ class FormView:
 
 
 def form_view_of(form: Json) -> FormView:
-    return _cached_form_view(json.dumps(form), language())
+    return _cached_form_view(json.dumps(form), language(), max_file_bytes())
 
 
 @lru_cache(maxsize=256)
-def _cached_form_view(text: str, _language: str) -> FormView:
+def _cached_form_view(text: str, _language: str, max_file_bytes: int | None) -> FormView:
     form = json.loads(text)
-    fields = fields_of(form)
+    fields = in_app(fields_of(form), max_file_bytes)
     by_name = {field.name: field for field in fields}
     questions = {name: form.get(name) for name in ("ask", "when")} if isinstance(form, dict) else None
     return FormView(
@@ -320,6 +330,7 @@ def render_item(view: ItemView) -> str:
         errors_heading=_errors_heading(form_view.by_name, errors),
         by_name=form_view.by_name,
         keys=form_view.keys,
+        asks_files=form_view.asks_files,
         finishing_field=form_view.finishing_field,
         instructions_version=version(view.policy.instructions),
     )

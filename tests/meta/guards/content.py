@@ -25,6 +25,45 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
+        "files are named, sent and seen only by their own people, and never shown in place",
+        guard(
+            "file-own",
+            "webapp/services/files.py",
+            'what = None if file and (is_own or file in (earlier or ())) else "unknown"',
+            instead='what = None if file else "unknown"',
+        ),
+        guard(
+            "file-arrived",
+            "webapp/services/files.py",
+            "if file and not what and _files().storage.size_of(file.key) != file.size:",
+            instead="if not file and not what:",
+        ),
+        guard(
+            "file-readers",
+            "webapp/services/files.py",
+            "if manages or answer.person == name:",
+            instead="if manages or name:",
+        ),
+        guard(
+            "file-drafts",
+            "webapp/services/files.py",
+            "if file.key == key and _files().keys.is_from(Place(queue.name, id, question, name), file):",
+            instead="if file.key == key and question:",
+        ),
+        guard(
+            "file-ticket",
+            "webapp/files/keys.py",
+            "return int(size) if (signed_key, signed_person) == (key, person) else None",
+            instead="return int(size) if signed_key or signed_person else None",
+        ),
+        guard(
+            "file-plain",
+            "webapp/services/files.py",
+            'download(files.storage.read(file.key), ANY_TYPE, "file")',
+            instead='download(files.storage.read(file.key), file.type or ANY_TYPE, "file")',
+        ),
+    ),
+    *row(
         "HTML mail loads nothing, leads nowhere and is bounded",
         guard(
             "mail-clean",

@@ -302,6 +302,7 @@ def test_every_call_refuses_an_unknown_query_parameter(
                 webhook="w",
                 invitation="i",
                 team="t",
+                file="f",
             )
             response = call("admin", method.upper(), f"{url}?nonsense=1", json={})
             refusal = assert_problem(response, 400, "invalid")

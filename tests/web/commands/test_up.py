@@ -78,7 +78,7 @@ def test_only_web_process_receives_secret_key(shared_up: UpProcess) -> None:
     pids = shared_up.state()["pids"]
     assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["webhooks"]) == {"LEASEQ_REDIS_URL"}
-    assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
+    assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY", "LEASEQ_FILES"}
 
 
 def stop_by(number: signal.Signals, run: UpProcess) -> None:

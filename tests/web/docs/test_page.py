@@ -198,6 +198,7 @@ def test_every_internal_link_has_target(page: PageParser) -> None:
 FILES = {
     "application/json": "@items.json",
     "application/x-ndjson": "@items.jsonl",
+    "application/octet-stream": "@parcel.jpg",
     "text/csv": "@items.csv",
     "text/tab-separated-values": "@items.tsv",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "@items.xlsx",

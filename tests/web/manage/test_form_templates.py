@@ -16,7 +16,7 @@ from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.work_pages import path, send, take
 
 NAMES = [
-    "yes-no", "choose-one", "tag", "transcribe", "compare", "check-record",
+    "yes-no", "choose-one", "tag", "transcribe", "compare", "check-record", "read-order",
 ]  # fmt: skip
 
 ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
@@ -36,6 +36,23 @@ ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
             "name": {"right": True},
             "street": {"right": False, "correction": "12 St James's Square"},
             "city": {"right": False},
+        },
+    ),
+    "read-order": (
+        {
+            "answer.articles.0.article": "Filter",
+            "answer.articles.0.pieces": "3",
+            "answer.who.0.start": "35",
+            "answer.who.0.end": "47",
+            "answer.who.0.label": "Name",
+            "answer.topic": "Kitchen / Coffee",
+            "answer.clear": "5",
+        },
+        {
+            "articles": [{"article": "Filter", "pieces": 3}],
+            "who": [{"start": 35, "end": 47, "label": "Name", "text": "Ada Lovelace"}],
+            "topic": "Kitchen / Coffee",
+            "clear": 5,
         },
     ),
 }

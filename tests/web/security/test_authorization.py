@@ -26,6 +26,7 @@ VALUES = {
     "token": "0a",
     "invitation": "0b",
     "team": "walked",
+    "file": "x",
 }
 
 

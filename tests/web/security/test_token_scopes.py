@@ -30,6 +30,7 @@ VALUES = {
     "token": "0a",
     "invitation": "0b",
     "team": "walked",
+    "file": "x",
 }
 OPENED_NEEDS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 ADDING = {("POST", "/queues/walked/items"), ("POST", "/queues/walked/import"), ("GET", "/me")}

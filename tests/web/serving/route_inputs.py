@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
 from collections.abc import Callable, Mapping
@@ -19,6 +20,9 @@ from werkzeug.datastructures import MultiDict
 import leaseq
 from leaseq import transfer, webhooks
 from leaseq.transfer.workbooks import workbook
+from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.files.kept import Files
+from leaseq.webapp.files.keys import ANY_TYPE, Place, SentFile
 from leaseq.webapp.manage.importing.mapping import ImportMapping, bad_row_message
 from leaseq.webapp.manage.importing.new_queue import NO_QUEUE
 from leaseq.webapp.store.accounts import Accounts
@@ -54,6 +58,16 @@ TABLES = {
         "properties": {f"t{n}": {"type": "array", "items": ROW_OF_TABLE} for n in range(20)},
     }
 }
+FILE_MEMBERS: dict[str, Any] = {name: {} for name in ("key", "name", "size", "type")}
+FILE_FORM = {
+    "ask": {
+        "type": "object",
+        "properties": {
+            "file": {"type": "array", "x-widget": "file", "items": {"properties": FILE_MEMBERS}},
+        },
+    }
+}
+LARGE_FILE = b"some words" * 1_000_000
 JSON = "application/json"
 FORM_KIND = "application/x-www-form-urlencoded"
 XLSX = transfer.CONTENT_TYPES["xlsx"]
@@ -82,6 +96,7 @@ class World:
         self._app, self._client = app, server.client
         self.accounts, self.threads, self.admin = accounts, threads, admin
         self._jobs = ImportJobs(server.client)
+        self.files: Files = app.extensions[EXTENSION].files
         self.endpoints = webhooks.Endpoints(server.client)
         self.token = accounts.create_token(self.admin, "test", by="test")
         self.queue = self.new_queue(instructions=MARKDOWN, form=FORM, holds=100, title="Large")
@@ -196,6 +211,30 @@ class World:
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, RESULT)
         return lease
+
+    def file_lease(self) -> leaseq.Lease:
+        """A lease of an item that asks for a file."""
+        queue = self.new_queue(form=FILE_FORM)
+        queue.enqueue({"text": "some words"})
+        return not_none(queue.reserve(self.admin))
+
+    def announced(self) -> tuple[dict[str, str], SentFile, str]:
+        """The path of a large file that the admin may send, the file, and its ticket."""
+        lease = self.file_lease()
+        keys = self.files.keys
+        place = Place(lease.queue, lease.id, "file", self.admin)
+        file = keys.new_file(place, "large.bin", len(LARGE_FILE), ANY_TYPE)
+        path = {"q": lease.queue, "id": lease.id, "file": file.last_part}
+        return path, file, keys.ticket(file, self.admin)
+
+    def sent(self) -> dict[str, str]:
+        """The path of a large file in a draft."""
+        path, file, _ticket = self.announced()
+        self.files.storage.put(file.key, io.BytesIO(LARGE_FILE), file.size)
+        queue = leaseq.Queue(self._client, path["q"])
+        (lease,) = queue.mine(self.admin)
+        queue.save_draft(lease, {"file": [file.to_json()]})
+        return path
 
     def dead(self) -> leaseq.Lease:
         lease = self.lease()
@@ -462,6 +501,12 @@ SIMULATION = {
 POLICY = {"instructions": MARKDOWN, "form": json.dumps(FORM), "title": "Large"}
 ARRAY = [{"payload": "some words"}] * 10_000
 
+
+def send_file(world: World) -> Input:
+    path, _file, ticket = world.announced()
+    return Input(path, f"ticket={ticket}", LARGE_FILE, ANY_TYPE)
+
+
 INPUTS: dict[str, Maker] = {
     "GET api.answers": get(),
     "GET api.events": get("after=1.0", is_stream=True),
@@ -504,6 +549,12 @@ INPUTS: dict[str, Maker] = {
     "DELETE api.delete_announcement": get(),
     "DELETE api.delete_person": of(new_name),
     "POST api.disable_webhook": rest({}, new_webhook),
+    "POST api.announce_file": rest_lease(
+        World.file_lease, question="file", name="long name " * 10_000, size=len(LARGE_FILE)
+    ),
+    "PUT api.send_file": send_file,
+    "GET api.get_file": lambda world: Input(world.sent()),
+    "GET work.file": lambda world: Input(world.sent()),
     "PUT api.draft": rest_lease(World.lease, draft=TEXT),
     "POST api.enable_webhook": rest({}, new_webhook),
     "DELETE api.end_sessions": of(new_name),

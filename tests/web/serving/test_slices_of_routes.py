@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from flask import Flask
 
+from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.threads import Threads
 from tests.support.waiting import TIMEOUT
@@ -87,8 +88,9 @@ ADMIN = "the first admin"
 
 
 @pytest.fixture(scope="module")
-def address(server: Any) -> Iterator[str]:
-    with run_gunicorn(server.url, SECRET, workers=1, threads=8, app=ADJUSTED_APP, SLICES="1") as (url, _):
+def address(server: Any, app: Flask) -> Iterator[str]:
+    settings = {"SLICES": "1", "LEASEQ_FILES": app.extensions[EXTENSION].settings.files}  # the same files
+    with run_gunicorn(server.url, SECRET, workers=1, threads=8, app=ADJUSTED_APP, **settings) as (url, _):
         yield urlsplit(url).netloc
 
 

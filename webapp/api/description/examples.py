@@ -63,6 +63,10 @@ _LINE_OF_TEXT = "Parcels from Poland are refunds from today"
 _NEVER_AGAIN = {"text": "Never again", "order": "40-1190"}
 _WEBHOOK = {"url": "https://example.org/hook", "events": ["item.finished"], "queues": ["reviews"]}
 
+_ITEM_PART, _FILE_PART = (
+    "39d1c6bd1a3a6f2b9e4d1f0c6a7b8e21",
+    "dGhlLXJhbmRvbS1w." + "c2lnbmF0dXJl" * 3 + "LW9mLWE",
+)
 _NO_ITEM = leaseq.ItemNotFound("reviews", "r-2")
 _BAD_ROW = leaseq.Invalid("row", "width", what="header", columns=2, count=1, marks="commas")
 
@@ -99,6 +103,7 @@ VALUES: dict[str, Any] = {
     "due": _DUE,
     "enqueued_at": "2026-11-21T09:12:40.002Z",
     "excerpt": "",
+    "fields": {},
     "expires_at": _UNTIL,
     "finished": 41003,
     "finished_at": _LATER,
@@ -129,6 +134,11 @@ VALUES: dict[str, Any] = {
     "text": _LINE_OF_TEXT,
     "AccessGroup.teams": ["Refunds"],
     "Alert.name": "waiting",
+    "File.key": f"reviews/{_ITEM_PART}/{_FILE_PART}",
+    "File.name": "parcel.jpg",
+    "File.size": 482133,
+    "File.type": "image/jpeg",
+    "Upload.url": f"/api/v1/queues/reviews/items/r-1/files/{_FILE_PART}?ticket=WyJyZXZpZXdz",
     "Delivery.state": "delivered",
     "Delivery.type": "item.finished",
     "Enqueued.added": True,
@@ -208,6 +218,7 @@ PATHS: dict[str, str] = {
     "token": VALUES["Token.id"],
     "invitation": VALUES["Invitation.id"],
     "team": "Refunds",
+    "file": _FILE_PART,
 }
 """Example values of the names in a path."""
 
@@ -223,6 +234,15 @@ REQUESTS: dict[str, dict[str, Any]] = {
     f"POST {_I}/abandon": {"never again": {**_TOKEN, "reason": "I know the author", "again": False}},
     f"POST {_I}/fail": {"broken, and next": {**_TOKEN, "error": "The text is cut off", "then_reserve": True}},
     f"POST {_I}/renew": {"renew": _TOKEN},
+    f"POST {_I}/files": {
+        "a picture": {
+            **_TOKEN,
+            "question": "photo",
+            "name": "parcel.jpg",
+            "size": 482133,
+            "type": "image/jpeg",
+        }
+    },
     f"PUT {_I}/draft": {"so far": {**_TOKEN, "draft": {"stars": 3}}},
     f"POST {_I}/adopt": {"adopt": _TOKEN},
     f"POST {_I}/reopen": {"to the same person": {**_TOKEN, "to": "alice", "reason": "It is a refund"}},
@@ -312,6 +332,7 @@ STREAMS: dict[str, dict[str, Any]] = {
         "text/tab-separated-values": _ITEM_TABLE.replace('"', "").replace("t, b", "t; b").replace(",", "\t"),
         CONTENT_TYPES["xlsx"]: "PK…, the bytes of a workbook",
     },
+    f"GET {_I}/files/{{file}}": {"application/octet-stream": "the bytes of the file"},
     f"GET {_Q}/events": {
         "text/event-stream": 'event: journal\nid: 1795255200123.0\ndata: {"what": "reserved"}\n\n'
     },

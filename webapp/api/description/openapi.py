@@ -252,7 +252,8 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
 
 
 def _show_requests(call: str, body: RequestBody) -> None:
-    _show(body.content[JSON], examples.REQUESTS.get(call, {"empty": {}}))
+    if JSON in body.content:
+        _show(body.content[JSON], examples.REQUESTS.get(call, {"empty": {}}))
 
 
 def _show_paths(operation: Operation) -> None:

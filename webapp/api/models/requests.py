@@ -174,6 +174,25 @@ class DraftRequest(TokenRequest):
     draft: Any = Field(description="The unfinished answer, any JSON")
 
 
+class FilePath(ItemPath):
+    file: str = Field(
+        description="The last part of the file's `key`", json_schema_extra={"pattern": "^[A-Za-z0-9_.-]{60}$"}
+    )
+
+
+class FileQuery(Query):
+    ticket: str = Field(description="From the announcement of the file, as part of its `url`")
+
+
+class FileRequest(TokenRequest):
+    question: str = Field(description="The question for files, by its field")
+    name: str = Field(
+        description="The file's name; folders and invisible characters are left out, and a long one is cut"
+    )
+    size: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="Bytes")
+    type: str = Field("", description="The media type; by default what the name suggests")
+
+
 class ReviveRequest(Body):
     """A choice of dead items: all if no field is set."""
 

@@ -143,6 +143,24 @@ class Finished(RecordModel):
     next: Lease | None
 
 
+class File(RecordModel):
+    """A file, as an answer names it."""
+
+    key: str
+    name: str
+    size: int = Field(description="Bytes")
+    type: str = Field(description="The media type, as the sender called it")
+
+
+class Upload(RecordModel):
+    file: File = Field(description="For the answer: a list of these is the answer to the question")
+    url: str = Field(description="Where to send the bytes: of this app if it has no host")
+    fields: dict[str, str] = Field(
+        description="The fields of the form to POST, before the part `file`; {}: PUT the bytes as the body"
+    )
+    expires_at: Time = Field(description="Send the bytes before")
+
+
 class Enqueued(BaseModel):
     model_config = ConfigDict(extra="forbid")  # so that it can't be mistaken for EnqueuedMany
 

@@ -1,4 +1,5 @@
 // The form's content as pairs of name and text.
+import { makeBoxes } from "../shared/questions/file-list.js";
 import { makeRoom } from "../shared/questions/row-list.js";
 import { showConditionalFields } from "../shared/conditions.js";
 
@@ -16,6 +17,7 @@ export function readFields(form) {
 
 export function fill(form, pairs) {
   makeRoom(form, pairs.map(([name]) => name));
+  makeBoxes(form, pairs);
   const unused = place(form, pairs);
   for (const input of inputsOf(form).filter(({ name }) => !isGone(name))) {
     const index = unused.findIndex(([name, text]) => name === input.name && (!isCheckable(input) || text === input.value));
@@ -30,9 +32,11 @@ export function fill(form, pairs) {
 
 // The pairs with "gone." before the names of those that no input of the form can hold, since the questions changed.
 function place(form, pairs) {
+  const fileNames = makeBoxes(form, []); // whose inputs are made when the form is filled
   const free = new Map(); // inputs by name
   for (const input of inputsOf(form)) free.set(input.name, [...(free.get(input.name) ?? []), input]);
   return pairs.map(([name, text]) => {
+    if (fileNames.includes(name)) return [name, text];
     const inputs = isGone(name) ? [] : free.get(name) ?? [];
     const index = inputs.findIndex((input) => canHold(input, text));
     if (index >= 0) inputs.splice(index, 1);

@@ -99,6 +99,15 @@ export const QUESTION_KINDS = {
     read: (schema) => ({ text: schema["x-text"] ?? "", options: readOptions(schema.items.properties.label) }),
     write: ({ text, options, schema }) => ({ type: "array", "x-widget": "passages", "x-text": text, items: writePassage(options, schema.items) }),
   },
+  file: {
+    parts: ["files"],
+    decides: false,
+    owned: ["type", "items", "x-widget", "minItems", "maxItems"],
+    fits: (schema) => schema.type === "array" && schema["x-widget"] === "file" && isRecord(schema.items),
+    read: readFiles,
+    write: writeFiles,
+    answers: () => [],
+  },
   rows: {
     parts: ["members"],
     owned: ["type", "items"],
@@ -268,6 +277,56 @@ function writePassage(options, { properties, ...others } = {}) {
     required: ["start", "end", "label"],
     ...others,
     properties: { ...(properties ?? { start: place, end: place, text: { type: "string" } }), label: { ...label, ...writeOptions(options) } },
+  };
+}
+
+// Files: how many, how large, and the media types of each kind that has a box. Other types of a schema are kept.
+
+const FILE_TYPES = {
+  pictures: ["image/jpeg", "image/png", "image/webp", "image/gif", "image/heic"],
+  pdf: ["application/pdf"],
+  documents: ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.oasis.opendocument.text", "application/msword", "text/plain"],
+  sheets: ["text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.oasis.opendocument.spreadsheet", "application/vnd.ms-excel"],
+  sound: ["audio/mpeg", "audio/mp4", "audio/ogg", "audio/wav", "audio/x-wav"],
+  video: ["video/mp4", "video/webm", "video/quicktime"],
+};
+const MEGABYTE = 1_000_000;
+
+const without = (schema, name) => Object.fromEntries(Object.entries(schema ?? {}).filter(([other]) => other !== name));
+
+function readFiles({ maxItems = 1, items }) {
+  const { size, type } = items.properties;
+  const types = type?.enum ?? [];
+  const boxes = Object.entries(FILE_TYPES).map(([kind, group]) => [kind, group.every((one) => types.includes(one))]);
+  return { count: formatLimit(maxItems), megabytes: size?.maximum === undefined ? "" : formatLimit(size.maximum / MEGABYTE), ...Object.fromEntries(boxes) };
+}
+
+function writeFiles({ count, megabytes, schema, ...boxes }) {
+  const { properties = {}, ...others } = schema.items ?? {};
+  const before = schema.items ? readFiles(schema) : {};
+  const kinds = Object.keys(FILE_TYPES);
+  const grouped = kinds.filter((kind) => before[kind]).flatMap((kind) => FILE_TYPES[kind]);
+  const kept = (properties.type?.enum ?? []).filter((type) => !grouped.includes(type));
+  const types = [...kinds.filter((kind) => boxes[kind]).flatMap((kind) => FILE_TYPES[kind]), ...kept];
+  const limit = readLimit(megabytes);
+  const maximum = typeof limit === "number" ? Math.round(limit * MEGABYTE) : limit;
+  return {
+    type: "array",
+    "x-widget": "file",
+    minItems: 1,
+    maxItems: count === "" ? 1 : readLimit(count),
+    items: {
+      type: "object",
+      required: ["key", "name", "size", "type"],
+      ...others,
+      properties: {
+        ...properties,
+        key: { type: "string", ...properties.key },
+        name: { type: "string", ...properties.name },
+        size: { type: "integer", minimum: 1, ...without(properties.size, "maximum"), ...(megabytes === "" ? {} : { maximum }) },
+        type: { type: "string", ...without(properties.type, "enum"), ...(types.length ? { enum: [...new Set(types)] } : {}) },
+      },
+    },
   };
 }
 

@@ -1,0 +1,1 @@
+"""The files that people send as answers: their keys, and where they are kept."""
