@@ -92,12 +92,6 @@ MAX_COLUMNS = 20  # of a table; objects with more members are typed as JSON
 MAX_ROWS = 1_000  # that people can add, without maxItems
 _SHOWN_ROWS = 3  # at least, and always an empty one
 
-WITHOUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "title": "Your answer"}},
-    "required": ["answer"],
-}
-
 
 EMPTY: Json = object()
 """The value of an empty field; not null, since a choice may have that value."""
@@ -207,14 +201,20 @@ def fields_of(form: Json) -> tuple[Field, ...]:
 
 @lru_cache(maxsize=256)
 def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
-    """Cached by the form's text, since each request needs them, and by language, because of ``Yes``."""
+    """Cached by the form's text, since each request needs them, and by language, for words such as Yes."""
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
-    schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
+    schema: dict[str, Any] = ask if isinstance(ask, dict) else _schema_without_ask()
     shortcuts = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
     fields = tuple(_Reader(schema, shortcuts, conditions_of(form)).read(schema, ()))
     by_name = {field.name: field for field in fields}
     return tuple(replace(field, shown_conditions=_shown_conditions(field, by_name)) for field in fields)
+
+
+def _schema_without_ask() -> dict[str, Any]:
+    """One text box."""
+    answer = {"type": "string", "title": str(_("Your answer"))}
+    return {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
 
 
 def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[ShownCondition, ...]:

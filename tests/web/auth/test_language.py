@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from leaseq.webapp import i18n
+from leaseq.webapp.forms.fields import fields_of
 from leaseq.webapp.rendering.filters import clock, pace, span
 from tests.web.conftest import Browser
 
@@ -68,6 +69,17 @@ def test_a_measured_duration_has_tenths_below_ten_seconds(
     for language, text in (("en", en), ("de", de)):
         with app.test_request_context(headers={"Accept-Language": language}):
             assert pace(seconds) == text
+
+
+def test_questions_that_no_form_names_are_in_request_language(app: Any) -> None:
+    yes_or_no = {"ask": {"type": "object", "properties": {"fine": {"type": "boolean"}}}}
+    for language, label, choices in (
+        ("en", "Your answer", ["Yes", "No"]),
+        ("de", "Ihre Antwort", ["Ja", "Nein"]),
+    ):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            assert [field.label for field in fields_of(None)] == [label]
+            assert [choice.label for choice in fields_of(yes_or_no)[0].choices] == choices
 
 
 def test_time_is_formatted_in_request_language(app: Any) -> None:
