@@ -15,16 +15,19 @@ import leaseq
 from leaseq import Answer, Invalid, Json
 from leaseq.form import prefilled
 from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.choices import json_text
 from leaseq.webapp.forms.fields import fields_of, titles_of
-from leaseq.webapp.manage.blueprint import bp
+from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD
+from leaseq.webapp.forms.parsing import errors_at, inputs_of
+from leaseq.webapp.manage.blueprint import bp, queue_page
 from leaseq.webapp.manage.item_forms import ChangeForm, names_of
 from leaseq.webapp.manage.item_forms import changed_form as form_of
 from leaseq.webapp.manage.item_forms import read_change as read_form
 from leaseq.webapp.manage.item_history import nth_try, timeline_of
 from leaseq.webapp.manage.items import SCAN_LIMIT
 from leaseq.webapp.manage.reports import adoption_effect
-from leaseq.webapp.refusals import in_words, reason_of
+from leaseq.webapp.refusals import in_words, reason_of, reasons_by_field
 from leaseq.webapp.rendering.filters import unused_answers
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.search.criteria import ANY, Search, list_names, search_of
@@ -35,7 +38,9 @@ from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import read_future_moment
 from leaseq.webapp.store.threads import new_message_id
-from leaseq.webapp.work.endings import read_token
+from leaseq.webapp.work.endings import read_token, send_answer
+from leaseq.webapp.work.files import with_sent_files
+from leaseq.webapp.work.view import Input, form_view_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +301,82 @@ def adopt(q: str, id: str) -> Response:
     items.adopt(existing_queue(q), id, read_token())
     flash(_("The late answer is accepted. If it replaced an answer, that one is now a late answer."))
     return redirect_to_item(q, id)
+
+
+@bp.post("/manage/<q>/items/<item:id>/reopen")
+@needs("manager")
+def reopen(q: str, id: str) -> Response | tuple[str, int]:
+    """Let a finished item wait again, for anybody or for one person. If refused, the page shows the input
+    again."""
+    queue, name = existing_queue(q), request.form.get("to", "").strip()
+    try:
+        reason = request.form.get("reason", "").strip() or None
+        items.reopen(queue, id, read_token(), to=name or None, reason=reason)
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(error))), 400
+    flash(_("It is waiting again. The answer is kept with the item."))
+    return redirect_to_item(q, id)
+
+
+@bp.get("/manage/<q>/items/<item:id>/correct")
+@needs("manager")
+def correction(q: str, id: str) -> str | tuple[str, int]:
+    """The form, filled with the answer to correct."""
+    queue, token = existing_queue(q), read_token()
+    item = queue.get(id)
+    answer = next((answer for answer in item.answers if answer.token == token), None)
+    if answer is None:
+        return show_item(queue, id, error=_("This answer was replaced in the meantime.")), 409
+    fields = fields_of(queue.policy.form)
+    input = Input(inputs_of(fields, answer.result), gone_in_draft(fields, answer.result))
+    return _correction(queue, item, token, input, {})
+
+
+@bp.post("/manage/<q>/items/<item:id>/correct")
+@needs("manager")
+def correct(q: str, id: str) -> Response | str | tuple[str, int]:
+    """Replace an answer by the manager's. If refused, the page shows the input again."""
+    queue, token = existing_queue(q), read_token()
+    if MORE_ROWS in request.form:
+        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        return _correction(queue, queue.get(id), token, input, {})
+    if UPLOAD in request.form:
+        form, errors = with_sent_files(queue, id, token)
+        input = form_view_of(queue.policy.form).submitted_input(form)
+        return _correction(queue, queue.get(id), token, input, errors)
+    try:
+        send_answer(
+            queue,
+            id,
+            lambda result, form: items.correct(queue, id, token, result, expected_form=form),
+        )
+    except Invalid as error:
+        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        errors = reasons_by_field(error)
+        return _correction(queue, queue.get(id), token, input, errors), 422
+    flash(_("The answer is corrected. The earlier one is kept with the item."))
+    return redirect_to_item(q, id)
+
+
+def _correction(
+    queue: leaseq.Queue, item: leaseq.Item, token: int, input: Input, errors: Mapping[str, str]
+) -> str:
+    form_view = form_view_of(queue.policy.form)
+    errors_by_field = errors_at(form_view.fields, errors)
+    return queue_page(
+        "manage/correct.html",
+        queue,
+        item=item,
+        token=token,
+        answer=next((answer for answer in item.answers if answer.token == token), None),
+        parts=parts_of(queue.policy.form, item.payload),
+        fields_html=form_view.fields_html(input, errors_by_field),
+        fields_by_name=form_view.by_name,
+        asks_files=form_view.asks_files,
+        errors=errors_by_field,
+        back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),
+        search_args=search_args(),
+    )
 
 
 @bp.post("/manage/<q>/items/<item:id>/remove")
