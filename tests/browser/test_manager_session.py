@@ -75,6 +75,7 @@ def test_import_reports_sign_out_and_continues_after_sign_in(
     tab.get_by_role("button", name="Import").click()
     note = tab.get_by_text("You are signed out. Your file is still chosen")
     expect(note).to_have_count(1)
+    tab.locator(".reading > summary").click()
     tab.get_by_label("Format").select_option("csv")
     expect(note).to_have_count(1)
     sign_in_elsewhere(tab, manager)

@@ -58,12 +58,13 @@ export function begin(view) {
     } catch {
       // no connection
     }
+    const isNewest = serializeForm(form) === content;
     if (outcome === "saved") {
       base = content;
-      if (!isSubmitted && serializeForm(form) === content) writeLocalCopy({ isOnServer: true });
+      if (!isSubmitted && isNewest) writeLocalCopy({ isOnServer: true });
     }
     if (outcome === "leaseLost") view.endLease?.();
-    else if (status) status.textContent = status.dataset[outcome];
+    else if (status && (outcome !== "saved" || isNewest)) status.textContent = status.dataset[outcome];
   }
 
   const saveNow = () => {
