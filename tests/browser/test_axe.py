@@ -171,7 +171,12 @@ def set_look(tab: Page, scheme: str, width: int) -> None:
 def measure_excess(tab: Page) -> int:
     """How many pixels the page is wider than its window, or one of its lists wider than the page."""
     elements = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
-    return int(tab.evaluate(f"Math.max(...{elements}.map((one) => one.scrollWidth - one.clientWidth))"))
+    measure = f"Math.max(...{elements}.map((one) => one.scrollWidth - one.clientWidth))"
+    excess = int(tab.evaluate(measure))
+    if excess > 0:  # its scripts hear of the new width at the next frame
+        tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        excess = int(tab.evaluate(measure))
+    return excess
 
 
 def check_layout(tab: Page, width: int) -> None:

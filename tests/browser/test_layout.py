@@ -54,6 +54,7 @@ def test_item_stands_above_its_questions_where_both_fit(tab: Page, person: str, 
     assert (box(fields)["y"], box(fields)["x"] > box(item)["x"]) == (top, True), "it changes once"
     assert box(finish_button)["y"] + box(finish_button)["height"] <= 800
     tab.set_viewport_size({"width": 1280, "height": 820})
+    expect(tab.locator("#item-view.stacked")).to_be_visible()  # the page is told a moment later
     assert box(fields)["y"] >= box(item)["y"] + box(item)["height"]
 
 
