@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import botocore.session
 import pytest
-from moto.server import ThreadedMotoServer
 from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
@@ -17,6 +15,7 @@ from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import SECRET
 from tests.browser.sessions import add_app, sign_in
 from tests.browser.work_page import begin, expect_item, fill_queue, result_of
+from tests.support.buckets import open_bucket
 from tests.web.gunicorn_server import serve_app
 
 ITEM = {
@@ -117,18 +116,8 @@ def test_upload_can_be_cancelled(tab: Page, person: str, queue: leaseq.Queue) ->
 @pytest.fixture
 def bucket() -> Iterator[str]:
     """The URL of a bucket of an S3 store on another port."""
-    store = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    store.start()
-    host, port = store.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "key")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        client = botocore.session.get_session().create_client(
-            "s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1"
-        )
-        client.create_bucket(Bucket="photos")
-        yield f"s3://photos?endpoint=http://{host}:{port}"
-    store.stop()
+    with open_bucket("photos") as endpoint:
+        yield f"s3://photos?endpoint={endpoint}"
 
 
 def test_browser_sends_to_a_bucket_of_another_origin(

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import botocore.session
 import pytest
 import requests
 from flask import Flask
-from moto.server import ThreadedMotoServer
 
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.files.unused import unused_files
 from leaseq.webapp.settings import Settings, SettingsRefused
+from tests.support.buckets import open_bucket
 from tests.support.leases import take as take_lease
 from tests.support.ports import free_port
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Browser, Caller
@@ -33,18 +32,8 @@ PREFIX = "team/answers"
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """An S3 store with the bucket ``files``."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "key")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        client = botocore.session.get_session().create_client(
-            "s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1"
-        )
-        client.create_bucket(Bucket="files")
-        yield f"http://{host}:{port}"
-    server.stop()
+    with open_bucket("files") as url:
+        yield url
 
 
 def app_at(server: Any, endpoint: str) -> Flask:
