@@ -135,6 +135,12 @@ def test_form_that_asks_for_files_since_just_now_is_obeyed(queue: leaseq.Queue, 
     assert finish(worker, queue, lease.token, forged).status_code == 422
 
 
+def altered(url: str) -> str:
+    """The address with its signature's first character changed; the last one has bits that say nothing."""
+    start, signature = url.rsplit(".", 1)
+    return f"{start}.{'A' if signature[0] != 'A' else 'B'}{signature[1:]}"
+
+
 @pytest.mark.guard("file-ticket")
 def test_upload_is_bound_to_its_person_size_and_time(
     queue: leaseq.Queue, worker: Caller, make_caller: Any, monkeypatch: pytest.MonkeyPatch
@@ -148,8 +154,8 @@ def test_upload_is_bound_to_its_person_size_and_time(
         "too short": (worker, url, BYTES[:-1]),
         "nothing": (worker, url, b""),
         "somebody else": (colleague, url, BYTES),
-        "altered": (worker, url[:-1] + ("A" if url[-1] != "A" else "B"), BYTES),
-        "another key": (worker, url.replace("/files/", "/files/A", 1).replace("?", "?", 1), BYTES),
+        "altered": (worker, altered(url), BYTES),
+        "another key": (worker, url.replace("/files/", "/files/A", 1), BYTES),
         "another item": (worker, url.replace("a%2Fb%20c", "other"), BYTES),
     }
     for why, (caller, address, data) in refused.items():
