@@ -18,7 +18,7 @@ export function begin(view) {
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-  if (root.classList.contains("busy") && isInput(event)) return refuseKey(event);
+  if (form.inert && isInput(event)) return refuseKey(event);
   if (isKeyRefused) hideRefusedKey();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

@@ -8,7 +8,7 @@ import { cancelResend, deleteCopy, findUnsent } from "./local-copies.js";
 
 const TIMEOUT_MS = 20_000; // for a response
 const RESENT_URLS = /\/(finish|abandon|fail)$/; // of posts that are still wanted after the page was closed
-const SAVING_MS = 150; // a shorter wait would only flicker
+const SAVING_MS = 150;
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 10_000, 15_000];
 
 let isBusy = false;
@@ -30,7 +30,6 @@ export function begin(view) {
 async function submit(view, url, body, isAnswer, button) {
   if (isBusy || view.isOpenElsewhere) return;
   isBusy = true;
-  view.root.classList.add("busy");
   const focused = document.activeElement;
   view.form.inert = true; // input typed now would belong to no item
   showError(view, "");
@@ -42,16 +41,17 @@ async function submit(view, url, body, isAnswer, button) {
   } finally {
     isBusy = false;
     endSaving();
-    view.root.classList.remove("busy");
     view.form.inert = false;
     if (focused.isConnected && document.activeElement === document.body) focused.focus();
   }
 }
 
-// Says in the button that it takes a while; returns what ends that.
+// Says in the page and in the button that it takes a while; returns what ends that. A fast answer changes nothing:
+// that would flicker, and delay the next item by a frame.
 function showSaving(view, button) {
   const content = [...(button?.childNodes ?? [])];
   const timer = setTimeout(() => {
+    view.root.classList.add("busy");
     const { saving } = view.root.dataset;
     document.getElementById("announcements").textContent = saving;
     if (!button) return;
@@ -61,6 +61,7 @@ function showSaving(view, button) {
   }, SAVING_MS);
   return () => {
     clearTimeout(timer);
+    view.root.classList.remove("busy");
     if (!button?.classList.contains("saving")) return;
     button.classList.remove("saving");
     button.style.minWidth = "";
