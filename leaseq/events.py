@@ -34,6 +34,8 @@ EventKind = Literal[
     "expired",
     "released",
     "died",
+    "cancelled",
+    "lapsed",
     "revived",
     "removed",
     "restored",

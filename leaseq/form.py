@@ -338,6 +338,12 @@ def version(form: Json) -> str:
     return sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:12]
 
 
+def version_of_text(text: str) -> str:
+    """The version of an item's own form, which is stored as this JSON. It has 128 bits, since those who make
+    items choose their forms, and could look for two with one version."""
+    return sha256(text.encode()).hexdigest()[:32]
+
+
 def _missing_member(error: Any) -> str | None:
     name = getattr(error.kind, "property", None)
     return name if isinstance(name, str) else None

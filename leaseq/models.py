@@ -24,6 +24,10 @@ Ending = Literal[
 """How a grant ended; ``held`` if it hasn't. ``reopened``, ``corrected``: a manager took back or replaced its
 answer."""
 
+DiedOf = Literal["failed", "cancelled", "expired"]
+"""Why an item is dead: its attempts were used up or somebody reported that it can't be done; somebody
+cancelled it; nobody answered it in time."""
+
 ListName = Literal[State, "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
 
@@ -45,6 +49,7 @@ CounterName = Literal[
     "expired",
     "failed",
     "died",
+    "cancelled",
     "revived",
     "released",
     "assigned",
@@ -55,6 +60,20 @@ CounterName = Literal[
     "forgotten",
 ]
 """The counters in ``Stats.counters``, since the queue was created."""
+
+
+class ItemOptions(TypedDict, total=False):
+    """The keyword arguments of ``enqueue`` that are fields of `NewItem`."""
+
+    priority: int
+    delay: float
+    requires: Collection[str]
+    due: datetime | None
+    max_attempts: int | None
+    at: datetime | None
+    form: Json
+    expires: float | datetime | None
+    to: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +88,9 @@ class NewItem:
     due: datetime | None = None  # shown, and can be searched for; doesn't affect the order
     max_attempts: int | None = None  # None: the policy's
     at: datetime | None = None  # when it may be reserved, instead of ``delay``; a past time: immediately
+    form: Json = None  # asked instead of the queue's form
+    expires: float | datetime | None = None  # seconds from now, or when: nobody needs its answer after that
+    to: str | None = None  # the only person who may reserve it, until they give it back
 
 
 class ItemChanges(TypedDict, total=False):
@@ -117,6 +139,7 @@ class Lease:
     lease_seconds: float  # for how long it is granted, and renewed
     draft: Json  # the saved draft of the answer, or None
     person: str
+    form: Json = None  # the form that counts: the item's own, else the queue's; None: one text box
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +297,9 @@ class Item:
     assigned_to: tuple[str, ...]  # the people to whom it or one of its assignments is assigned
     assignment: int  # in lists of a queue with several answers: the number of this assignment; else 1
     cursor: str  # passed as ``after``, the page begins after this item
+    form: Json = None  # its own form, asked instead of the queue's
+    expires: datetime | None = None  # nobody needs its answer after that: it is dead unless somebody holds it
+    died_of: DiedOf | None = None  # only for a dead item
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
---[[ Returns items whose lease ran out, releases items that are due, and forgets finished and dead items that
-the policy no longer keeps: at most `limit` items in total. Two concurrent calls do no harm: each item is
-moved once. It also takes one step of removing what is left of people who are gone: see lib/tidy.lua.
+--[[ Returns items whose lease ran out, releases items that are due, ends those that nobody needs any more, and
+forgets finished and dead items that the policy no longer keeps: at most `limit` items in total. Two concurrent
+calls do no harm: each item is moved once. It also takes one step of removing what is left of people who are gone: see lib/tidy.lua.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -31,13 +31,29 @@ end
 --- @include sweep
 --- @include tidy
 local TRIM_STEP = 100000 -- entries of the journal in one call
+
+-- Ends items whose answer nobody needs any more; entries of those that have ended already are removed. `limit` bounds
+-- how many are looked at. Returns how many there were.
+local function end_expired(limit)
+  local ids = redis.call('ZRANGEBYSCORE', keys.expiring, '-inf', stamp(queue.now), 'LIMIT', 0, limit)
+  for i, id in ipairs(ids) do
+    if journal.is_full() then return i - 1 end
+    queue.tick()
+    if deaths.end_item(id, 'expired', '', false) then journal.note('lapsed', id, '', '') end
+    redis.call('ZREM', keys.expiring, id)
+  end
+  return #ids
+end
+
 local limit = ARGV[2] + 0
 local refusal = queue.open()
 if refusal then return refusal end
 local retention_state, tidy_state = retention_text and retention.parse(retention_text), tidy.parse(tidy_text)
 local must_forget = retention_state and (queue.now >= retention_state.next_time or full and queue.finished >= full + 0)
 local must_tidy = queue.now >= tidy_state.next_time
-local return_count, release_count, death_count = sweep.run(limit)
+local lapse_count = queue.mode ~= 'open' and queue.now >= queue.next_sweep and end_expired(limit) or 0
+local return_count, release_count, death_count = sweep.run(limit - lapse_count)
+death_count = death_count + lapse_count
 local forget_count, has_more = 0, queue.next_sweep <= queue.now
 if must_forget then
   local has_more_old

@@ -5,7 +5,7 @@ adopted again.
 KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 the token of the answer that it replaces   4 by whom   5 the answer
        6 the version of the form that it was checked against, or '-'
-REPLY  {'item', the item}   {'form'}: the queue's form is another one: check again
+REPLY  {'item', the item}   {'form', the item's own form, if it has one}: check again, else against the queue's
        {'no-answer'}: no answer has that token
        {'answered'}: the manager answered or holds another one of its assignments
        {'no-item'}   {'no-queue'} ]]
@@ -23,7 +23,10 @@ if not member then
   return is_repeated and { 'item', describe(id) } or { 'no-answer' }
 end
 if answers.has_another(id, member, by) then return { 'answered' } end
-if queue.form_version ~= ARGV[6] then return { 'form' } end
+local first = items.read(id)
+if (first.form or queue.form_version) ~= ARGV[6] then
+  return { 'form', first.form and redis.call('HGET', keys.forms, first.form) }
+end
 
 answers.keep_as_late(id, grant)
 grant.ending, grant.ended, grant.detail = 'corrected', queue.now, ''
@@ -39,5 +42,6 @@ redis.call('ZADD', keys.finished, queue.now, member)
 answers.apply(member, by, keys.finished)
 queue.count('corrected')
 journal.note('corrected', id, new_grant.token, by)
+if first.asked then TELL_ASKER(id) end
 commit()
 return { 'item', describe(id) }

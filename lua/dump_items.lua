@@ -12,6 +12,7 @@ REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another c
        {'no-queue'} ]]
 --- @include places
 --- @include drafts
+--- @include forms
 local refusal = queue.open(true)
 if refusal then return refusal end
 local remaining_bytes, remaining_calls = 1000000, 600 -- both approximate: at least one item is returned
@@ -32,7 +33,8 @@ local function dump(id)
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, score = places.find(item)
-    for _, part in ipairs({ state, score, item.record, read(keys.ledger, 'g:' .. member), read(keys.history, member) }) do
+    local record = member == id and forms.full_record(item) or item.record
+    for _, part in ipairs({ state, score, record, read(keys.ledger, 'g:' .. member), read(keys.history, member) }) do
       parts[#parts + 1] = part
     end
     remaining_calls = remaining_calls - 8

@@ -15,6 +15,7 @@ REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item t
        {'rows', how many sets of skills may wait at the same time} ]]
 local request = ARGV[2]
 --- @include places
+--- @include forms
 --- @include journal
 local refusal = queue.open()
 if refusal then return refusal end
@@ -81,10 +82,17 @@ for i, item in ipairs(given_items) do
 end
 
 -- Where they go: the shelf or `scheduled`, and the score there.
-local places_by_key, records, dues, needed_rows = {}, {}, {}, {}
+local places_by_key, records, dues, expiries, own_forms, assignees, needed_rows = {}, {}, {}, {}, {}, {}, {}
 for i, new_item in ipairs(new_items) do
   local item = items.parse(new_item.id, enqueued .. new_item.head .. '\n' .. new_item.payload)
   local score, key = queue.now + i - 1, keys.scheduled
+  if item.expires then
+    items.fix_expiry(item)
+    expiries[#expiries + 1], expiries[#expiries + 2] = item.expires, item.member
+    queue.expect(item.expires + 0)
+  end
+  local form = item.form and forms.take(item)
+  if form then own_forms[#own_forms + 1] = { item.form, form } end
   local start = items.take_start(item, score)
   if start then
     score = start
@@ -101,6 +109,7 @@ for i, new_item in ipairs(new_items) do
   place[#place + 1], place[#place + 2] = stamp(score), item.member
   records[#records + 1], records[#records + 2] = item.member, items.format(item)
   if item.due then dues[#dues + 1], dues[#dues + 2] = item.due, item.member end
+  if item.assignee then assignees[item.member] = items.assignee(item) end
 end
 if next(needed_rows) and shelves.too_many_rows(needed_rows) then return { 'rows', shelves.ROW_LIMIT } end
 
@@ -122,9 +131,20 @@ if new_items[1] then
     end
   end
   if dues[1] then redis.call('ZADD', keys.due, unpack(dues)) end
+  if expiries[1] then
+    shelves.mix()
+    redis.call('ZADD', keys.expiring, unpack(expiries))
+  end
+  for _, form in ipairs(own_forms) do forms.add(unpack(form)) end
   redis.call('HSET', keys.items, unpack(records))
   for i, item in ipairs(new_items) do names[i] = item.id end
-  redis.call('XADD', keys.journal, 'MAXLEN', '~', journal.MAX_ENTRIES, entered, 'enqueued', table.concat(names, '\t'))
+  local fields = {}
+  for id, person in pairs(assignees) do
+    redis.call('HSET', keys.relations, id, NEW_ASSIGNMENT(person))
+    queue.count('assigned')
+    fields[#fields + 1], fields[#fields + 2] = 'assigned', CHANGE(id, '', '') .. '\t' .. cjson.encode(person)
+  end
+  redis.call('XADD', keys.journal, 'MAXLEN', '~', journal.MAX_ENTRIES, entered, 'enqueued', table.concat(names, '\t'), unpack(fields))
   queue.now = queue.now + #new_items - 1
   queue.save()
   redis.call('HINCRBY', keys.ledger, 'n:enqueued', count)

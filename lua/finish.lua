@@ -9,15 +9,15 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
        7 the request id of the reserve that follows; left out without one   8 the skills as for reserve
 REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to the finish, when that was,
-       the next lease as `reserve` returns it or {'nothing'} or {'more'}}
-       {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
+       the next lease as `reserve` returns it or {'nothing'}, {'more'} or {'clear'}}
+       {'form', the item's own form, if it has one}: check again, else against the queue's   {'lost', kept 0|1, the item}   {'no-item'}
        {'no-queue'} ]]
 local call, string = redis.call, string
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 
 -- The ordinary case: no lease ran out, and the person's latest grant of the item is this one, without a due
--- date. If the item has several assignments, nobody has a draft of it, and the person has no other sign (see
+-- date, a form of its own or somebody who waits for the answer. If the item has several assignments, nobody has a draft of it, and the person has no other sign (see
 -- lib/relations.lua). If the next item is requested, the queue is open, the person holds nothing else, and the
 -- first item in inbound is one that nobody has had yet, without a due date. No function is made here: making
 -- one costs as much as half a command.
@@ -44,7 +44,7 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
   local sweep_at = next_sweep + 0
   local is_ordinary = now > clock + 0 and now < sweep_at and granted
-    and not (marks ~= '' and string.find(marks, ' d', 1, true))
+    and not (marks ~= '' and string.find(marks, ' [ds]'))
   local signs
   if mode ~= 'open' and is_ordinary and (member ~= id or call('HEXISTS', queue .. 'items', id .. '\a2') == 1) then
     signs = call('HGET', queue .. 'relations', id) or '\t'
@@ -104,7 +104,8 @@ if answered_grant and not answered_grant.ending then
   source = keys.reserved
 elseif answered_grant and answered_grant.ending == 'expired' and answers.may_give(id, person, held_leases, token) then
   source = select(3, places.find(items.read(member)))
-  if source == keys.finished then source = nil end -- it was closed: the item needs no more answers
+  -- It was closed, as the item needs no more answers, or nobody needs any.
+  if source == keys.finished or source == keys.dead and items.read(id).ended then source = nil end
 elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, person, held_leases, token) then
   -- Somebody else was granted that assignment since: the answer fills one that waits now and is not assigned
   -- to somebody else.
@@ -121,7 +122,8 @@ elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, pers
   end
 end
 if not source and not is_replayed then return lost_reply(id, answers.keep_late(id, token, person, result)) end
-if source and queue.form_version ~= ARGV[6] then return { 'form' } end
+local form = answered_grant and answered_grant.special and items.read(id).form
+if source and (form or queue.form_version) ~= ARGV[6] then return { 'form', form and redis.call('HGET', keys.forms, form) } end
 
 -- Write it.
 if source then
@@ -143,6 +145,7 @@ if source then
   grants.write(member, answered_grant)
   queue.finished = queue.finished + 1
   journal.note('finished', id, token, person)
+  if answered_grant.special and items.read(id).asked then TELL_ASKER(id) end
 end
 local reply = { 'finished', answered_grant.detail + 0, is_replayed and 1 or 0,
   answered_grant.ended - answered_grant.granted, answered_grant.ended }

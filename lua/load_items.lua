@@ -32,7 +32,13 @@ end
 -- need more than a plain row.
 local function put(member, set, score, record, grant, history)
   local item = items.parse(member, record)
-  if items.round(member) > 1 then shelves.mix() end
+  local form = forms.take(item)
+  if form then
+    forms.add(item.form, form)
+    record = items.format(item)
+  end
+  if item.expires then places.enter_expiring(item) end
+  if items.round(member) > 1 or item.expires then shelves.mix() end
   if set == 'inbound' then shelves.open(shelves.row(item), item.shelf or 'normal') end
   redis.call('ZADD', set == 'inbound' and shelves.key_of(item) or keys[set], score, member)
   write(keys.items, member, record)

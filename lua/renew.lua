@@ -6,7 +6,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
-REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewals are allowed}
+REPLY  {'leased', …} (see leases.lua)   {'used-up', how many renewals are allowed}
        {'full', how many items they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
@@ -23,8 +23,7 @@ local may_return = grant.ending == 'expired' and state == 'inbound' and answers.
 if not is_held and not may_return then return lost_reply(id) end
 
 local draft = (grant.draft or item.has_draft) and drafts.read(id, person)
-local record = items.full_record(member)
-if is_held and grant.request == request then return { 'leased', id, grants.format(grant), record, draft } end
+if is_held and grant.request == request then return leases.reply(item, grants.format(grant), draft) end
 local renewals, max_renewals = grant.renewals or 0, tonumber(queue.rules.renewals)
 if max_renewals and renewals + 0 >= max_renewals then return { 'used-up', max_renewals } end
 if not is_held and leases.count_live(held_leases) >= queue.rules.holds + 0 then
@@ -44,4 +43,4 @@ end
 queue.expect(expires)
 journal.note('renewed', id, token, person)
 commit()
-return { 'leased', id, grants.format(grant), record, draft }
+return leases.reply(item, grants.format(grant), draft)

@@ -42,6 +42,11 @@ for _, text in ipairs(grants.read_history(member)) do -- people whose answers we
     answers.forget(id, past_grant.person, member)
   end
 end
+local first = member == id and item or items.read(id)
+if first.expires or first.ended then
+  places.need_again(first)
+  if first ~= item then items.write(first) end
+end
 queue.count('reopened')
 journal.note('reopened', id, token, by, reason)
 if to ~= '' then

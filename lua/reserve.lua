@@ -7,10 +7,11 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
        4 the person's skills, sorted, separated by commas; left out if there are none
        5 the name of the waiter, 6 whether it was woken, 0 or 1; both left out if the caller does not wait
-REPLY  {'leased', id, grant, record, draft or nil}
+REPLY  {'leased', id, grant, record, draft or nil, the item's own form or nil}
        {'nothing', in how many microseconds a waiter must call again or '', the queue's last token}
        {'nothing'}: there is no queue
-       {'more'}: there is more to look at than fits into one call; call again ]]
+       {'more'}: there is more to look at than fits into one call; call again
+       {'clear'}: there are items that nobody needs any more; call clear, then again ]]
 local call, string = redis.call, string
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
@@ -76,6 +77,6 @@ if not reply then
   reply, is_new = take_new(person, holdings.read(person), request, skills, waiter), true
 end
 local delay = ''
-if waiter and not (reply and reply[1] == 'more') then delay = waiters.after_reserve(waiter, was_woken, reply, is_new) end
+if waiter and not (reply and (reply[1] == 'more' or reply[1] == 'clear')) then delay = waiters.after_reserve(waiter, was_woken, reply, is_new) end
 commit()
 return reply or { 'nothing', delay, stamp(queue.token) }

@@ -23,7 +23,8 @@ end
 if is_finished then return { 'wrong-state', describe(id) } end
 if not dead_members[1] then return { 'item', describe(id) } end
 
-first.failures, first.dies = nil, nil
+first.failures = nil
+places.need_again(first)
 items.write(first)
 relations.drop_abandons(id)
 if first.due then redis.call('ZADD', keys.due, first.due, id) end

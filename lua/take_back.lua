@@ -6,7 +6,7 @@ restored, except for what was assigned to them.
 KEYS   as renew.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds it can be taken back
-REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
+REPLY  {'leased', …} (see leases.lua)   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
 --- @include describe
@@ -21,8 +21,8 @@ if queue.now > grant.ended + time_limit then return { 'too-late' } end
 
 local item = items.read(member)
 local state, _, key = places.find(item)
--- If it died, its other assignments died with it, and would stay dead.
-if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
+-- If it died, its other assignments died with it, and would stay dead; or nobody needs it any more.
+if state == 'dead' and (#items.assignments(id) > 1 or items.read(id).ended) then return lost_reply(id) end
 if state == 'finished' then return lost_reply(id) end -- it was closed: the item needs no more answers
 local held_leases = holdings.read(person)
 if not answers.may_give(id, person, held_leases) then return lost_reply(id) end -- by another assignment
@@ -50,4 +50,4 @@ if state == 'dead' then
 end
 journal.note('reserved', id, new_grant.token, person)
 commit()
-return { 'leased', id, grants.format(new_grant), items.full_record(member), draft }
+return leases.reply(item, grants.format(new_grant), draft)

@@ -6,7 +6,7 @@ that a manager adopted can't be taken back.
 KEYS   as renew.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds a finish can be undone
-REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
+REPLY  {'leased', …} (see leases.lua)   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
        {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
@@ -40,4 +40,4 @@ queue.count('undone')
 journal.note('undone', id, token, person)
 journal.note('reserved', id, new_grant.token, person)
 commit()
-return { 'leased', id, grants.format(new_grant), items.full_record(member), draft }
+return leases.reply(item, grants.format(new_grant), draft)

@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TypedDict, TypeVar, get_args
 from urllib.parse import unquote
 
-from leaseq import validation
+from leaseq import form, validation
 from leaseq.engine import codec
-from leaseq.errors import Invalid
+from leaseq.errors import Invalid, TooLarge
 from leaseq.models import Filter, Item, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
 
 T = TypeVar("T")
@@ -219,13 +220,50 @@ def row(new_item: NewItem, id: str) -> list[str]:
         if new_item.delay:
             raise Invalid("at", "not_together", other="delay")
         head += f" z@{_time(new_item.at, 'at')}"
+    return [
+        validation.item_id(id),
+        head + _limits(new_item),
+        validation.dump_json(new_item.payload, "payload"),
+    ]
+
+
+def _limits(new_item: NewItem) -> str:
+    """The part of the head that says who may have the item, what is asked, how often and until when."""
+    head = ""
     if new_item.max_attempts is not None:
         head += f" m{validation.integer(new_item.max_attempts, 'max_attempts', 1, 1_000)}"
     if new_item.due is not None:
         head += f" d{_time(new_item.due, 'due')}"
     if skills := validation.skills(new_item.requires, "requires"):
         head += f" r{','.join(skills)}"
-    return [validation.item_id(id), head, validation.dump_json(new_item.payload, "payload")]
+    if new_item.expires is not None:
+        head += f" e{_expiry(new_item.expires)}"
+    if new_item.to is not None:
+        head += f" o{validation.person_name(new_item.to, 'to').replace(' ', _SPACE)}"
+    if new_item.form is not None:
+        head += f" g{_own_form(validation.dump_json(new_item.form, 'form'))}"
+    return head
+
+
+def _expiry(expires: float | datetime) -> str:
+    """Until when an answer is needed, in microseconds; with + before it, from now."""
+    if isinstance(expires, datetime):
+        return str(_time(expires, "expires"))
+    return f"+{round(validation.number(expires, 'expires', 0.001, MAX_DELAY) * 1e6)}"
+
+
+_SPACE = "\a"  # stands for a space in a record's head
+MAX_OWN_FORM = 65_536  # bytes of JSON
+_CHECKED_FORMS = 256  # the latest forms of items' own: most items of a queue have one of a few
+
+
+@lru_cache(_CHECKED_FORMS)
+def _own_form(text: str) -> str:
+    """An item's own form in a record's head. Raises Invalid (field ``form``) unless it is a valid form."""
+    if (size := len(text.encode())) > MAX_OWN_FORM:
+        raise TooLarge("form", "maximum", what="json_bytes", maximum=MAX_OWN_FORM, count=size)
+    form.check_form(json.loads(text))
+    return f"{form.version_of_text(text)}:{text.replace(' ', _SPACE)}"
 
 
 def changes(item_changes: ItemChanges) -> list[str]:

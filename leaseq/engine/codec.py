@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -15,6 +15,7 @@ from leaseq.models import (
     Alert,
     AlertName,
     Answer,
+    DiedOf,
     Ending,
     GivenAnswer,
     GivenAnswerRow,
@@ -43,9 +44,9 @@ def microseconds(time: datetime) -> int:
 
 
 def lease(queue: str, parts: Sequence[Any]) -> Lease:
-    """Decode ``{id, grant, record, draft or nil}``; nil at the end may be left out."""
-    id, grant, record = parts[:3]
-    draft = parts[3] if len(parts) > 3 else None
+    """Decode ``{id, grant, record, draft or nil, the item's own form or nil}``; nil at the end may be left
+    out."""
+    id, grant, record, draft, own_form = (*parts, None, None)[:5]
     token, person, terms = grant.decode().split("\t")
     words = terms.split(" ")
     granted_at, lease_seconds = float(words[0]), float(words[1])
@@ -65,6 +66,7 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
         lease_seconds,
         None if draft is None else _parse(draft.decode(), 0)[0],
         person,
+        None if own_form is None else _parse(own_form.decode(), 0)[0],
     )
 
 
@@ -133,6 +135,7 @@ class _Assignment:
     max_attempts: str
     row: str
     needed: str  # how many answers the item needs
+    form: str  # its own form as JSON, or ''
 
     @property
     def attempts(self) -> int:
@@ -172,10 +175,11 @@ class _Assignment:
 
 def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
     """Decode state, score, record, grant, history, late answers, max attempts, row and how many
-    answers the item needs."""
-    state, score, record, grant, history, late, max_attempts, row, needed = (
+    answers the item needs, with its own form."""
+    state, score, record, grant, history, late, max_attempts, row, rest = (
         v.decode() if v else "" for v in parts
     )
+    needed, _, own_form = rest.partition("\n")
     time, letters, payload = parse_record(record)
     blocks = tuple(parse_grant(text) for text in [*history.split("\n\n"), grant] if text)
     return _Assignment(
@@ -189,6 +193,7 @@ def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
         max_attempts,
         row,
         needed,
+        own_form,
     )
 
 
@@ -232,10 +237,13 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
         answers=tuple(_answer(id, first.payload, block) for block in answers),
         late_answers=tuple(_late_answer(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
         history=tuple(grants),
-        last_error=_last_error(grants, is_dead=shown_assignment.state == "dead"),
+        last_error=_last_error(grants, first.head, is_dead=shown_assignment.state == "dead"),
         assigned_to=tuple(assignment.assigned_to for assignment in assignments if assignment.assigned_to),
         assignment=int(number or 1),
         cursor=f"{place}/{float(shown_assignment.score):.0f}/{shown_number}/{id}",
+        form=json.loads(first.form) if first.form else None,
+        expires=to_datetime(first.head["e"]) if "e" in first.head else None,
+        died_of=_died_of(first.head) if shown_assignment.state == "dead" else None,
     )
 
 
@@ -255,8 +263,20 @@ EXPIRED = "the lease ran out"
 _CAUSES = {"expired": EXPIRED, "abandoned": "too many people gave it back"}
 
 
-def _last_error(grants: Sequence[Grant], *, is_dead: bool) -> str | None:
-    """The error of the last fail; without one, why a dead item died."""
+UNANSWERED = "expired unanswered"
+"""The error of an item whose answer nobody needs any more."""
+
+
+def _died_of(head: Mapping[str, str]) -> DiedOf:
+    why = head.get("c")
+    return "failed" if why is None else "expired" if why == "expired" else "cancelled"
+
+
+def _last_error(grants: Sequence[Grant], head: Mapping[str, str], *, is_dead: bool) -> str | None:
+    """Why a dead item was ended; else the error of the last fail; without one, why it died."""
+    if is_dead and "c" in head:
+        cancelled = _died_of(head) == "cancelled"
+        return json.loads(head["c"].replace("\a", " ")) or "cancelled" if cancelled else UNANSWERED
     errors = [grant.reason for grant in grants if grant.how == "failed"]
     causes = [_CAUSES[grant.how] for grant in grants if is_dead and grant.how in _CAUSES]
     return (errors or causes or [None])[-1]

@@ -9,7 +9,7 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from leaseq.engine.connection import Connection
+from leaseq.engine.connection import CachedPolicy, Connection
 from leaseq.engine.durability import MAX_MILLISECONDS, Wait, check_fsync_again, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
@@ -20,8 +20,8 @@ from leaseq.policy import Durable
 Clock = Callable[[], int]
 """Returns the time in microseconds since the epoch. For tests only; the default is the server's clock."""
 
-_UNREAD_DURABLE: Final[tuple[Durable, float]] = ("server", 0.0)
-_CACHE_SECONDS = 2.0  # seconds for which a policy's `durable` is cached
+_UNREAD: Final = CachedPolicy()
+_CACHE_SECONDS = 2.0  # seconds for which a policy is cached
 
 
 @lru_cache(maxsize=4_096)
@@ -55,7 +55,7 @@ class Commands:
         """Run a script with these arguments, without the first one, which is the time. Raises refusals
         according to the table in `replies`."""
         at = str(self._clock()) if self._clock else ""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
+        durable, _, until = self._connection.policies.get(self._ledger, _UNREAD)
         is_unconfirmed = durable == "server" and monotonic() < until  # usually, while the cache is valid
         wait = None if is_unconfirmed or not is_confirmed(name) else self.confirm()
         reply = self._connection.run_script(self._scripts[name], (at, *values), wait)
@@ -68,13 +68,14 @@ class Commands:
     def confirm(self) -> Wait | None:
         """The wait that follows a write, according to the queue's policy. Every few seconds, the policy is
         read again, and whether the server still confirms only after an fsync is checked again."""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
+        durable, _, until = self._connection.policies.get(self._ledger, _UNREAD)
         if until < monotonic():
             try:
-                durable = json.loads(self.run("policy", "durable").rest[3])
+                _, form_version, _, text = self.run("policy", "durable").rest
             except QueueNotFound:
                 return None
-            self.cache_durable(durable)
+            durable = json.loads(text)
+            self.cache_policy(durable, form_version.decode())
         if durable == "server":
             return None
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
@@ -91,7 +92,16 @@ class Commands:
             self._connection.majorities[self._ledger] = (count, monotonic() + _CACHE_SECONDS)
         return count
 
-    def cache_durable(self, durable: Durable | None) -> None:
-        """Cache the policy's current ``durable``; None: read it at the next call."""
-        until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
-        self._connection.durable[self._ledger] = (durable or "server", until)
+    @property
+    def form_version(self) -> str:
+        """The version of the queue's form, at most two seconds old after a call that writes."""
+        return self._connection.policies.get(self._ledger, _UNREAD).form_version
+
+    def cache_policy(self, durable: Durable, form_version: str) -> None:
+        self._connection.policies[self._ledger] = CachedPolicy(
+            durable, form_version, monotonic() + _CACHE_SECONDS
+        )
+
+    def forget_policy(self) -> None:
+        """Read the policy again at the next call."""
+        self._connection.policies.pop(self._ledger, None)

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha1
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from redis import exceptions as rx
 from redis.exceptions import NoScriptError
@@ -18,6 +18,7 @@ from leaseq.engine.scripts import BoundScript, Script, Words, message_of
 from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
 from leaseq.engine.urls import without_password
 from leaseq.errors import Invalid, QueueUnreadable, ServerRefused, ServerUnavailable
+from leaseq.models import Json
 from leaseq.policy import Durable
 
 
@@ -95,6 +96,14 @@ class Translator:
         raise ServerRefused("server_refused", what="error", why=message) from error
 
 
+class CachedPolicy(NamedTuple):
+    """What every call needs to know of a queue's policy, as last read."""
+
+    durable: Durable = "server"
+    form_version: str = "-"
+    until: float = 0.0  # read again after this time, by `monotonic`
+
+
 class Connection(Translator):
     """The internals of a `Client`: its connections, and its cache of facts about the server's queues."""
 
@@ -103,7 +112,8 @@ class Connection(Translator):
         self._transport: Transport = transport_of(client)
         self.listener: Listener = Listener(client)
         self.names: set[str] = set()  # names of queues that existed; see `queues`
-        self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger: the setting, cached until a time
+        self.policies: dict[str, CachedPolicy] = {}  # by ledger
+        self.forms: dict[str, tuple[str, Json]] = {}  # by ledger: version and form, as last read
         self.disks: dict[str, float] = {}  # by ledger: until when the checked fsync setting is valid
         self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas, cached until a time
         self.markers: list[str] = []  # the texts of the loaded server markers, each in a different server

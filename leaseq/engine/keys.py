@@ -89,6 +89,10 @@ class Keys:
     that may have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
     due = _Key()
     """Sorted set: items with a due date that are neither finished nor dead, by that date."""
+    expiring = _Key()
+    """Sorted set: items whose answer is needed until some time, by that time, until it is over."""
+    forms = _Key()
+    """Hash: the forms of items' own, each by its version; ``n:<version>``: how many items have it."""
     relations = _Key()
     """Hash: id → the people who answered the item (``=``), may never reserve it again (``-``), gave it
     back for later (``~``), or to whom it is assigned (``@``)."""
@@ -104,6 +108,8 @@ class Keys:
     if it was woken and has not called since."""
     wake = _Key()
     """Pub/sub channel: the names of woken waiters."""
+    ended = _Key()
+    """Pub/sub channel: the items that somebody asked about and that got an answer, or will get none."""
     absent = _Key()
     """A key that never exists; ``BoundScript.for_cluster`` explains why scripts are passed it."""
     deleted = _Key()

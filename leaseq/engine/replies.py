@@ -14,6 +14,7 @@ from leaseq.errors import Invalid, ItemFinished, ItemNotFound, LeaseLost, Leaseq
 from leaseq.models import Item, LeaseKey
 
 # Codes of replies that are not refusals, for scripts that have more than one.
+CLEAR = b"clear"  # reserve: there are items that nobody needs any more, call clear first
 CHANGED = b"changed"  # configure: another policy is in force
 AGAIN = b"again"  # erase_person: the person is back, start again
 DELETING = b"deleting"  # configure: the existing queue is being deleted
@@ -88,6 +89,10 @@ def _wrong_state(call: Call, reply: Reply, *states: str, first: str = "") -> Inv
     return Invalid("id", "state", what=first, states=states, id=call.id, state=_state(reply))
 
 
+def _not_cancellable(call: Call, reply: Reply) -> Invalid:
+    return _wrong_state(call, reply, "inbound", "reserved", "scheduled")
+
+
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
     first = {"reserved": "release", "dead": "revive"}.get(_state(reply), "reopen")
     return _wrong_state(call, reply, "waiting", first=first)
@@ -142,6 +147,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("undo_finish", b"too-late"): _invalid("undo", "undo", "seconds"),
     ("take_back", b"too-late"): _invalid("undo", "undo", "seconds"),
     ("undo_finish", b"adopted"): _answer_adopted,
+    ("cancel", b"wrong-state"): _not_cancellable,
     ("revive", b"wrong-state"): lambda call, reply: _wrong_state(call, reply, "dead"),
     ("assign", b"wrong-state"): _not_waiting,
     ("assign", b"assigned"): _invalid("id", "assigned", "id"),

@@ -230,6 +230,12 @@ class Admin(Inspection):
                 break
         return len(moved_ids)
 
+    def cancel(self, id: str, reason: str | None = None, *, by: str | None = None) -> Item:
+        """End an item that nobody needs any more: it is dead immediately, also if somebody holds it; an
+        answer of theirs that still arrives is kept as a late answer. Returns the item; a dead one is not
+        changed. Raises Invalid if it is finished."""
+        return self._run_on_item("cancel", id, arguments.author(by), arguments.text(reason, "reason"))
+
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to the front of the queue."""
         holder = validation.person_name(person) if person is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_
 from leaseq.engine.parts import delete_related_data
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, ItemNotFound, LeaseqError, QueueExists, QueueNotFound
-from leaseq.models import Item, Json
+from leaseq.models import Item, Json, Lease
 from leaseq.passages import check_passages
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
 
@@ -37,7 +38,6 @@ class Base:
         self._connection = connection_of(client)
         self._keys = Keys(self.name)
         self._commands = Commands(self._connection, self._keys, clock)
-        self._form: tuple[str, Json] = ("-", None)  # version and form, as last read
 
     def __repr__(self) -> str:
         return f"<leaseq.Queue {self.name}>"
@@ -67,8 +67,9 @@ class Base:
         except QueueNotFound:
             return None
         policy = from_server(lease_seconds, rules, texts)
-        self._form = (form_version.decode(), policy.form)
-        self._commands.cache_durable(policy.durable)
+        version = form_version.decode()
+        self._connection.forms[self._keys.ledger] = (version, policy.form)
+        self._commands.cache_policy(policy.durable, version)
         return policy
 
     def configure(
@@ -97,9 +98,8 @@ class Base:
             check(policy.durable, partial(self._connection.ask, key), partial(self._connection.replicas, key))
         manager = arguments.author(by)
         is_new = not version and self._is_new()
-        self._commands.cache_durable(
-            policy.durable
-        )  # before the call, so that it waits as the new policy requires
+        # Before the call, so that it waits as the new policy requires.
+        self._commands.cache_policy(policy.durable, self._commands.form_version)
         try:
             is_created = is_new and self._create(policy, manager)
             if create_only and not is_created:
@@ -111,8 +111,10 @@ class Base:
                 )
                 self._check_expected(reply, policy)
         except LeaseqError:
-            self._commands.cache_durable(None)
+            self._commands.forget_policy()
             raise
+        if "form" in changes:
+            self._commands.forget_policy()
         return policy
 
     def _is_new(self) -> bool:
@@ -186,41 +188,62 @@ class Base:
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
+    @property
+    def _form(self) -> tuple[str, Json]:
+        """The version of the queue's form, and the form, as last read."""
+        return self._connection.forms.get(self._keys.ledger, ("-", None))
+
+    def _lease(self, parts: Sequence[Any]) -> Lease:
+        """Decode a lease, with the form that counts: the item's own, else the queue's."""
+        lease = codec.lease(self.name, parts)
+        version = self._commands.form_version
+        if lease.form is not None or version == "-":
+            return lease
+        if self._form[0] != version:
+            self.find_policy()
+        return replace(lease, form=self._form[1])
+
     def _send_checked(
         self, id: str, result: Json, expected_form: Json, send: Callable[[str], Reply]
     ) -> Reply:
         """Send an answer with the version of the form that it was checked against, and return the reply. The
-        form is the one last read; if the server replies that it has changed since, check and send again, or
-        raise PolicyChanged if it is not the expected one.
+        form is the queue's, as last read; if the server replies that it has changed since, or that the item
+        has a form of its own, check and send again, or raise PolicyChanged if it is not the expected one.
 
         A result that doesn't fit, or is for another form, is sent as well: it may be one that was accepted
         before the form changed, or belong to a lost lease, and then it is kept as a late answer. In all other
         cases it is refused.
         """
+        version, asked_form = self._form
         while True:
-            version, queue_form = self._form
-            sent_version = version if _is_expected(expected_form, queue_form) else _UNCHECKED
+            sent_version = version if _is_expected(expected_form, asked_form) else _UNCHECKED
             misfit: Invalid | None = None
             try:
-                if queue_form is not None:
-                    form.check_result(queue_form, result)
-                    if form.marked_texts(queue_form):
-                        self._check_passages(id, queue_form, result)
+                if asked_form is not None:
+                    form.check_result(asked_form, result)
+                    if form.marked_texts(asked_form):
+                        self._check_passages(id, asked_form, result)
             except Invalid as error:
                 sent_version, misfit = _UNCHECKED, error
             reply = send(sent_version)
             if reply.code != replies.FORM:
                 return reply
-            policy = self.find_policy()  # read the form again
-            if policy is not None and not _is_expected(expected_form, policy.form):
-                raise PolicyChanged(self.name, policy)
-            if misfit is not None and self._form[0] == version:
+            checked_version = version
+            if reply.rest and reply.rest[0]:
+                text = reply.rest[0].decode()
+                version, asked_form = form.version_of_text(text), json.loads(text)
+            else:
+                self.find_policy()  # read the form again
+                version, asked_form = self._form
+            if not _is_expected(expected_form, asked_form):
+                raise PolicyChanged(self.name, self.policy)
+            if misfit is not None and version == checked_version:
                 raise misfit
 
-    def _check_passages(self, id: str, queue_form: Json, result: Json) -> None:
+    def _check_passages(self, id: str, asked_form: Json, result: Json) -> None:
         """Check the answer's passages against the item's text. The script says if there is no such item."""
         with suppress(ItemNotFound):
-            check_passages(queue_form, self._run_on_item("get", id).payload, result)
+            check_passages(asked_form, self._run_on_item("get", id).payload, result)
 
     def _scan(self, send: Callable[[str], Reply]) -> Iterator[tuple[Item, Sequence[Any]]]:
         """Yield each item in the steps of a script, once, with what else the reply has about it. ``send``
@@ -248,19 +271,19 @@ class Base:
         return self._compared([item])[0]
 
     def _compared(self, items: Sequence[Item]) -> list[Item]:
-        """The items, with `Answer.changed`: their answers compared with what the queue's form prefills."""
+        """The items, with `Answer.changed`: their answers compared with what their form prefills."""
         if not any(item.answers or item.late_answers for item in items):
             return list(items)
         queue_form = self.policy.form
-        return [_compared(item, queue_form) for item in items]
+        return [_compared(item, queue_form if item.form is None else item.form) for item in items]
 
 
-def _compared(item: Item, queue_form: Json) -> Item:
-    if not form.prefilled(queue_form, item.payload):
+def _compared(item: Item, asked_form: Json) -> Item:
+    if not form.prefilled(asked_form, item.payload):
         return item
     answers, late_answers = (
         tuple(
-            replace(answer, changed=form.changed(queue_form, answer.payload, answer.result))
+            replace(answer, changed=form.changed(asked_form, answer.payload, answer.result))
             for answer in group
         )
         for group in (item.answers, item.late_answers)
@@ -278,12 +301,12 @@ def expected_version(expected: Policy | str | None) -> str:
     return version
 
 
-def _is_expected(expected_form: Json, queue_form: Json) -> bool:
-    """Whether a queue's form is the expected one; ``...``: any is."""
-    if expected_form is ... or expected_form is queue_form:
+def _is_expected(expected_form: Json, asked_form: Json) -> bool:
+    """Whether the form that counts is the expected one; ``...``: any is."""
+    if expected_form is ... or expected_form is asked_form:
         return True
     validation.dump_json(expected_form, "expected_form")
-    return form.version(expected_form) == form.version(queue_form)
+    return form.version(expected_form) == form.version(asked_form)
 
 
 def _stored_fields(policy: Policy, names: Collection[str]) -> list[str]:

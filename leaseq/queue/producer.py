@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Unpack
 
 from leaseq import validation
 from leaseq.checkpoints import checkpoint, with_checkpoints
 from leaseq.engine import arguments, replies
 from leaseq.engine.arguments import each
 from leaseq.errors import Invalid, ItemNotFound, QueueNotFound
-from leaseq.models import Conflict, Enqueued, EnqueuedMany, Json, NewItem
+from leaseq.models import Conflict, Enqueued, EnqueuedMany, ItemOptions, Json, NewItem
 from leaseq.policy import Policy
 from leaseq.queue.base import Base
 
@@ -39,14 +38,9 @@ class Producer(Base):
         payload: Json,
         *,
         id: str | None = None,
-        priority: int = 100,
-        delay: float = 0,
-        at: datetime | None = None,
-        requires: Collection[str] = (),
-        due: datetime | None = None,
-        max_attempts: int | None = None,
         request_id: str | None = None,
         on_conflict: OnConflict | None = None,
+        **options: Unpack[ItemOptions],
     ) -> Enqueued:
         """Add one item. If the queue already has the id, nothing changes and ``added`` is False.
 
@@ -56,13 +50,17 @@ class Producer(Base):
         ``delay`` (in seconds) or ``at`` (a time with a time zone) sets when it may be reserved, by the
         server's clock.
 
+        ``form`` is asked instead of the queue's. After ``expires`` (seconds from now, or a time with a time
+        zone) nobody needs the answer: an item that waits is dead then, and one that somebody holds may still
+        be finished, and is dead if it comes back. ``to``: the only person who may reserve it, until they give
+        it back.
+
         ``request_id`` identifies this call: repeating it returns the same result. Without an ``id``, the
         item's id is derived from it. Raises Invalid, before anything changes, if the request id was used for
         another item. ``on_conflict`` is called if the item with this id has another payload.
         """
         caller_request = None if request_id is None else arguments.request(request_id)
-        skills = validation.skills(requires, "requires")
-        new_item = NewItem(payload, id, priority, delay, skills, due, max_attempts, at)
+        new_item = NewItem(payload, id, **options)
         is_derived = id is None and caller_request is not None
         if id is None:
             id = (

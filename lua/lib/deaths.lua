@@ -29,6 +29,7 @@ local function bury(item, token, person)
   redis.call('ZREM', keys.due, items.id(item.member))
   queue.count('died')
   journal.note('died', items.id(item.member), token, person)
+  if item.asked then TELL_ASKER(item.member) end
   return true
 end
 
@@ -52,6 +53,41 @@ function deaths.die(item, token, person)
     items.write(first)
   end
   return has_died
+end
+
+-- Ends an item that nobody needs any more: what waits or is scheduled dies. What is held dies when it comes back or,
+-- with `is_cancelled`, at once. `why`: see the letter c in items.lua. Returns whether there was anything to end.
+function deaths.end_item(id, why, by, is_cancelled)
+  local open_members, first, is_held = {}, items.read(id), false
+  for _, member in ipairs(items.assignments(id)) do
+    local state, _, key = places.find(items.read(member))
+    if state ~= 'finished' and state ~= 'dead' then open_members[#open_members + 1] = { member, state, key } end
+  end
+  if not open_members[1] or first.ended and not is_cancelled then return false end
+  first.ended = (string.gsub(why, ' ', '\a'))
+  items.write(first)
+  for _, open in ipairs(open_members) do
+    local member, state, key = unpack(open)
+    local item = items.read(member)
+    if state ~= 'reserved' then
+      bury(item, '', by)
+    elseif is_cancelled then
+      local grant = grants.latest(member)
+      leases.close(item, grant, 'released')
+      queue.count('released')
+      journal.note('released', id, grant.token, by)
+      bury(item, '', by)
+    else
+      is_held = true
+    end
+    if state ~= 'reserved' or is_cancelled then redis.call('ZREM', key, member) end
+  end
+  if is_held then
+    first = items.read(id)
+    first.dies = ''
+    items.write(first)
+  end
+  return true
 end
 
 -- Ends a lease without counting a failure. The assignment goes back to inbound, or dies if the item did.

@@ -2,6 +2,7 @@
 --- @include cursors
 --- @include late_answers
 --- @include retention
+--- @include forms
 -- Deleting items: one, and those that were finished longer ago than the policy's keep_finished_seconds, finished
 -- items beyond the latest keep_finished_count, and items that died longer ago than keep_dead_seconds.
 --
@@ -33,6 +34,9 @@ function forget.item(id)
   end
   redis.call('HDEL', keys.late, id)
   redis.call('ZREM', keys.due, id)
+  if first.expires then redis.call('ZREM', keys.expiring, id) end
+  if first.form then forms.drop(first.form) end
+  if first.asked then TELL_ASKER(id) end
   for person in relations.later_people(relations_text) do
     redis.call('ZREM', cursors.later_key(row, person), unpack(members))
   end

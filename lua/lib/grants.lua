@@ -8,6 +8,7 @@ letter  x when it runs out, if it was renewed | n how often it was renewed | u t
         assignment of the item, and counts as an attempt of that one | a a manager adopted its answer, or
         gave it as a correction | q the request that last renewed it, or that adopted its answer | b the sign
         of the person's relation to the item that the abandon replaced: an undo restores it
+        | s the item has a form of its own, or somebody waits for its answer
 ending  = ("expired" | "released" | "corrected") " " time
         | "undone " time [" " ("abandoned" | "failed") " " reason]
         | ("abandoned" | "reopened") " " time " " reason
@@ -23,8 +24,9 @@ local grants = {}
 --- @constant FIRST_GRANT(token, person, granted, lease_seconds) token .. '\t' .. person .. '\t' .. granted .. ' ' .. lease_seconds .. ' 1'
 --- @constant TERMS_PATTERN '^(%d+) %S+ %d+([^\n]*)$'
 --- @constant ANSWERED(time, answer) '\nfinished ' .. time .. ' 0\n' .. answer
-local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',
-  'q', 'request', 'b', 'relation' }
+local MARKS = 'xnuwdmaqbs' -- in this order
+local NAMES_OF_MARKS = { x = 'expires', n = 'renewals', u = 'undo', w = 'draft', d = 'due', m = 'moved', a = 'adopted',
+  q = 'request', b = 'relation', s = 'special' }
 local HISTORY_BYTES = 65536 -- of an assignment, to keep calls short; the latest grant always fits
 
 -- `ending` is nil for a grant that is held.
@@ -32,11 +34,7 @@ function grants.parse(text)
   local token, person, granted, seconds, attempt, marks, rest =
     string.match(text, '^(%d+)\t([^\t]*)\t(%d+) (%S+) (%d+)([^\n]*)(.*)$')
   local grant = { token = token, person = person, granted = granted + 0, seconds = seconds, attempt = attempt + 0 }
-  for letter, value in string.gmatch(marks, ' (%l)(%S*)') do
-    for i = 1, #MARKS, 2 do
-      if MARKS[i] == letter then grant[MARKS[i + 1]] = value end
-    end
-  end
+  for letter, value in string.gmatch(marks, ' (%l)(%S*)') do grant[NAMES_OF_MARKS[letter]] = value end
   local ending, ended, detail, answer = string.match(rest, '^\n(%l+) (%d+) ?([^\n]*)\n?(.*)$')
   if ending then
     grant.ending, grant.ended, grant.detail, grant.answer = ending, ended + 0, detail, answer
@@ -46,9 +44,9 @@ end
 
 function grants.format(grant)
   local marks = ''
-  for i = 1, #MARKS, 2 do
-    local value = grant[MARKS[i + 1]]
-    if value then marks = marks .. ' ' .. MARKS[i] .. value end
+  for letter in string.gmatch(MARKS, '%l') do
+    local value = grant[NAMES_OF_MARKS[letter]]
+    if value then marks = marks .. ' ' .. letter .. value end
   end
   local text = string.format('%s\t%s\t%d %s %d%s', grant.token, grant.person, grant.granted, grant.seconds,
     grant.attempt, marks)

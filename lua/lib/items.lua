@@ -2,12 +2,19 @@
 --[[ The record of an assignment, in the hash `items`: all that is known about it except its grants.
 
 record  = enqueued *(" " letter value) LF payload
-letter  a attempts | f failures | n how many answers it needs, if that is not the policy's | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
-        | r required skills, separated by commas | o the only person who may have it, with \a for a space
+letter  a attempts | f failures | n how many answers it needs, if that is not the policy's
+        | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
+        | c why nobody needs it any more: expired, or the reason of a cancel as JSON, with \a for a space
+        | e until when its answer is needed, in microseconds | g the version of its own form
+        | q somebody waits for its answer | r required skills, separated by commas
+        | o the only person who may have it, with \a for a space
         | s its shelf, if that is not `normal` | w somebody has a draft of it
         | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
         earlier one is a late answer | z only in what enqueue and restore are given, never stored: how long it is
         scheduled, or @ and until when
+
+What enqueue and restore are given has, for e, either that or + and how long from now; for g, the version, a colon
+and the form as JSON, with \a for a space. What load_items is given has the same for g.
 
 enqueued  the time in milliseconds: 11 hexadecimal digits
 payload   JSON; empty for the second and later assignments of an item
@@ -20,25 +27,23 @@ local items = {}
 -- Whether a record is that of an item that nobody has had, without a due date: after its time there is a newline, or
 -- there are only a priority, max_attempts of its own and the shelf.
 --- @constant IS_NEW(record) (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
-local LETTERS = { 'a', 'attempts', 'f', 'failures', 'n', 'answers', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
-  'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at', 'z', 'start' }
+local LETTERS = 'acefgnqxmpdroswvz' -- in this order
+local NAMES = { a = 'attempts', c = 'ended', e = 'expires', f = 'failures', g = 'form', n = 'answers', q = 'asked', x = 'dies',
+  m = 'max_attempts', p = 'priority', d = 'due', r = 'requires', o = 'assignee', s = 'shelf', w = 'has_draft',
+  v = 'changed_at', z = 'start' }
 
 function items.parse(member, record)
   local enqueued, head, payload = string.match(record, '^(%x+)([^\n]*)\n(.*)$')
   local item = { member = member, record = record, enqueued = enqueued, payload = payload }
-  for letter, value in string.gmatch(head, ' (%l)(%S*)') do
-    for i = 1, #LETTERS, 2 do
-      if LETTERS[i] == letter then item[LETTERS[i + 1]] = value end
-    end
-  end
+  for letter, value in string.gmatch(head, ' (%l)(%S*)') do item[NAMES[letter]] = value end
   return item
 end
 
 function items.format(item)
   local head = { item.enqueued }
-  for i = 1, #LETTERS, 2 do
-    local value = item[LETTERS[i + 1]]
-    if value then head[#head + 1] = LETTERS[i] .. value end
+  for letter in string.gmatch(LETTERS, '%l') do
+    local value = item[NAMES[letter]]
+    if value then head[#head + 1] = letter .. value end
   end
   return table.concat(head, ' ') .. '\n' .. item.payload
 end
@@ -49,6 +54,12 @@ function items.take_start(item, now)
   item.start = nil
   local start = number and (at_mark == '@' and 0 or now) + number
   return start and start > now and start or nil
+end
+
+-- Makes the time until which a new item's answer is needed, from what enqueue was given, an absolute one.
+function items.fix_expiry(item)
+  local length = string.match(item.expires, '^+(%d+)$')
+  if length then item.expires = stamp(queue.now + length) end
 end
 
 -- The time of the enqueue in the form of a record.

@@ -55,7 +55,7 @@ function leases.add_assignment(item)
   if item.attempts or round > (item.answers or queue.rules.answers) + 0 then return end
   if redis.call('HEXISTS', keys.items, member) == 1 then return end
   places.put({ member = member, enqueued = item.enqueued, priority = item.priority, max_attempts = item.max_attempts,
-    answers = item.answers, due = item.due, requires = item.requires, payload = '' }, false)
+    answers = item.answers, due = item.due, requires = item.requires, form = item.form, asked = item.asked, payload = '' }, false)
 end
 
 -- Makes the new grant of an assignment, and returns it with the draft; the earlier grant goes into the
@@ -64,7 +64,7 @@ function leases.prepare(item, person)
   if item.attempts then grants.keep_latest(item.member) end
   local draft = (item.has_draft or queue.mode ~= 'open') and drafts.read(items.id(item.member), person)
   return { person = person, seconds = queue.lease_seconds, attempt = (item.attempts or 0) + 1,
-    draft = (item.has_draft or draft) and '', due = item.due and '' }, draft
+    draft = (item.has_draft or draft) and '', due = item.due and '', special = (item.form or item.asked) and '' }, draft
 end
 
 -- Grants a person the assignment, and adds it to what they hold, at `place` or at the end. The caller removes
@@ -79,6 +79,12 @@ function leases.begin(member, grant, held_leases, place)
   redis.call('HSET', keys.ledger, 'g:' .. member, text, 'p:' .. grant.person, holdings.format(held_leases))
   queue.expect(grants.expires(grant))
   return text
+end
+
+-- A lease as a reply: {'leased', id, grant, record, draft or nil, the item's own form or nil}.
+function leases.reply(item, grant, draft)
+  local form = item.form and redis.call('HGET', keys.forms, item.form)
+  return { 'leased', items.id(item.member), grant, items.full_record(item.member, item.record), draft or form and false, form }
 end
 
 -- Ends a lease, and counts the attempt in `item`. The caller writes the item and puts it where it belongs
@@ -97,7 +103,7 @@ function leases.undo_reply(id, person, request)
   for _, member in ipairs(items.assignments(id)) do
     local grant = grants.latest(member)
     if grants.is_held(grant) and grant.person == person and grant.undo == request then
-      return { 'leased', id, grants.format(grant), items.full_record(member), drafts.read(id, person) }
+      return leases.reply(items.read(member), grants.format(grant), drafts.read(id, person))
     end
   end
 end

@@ -46,6 +46,19 @@ function places.enter_due(id, leaving_member)
   if due then redis.call('ZADD', keys.due, due, id) end
 end
 
+-- An item whose answer is needed until some time is in the set `expiring` until then.
+function places.enter_expiring(first)
+  redis.call('ZADD', keys.expiring, first.expires, first.member)
+  queue.expect(first.expires + 0)
+end
+
+-- An item is needed again: until its time if that is still to come, else without end. The caller writes it.
+function places.need_again(first)
+  first.dies, first.ended = nil, nil
+  if first.expires and first.expires + 0 <= queue.now then first.expires = nil end
+  if first.expires then places.enter_expiring(first) end
+end
+
 -- Closes what an item no longer needs, except for what is held: of several, the last. Each has a time of its own,
 -- so that those that keep_finished_count keeps can be told apart.
 function places.close_surplus(id)

@@ -5,6 +5,7 @@ relations = TAB *(sign person TAB)
 sign = "=" they answered it, in addition to what they did before: that counts again if the answer no longer does
      | "-" they may not have it again | "~" they gave it back for later: they get it when nothing else waits for
        them | "@" it was assigned to them, in addition to any of the others ]]
+--- @constant NEW_ASSIGNMENT(person) '\t@' .. person .. '\t'
 local relations = {}
 
 local function cut(text, first, last) return string.sub(text, 1, first) .. string.sub(text, last + 1) end

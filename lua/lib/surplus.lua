@@ -56,5 +56,6 @@ function surplus.close(item)
   for _, member in ipairs(items.assignments(id)) do is_complete = is_complete and redis.call('ZSCORE', keys.finished, member) end
   if is_complete then drafts.drop_all(id) end
   if is_complete then redis.call('ZREM', keys.due, id) end
+  if is_complete and item.asked then TELL_ASKER(id) end
   return true
 end

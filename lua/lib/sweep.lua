@@ -46,6 +46,6 @@ function sweep.run(limit)
     if journal.is_full() then break end
     if release_due(member) then release_count = release_count + 1 end
   end
-  queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled))
+  queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled), queue.mode == 'open' and NEVER or first_time(keys.expiring))
   return return_count, release_count, death_count
 end

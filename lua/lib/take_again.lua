@@ -30,14 +30,18 @@ local function repeated_lease(list, request, held_leases)
   return #list >= queue.rules.holds + 0 and choice or nil
 end
 
--- The lease that they hold already, as the reply {'leased', …}; nil if they may get a new one. First, up to 8
+-- The lease that they hold already, as the reply {'leased', …}; nil if they may get a new one; {'clear'} if there are
+-- items that nobody needs any more, which clear ends. First, up to 8
 -- leases or due items of anybody are processed as by clear, so that nobody has to wait if the clear job has
 -- stopped.
 local function take_again(person, request)
-  if queue.now >= queue.next_sweep then sweep.run(8) end
+  if queue.now >= queue.next_sweep then
+    sweep.run(8)
+    if queue.mode ~= 'open' and redis.call('ZCOUNT', keys.expiring, '-inf', stamp(queue.now)) > 0 then return { 'clear' } end
+  end
   local held_leases = holdings.read(person)
   local lease = held_leases[1] and repeated_lease(live_leases(held_leases), request, holdings.read(person))
   if not lease then return nil end
   local draft = lease.grant.draft and drafts.read(items.id(lease.member), person)
-  return lease_reply(lease.member, grants.format(lease.grant), nil, draft)
+  return leases.reply(items.read(lease.member), grants.format(lease.grant), draft)
 end

@@ -2,11 +2,6 @@
 --- @include leases
 -- Reserves for a person an item that they do not hold yet.
 
--- `record`: nil if it was not read yet.
-local function lease_reply(member, grant, record, draft)
-  return { 'leased', items.id(member), grant, items.full_record(member, record), draft or nil }
-end
-
 -- A new lease, as the reply {'leased', …}, or {'more'}; nil if there is nothing for them now. `waiter`: the
 -- caller's name in the waiting list, or nil if it does not wait.
 local function take_new(person, held_leases, request, skills, waiter)
@@ -27,5 +22,5 @@ local function take_new(person, held_leases, request, skills, waiter)
   redis.call('ZREM', shelf, entry.member)
   if entry.later_key then redis.call('ZREM', entry.later_key, entry.member) end
   journal.note('reserved', items.id(entry.member), grant.token, person)
-  return lease_reply(entry.member, text, item.record, draft)
+  return leases.reply(item, text, draft)
 end

@@ -15,7 +15,7 @@ SUCCESS_CODES = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "deleting", "failed"),
     *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes", "step", "again"),
-    *("state", "exists", "unread", "counts"),
+    *("state", "exists", "unread", "counts", "clear"),
 }
 
 

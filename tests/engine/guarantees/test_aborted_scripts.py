@@ -93,6 +93,7 @@ CALLS: dict[str, tuple[Call, Call]] = {
     "abandon and reserve": (reserve, lambda queue: queue.abandon(anns_lease(queue), then_reserve=True)),
     "fail and reserve": (reserve, lambda queue: queue.fail(anns_lease(queue), "no", then_reserve=True)),
     "release": (reserve, lambda queue: queue.release("one")),
+    "cancel": (reserve, lambda queue: queue.cancel("one")),
     "revive": (let_item_die, lambda queue: queue.revive("one")),
     "unassign": (assign, lambda queue: queue.unassign("one")),
     "unassign_all": (assign, lambda queue: queue.unassign_all("bob")),

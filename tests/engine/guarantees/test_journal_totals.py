@@ -57,9 +57,28 @@ class JournalTotals(RuleBasedStateMachine):
     def lease(self, index: int) -> leaseq.Lease:
         return self.leases[-1 - index % len(self.leases)]
 
-    @rule(id=id, delay=st.sampled_from([0, 0, 30]), fr=st.booleans(), payload=st.integers(0, 3))
-    def enqueue(self, id: str, delay: float, fr: bool, payload: int) -> None:
-        self.queue.enqueue(payload, id=id, delay=delay, requires=("fr",) if fr else ())
+    @rule(
+        id=id,
+        delay=st.sampled_from([0, 0, 30]),
+        fr=st.booleans(),
+        payload=st.integers(0, 3),
+        expires=st.sampled_from([None, None, 50]),
+        to=st.none() | st.none() | person,
+        form=st.sampled_from([None, {}]),
+    )
+    def enqueue(
+        self,
+        id: str,
+        delay: float,
+        fr: bool,
+        payload: int,
+        expires: float | None,
+        to: str | None,
+        form: leaseq.Json,
+    ) -> None:
+        self.queue.enqueue(
+            payload, id=id, delay=delay, requires=("fr",) if fr else (), expires=expires, to=to, form=form
+        )
 
     @rule(person=person)
     def reserve(self, person: str) -> None:
@@ -108,6 +127,11 @@ class JournalTotals(RuleBasedStateMachine):
     @rule()
     def clear(self) -> None:
         self.queue.clear()
+
+    @rule(id=id)
+    def cancel(self, id: str) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            self.queue.cancel(id)
 
     @rule(id=id)
     def revive(self, id: str) -> None:

@@ -41,6 +41,7 @@ def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
         "answers": lambda q: list(q.answers()),
         "answers with late ones": lambda q: list(q.answers(with_late=True)),
         "revive": lambda q: q.revive("one"),
+        "cancel": lambda q: q.cancel("one"),
         "revive_all": leaseq.Queue.revive_all,
         "remove_all": lambda q: q.remove_all("dead"),
         "release": lambda q: q.release("one"),

@@ -39,6 +39,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "revive": lambda queue: queue.revive("one"),
     "revive_all": lambda queue: queue.revive_all(),
     "release": lambda queue: queue.release("one"),
+    "cancel": lambda queue: queue.cancel("one"),
     "assign": lambda queue: queue.assign("one", "bob"),
     "unassign": lambda queue: queue.unassign("one"),
     "unassign_person": lambda queue: queue.unassign_all("bob"),

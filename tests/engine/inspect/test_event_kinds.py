@@ -11,9 +11,15 @@ from tests.conftest import Clock
 from tests.support.leases import take
 
 
-def pause_and_resume(queue: leaseq.Queue) -> None:
+def pause_and_cancel(queue: leaseq.Queue, clock: Clock) -> None:
+    """paused, resumed, cancelled, and lapsed"""
     queue.pause()
     queue.resume()
+    for id in ("cancelled", "lapsed"):
+        queue.enqueue({}, id=id, expires=1)
+    queue.cancel("cancelled")
+    clock.tick(2)
+    queue.clear()
 
 
 def assign_and_close(queue: leaseq.Queue, id: str) -> None:
@@ -30,7 +36,7 @@ def assign_and_close(queue: leaseq.Queue, id: str) -> None:
 def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(max_attempts=1, lease_seconds=10)  # created
     timed_queue.configure(keep_finished_seconds=60)  # configured
-    pause_and_resume(timed_queue)
+    pause_and_cancel(timed_queue, clock)
     timed_queue.enqueue({}, id="finished")
     lease = timed_queue.renew(take(timed_queue, "ann"))
     timed_queue.finish(lease, {})

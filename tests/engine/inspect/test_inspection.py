@@ -134,6 +134,7 @@ def test_stats_count_states_and_events(timed_queue: leaseq.Queue, take: Take, cl
         "expired": 1,
         "failed": 1,
         "died": 2,
+        "cancelled": 0,
         "revived": 0,
         "released": 1,
         "assigned": 0,

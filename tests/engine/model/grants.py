@@ -69,9 +69,9 @@ class Grants(Sets):
             self.end(part, "finished")
             return self.answer(part, grant, result, late=grant.expires <= now, now=now)
         is_current_payload = token > item.changed_at  # granted since the last change of the payload
-        is_expired = (
-            part and grant and grant.how == "expired" and part.state != "finished"
-        )  # it may be closed
+        is_expired = part is not None and grant is not None and grant.how == "expired"
+        if part and (part.state == "finished" or (part.state == "dead" and item.ended)):
+            is_expired = False  # it was closed, or cancelled
         if is_current_payload and is_expired and self.may_answer(item, person):
             assert part
             assert grant
@@ -159,6 +159,8 @@ class Grants(Sets):
         part.attempts = max(part.attempts, 1)
         correctors = [one.person for one in part.grants if one.how == "corrected"]
         freed_people = [person for person in correctors if not self.has_another(part, person)]
+        if item.ended:
+            item.ended = item.died = False
         for person in [grant.person, *freed_people, *([to] if to else [])]:
             if person in item.answerers:
                 item.answerers.discard(person)
@@ -187,7 +189,7 @@ class Grants(Sets):
         it is no longer needed, or they have the item by another assignment."""
         if part.state == "finished" or not self.may_answer(part.item, part.grants[-1].person):
             return False
-        return part.state != "dead" or len(part.item.parts) == 1
+        return part.state != "dead" or (len(part.item.parts) == 1 and not part.item.ended)
 
     def take_back(self, part: Part, token: int, expires: datetime) -> None:
         """Undo an abandon or a fail: the person holds it again, as the first of their leases."""

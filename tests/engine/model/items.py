@@ -44,6 +44,7 @@ class Item:
     needed: int | None = None  # how many answers it needs, if a manager changed that
     failures: int = 0
     died: bool = False  # it died while somebody held an assignment
+    ended: bool = False  # it was cancelled
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
     answerers: set[str] = field(default_factory=set)

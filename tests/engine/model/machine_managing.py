@@ -21,7 +21,7 @@ class ManagedMachine(WatchedMachine):
     @precondition(lambda self: self.ids)
     @rule(
         index=INDEX,
-        move=st.sampled_from(["revive", "revive", "release", "remove"]),
+        move=st.sampled_from(["revive", "revive", "release", "cancel", "remove"]),
         reserve_now=st.booleans(),
     )
     def manage(self, index: int, move: str, reserve_now: bool) -> None:
@@ -47,6 +47,9 @@ class ManagedMachine(WatchedMachine):
         elif item.state == "finished":
             with pytest.raises(leaseq.Invalid):
                 call()
+        elif move == "cancel":
+            call()
+            self.model.cancel(item)
         else:
             call()
             self.model.revive(item)

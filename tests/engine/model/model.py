@@ -166,7 +166,7 @@ class Model(Grants):
         if not dead:
             return
         item.failures = 0
-        item.died = False
+        item.died = item.ended = False
         item.later.clear()
         item.never.clear()
         for part in dead:
@@ -174,6 +174,17 @@ class Model(Grants):
             self.count("revived")
         for part in waiting:
             self.wait(part, returned=True)
+
+    def cancel(self, item: Item) -> None:
+        open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
+        item.ended |= bool(open_parts)
+        for part in open_parts:
+            if part.state == "reserved":
+                self.end(part, "released")
+                self.count("released")
+            self.bury(part)
+        if open_parts:
+            self.count("cancelled")
 
     def assign(self, item: Item, person: str) -> bool:
         """Assign the item; return False if that is refused."""

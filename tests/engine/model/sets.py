@@ -124,14 +124,17 @@ class Sets:
         it is no longer needed."""
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for dying_part in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
-            if dying_part.is_surplus:
-                self.close(dying_part)
-                continue
-            self.leave(dying_part)
-            dying_part.state, dying_part.died_at = "dead", self.now()
-            self.dead.append(dying_part.name)
-            self.count("died")
+            self.bury(dying_part)
         return part.state == "dead"
+
+    def bury(self, part: Part) -> None:
+        if part.is_surplus:
+            self.close(part)
+            return
+        self.leave(part)
+        part.state, part.died_at = "dead", self.now()
+        self.dead.append(part.name)
+        self.count("died")
 
     def end(self, part: Part, ending: str) -> None:
         grant = part.grants[-1]

@@ -34,10 +34,9 @@ def marks() -> set[str]:
 
 
 def _letters(codec: str, table: str) -> set[str]:
-    """The letters of the pairs of a letter and its name."""
     source = (Path(leaseq.__file__).parents[1] / "lua/lib" / f"{codec}.lua").read_text()
-    (pairs,) = re.findall(rf"^local {table} = \{{ (.*?) \}}$", source, re.MULTILINE | re.DOTALL)
-    return set(re.findall(r"'(\w+)'", pairs)[::2])
+    (letters,) = re.findall(rf"^local {table} = '(\w+)'", source, re.MULTILINE)
+    return set(letters)
 
 
 def events() -> set[str]:

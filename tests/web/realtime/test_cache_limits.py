@@ -56,12 +56,12 @@ def test_watcher_of_ended_stream_is_dropped(queue: leaseq.Queue) -> None:
 
 def test_unknown_queue_names_are_not_cached(worker: Caller) -> None:
     client = worker.client.application.extensions["leaseq"].client
-    before = len(connection_of(client).durable)
+    before = len(connection_of(client).policies)
     for number in range(50):
         body = {"token": 1, "result": {}}
         response = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
         assert response.status_code == 404
-    assert len(connection_of(client).durable) == before
+    assert len(connection_of(client).policies) == before
     assert commands._bind.cache_info().maxsize == 4_096
 
 
