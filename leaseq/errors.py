@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from leaseq.sentences import expected, plain, rule_of, sentence
 
 if TYPE_CHECKING:
-    from leaseq.models import Item
+    from leaseq.models import Answer, Item
+
+NotAnsweredReason = Literal["expired", "cancelled", "dead"]
 
 
 class LeaseqError(Exception):
@@ -115,6 +117,26 @@ class ItemFinished(LeaseqError):
         self.tell("item_finished", queue=queue, id=item.id, count=len(item.answers))
         self.queue = queue
         self.item = item
+
+
+class NotAnswered(LeaseqError):
+    """Nobody will answer a question. ``reason``: "expired" if nobody did in time, "cancelled" if somebody
+    cancelled or removed it, "dead" if too many people failed to answer it. ``answers``: those that it has, if
+    it was put to several people."""
+
+    def __init__(self, id: str, reason: NotAnsweredReason, answers: Sequence[Answer] = ()) -> None:
+        self.tell("not_answered", what=reason, id=id)
+        self.id = id
+        self.reason = reason
+        self.answers = tuple(answers)
+
+
+class StillWaiting(LeaseqError):
+    """Nobody has answered a question yet, and somebody still may: wait on with `Queue.wait_for`."""
+
+    def __init__(self, id: str) -> None:
+        self.tell("still_waiting", id=id)
+        self.id = id
 
 
 class QueueNotFound(LeaseqError):

@@ -139,7 +139,9 @@ class Lease:
     lease_seconds: float  # for how long it is granted, and renewed
     draft: Json  # the saved draft of the answer, or None
     person: str
-    form: Json = None  # the form that counts: the item's own, else the queue's; None: one text box
+    form: Json = field(default=None, compare=False)
+    """The form that counts: the item's own, else the queue's as it was up to two seconds ago; None: one text
+    box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,22 @@ class Answer:
         if self.reserved_at is None:
             return None
         return round((self.finished_at - self.reserved_at).total_seconds(), 3)
+
+
+How = Literal["single", "undecided", "default"]
+"""What settled a question: one answer; several answers, of which nothing has decided yet; the default of the
+program that asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The outcome of a question: see `Queue.ask`."""
+
+    id: str
+    result: Json  # of the first answer, or the default
+    answers: tuple[Answer, ...]  # all answers that count, in the order in which they were given
+    how: How
+    late: bool = False  # the first answer was given after the question's deadline
 
 
 class GivenAnswer(NamedTuple):

@@ -20,6 +20,7 @@ SOURCES = (
     "leaseq/engine/commands.py",
     "leaseq/queue/base.py",
     "leaseq/queue/producer.py",
+    "leaseq/queue/asking.py",
     "leaseq/queue/consumer.py",
     "leaseq/queue/inspection.py",
     "leaseq/queue/admin.py",

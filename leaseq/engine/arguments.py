@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from leaseq import form, validation
 from leaseq.engine import codec
 from leaseq.errors import Invalid, TooLarge
-from leaseq.models import Filter, Item, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
+from leaseq.models import Filter, Item, ItemChanges, Json, Lease, LeaseKey, LeaseOutcome, NewItem
 
 T = TypeVar("T")
 
@@ -241,7 +241,7 @@ def _limits(new_item: NewItem) -> str:
     if new_item.to is not None:
         head += f" o{validation.person_name(new_item.to, 'to').replace(' ', _SPACE)}"
     if new_item.form is not None:
-        head += f" g{_own_form(validation.dump_json(new_item.form, 'form'))}"
+        head += f" g{own_form(new_item.form)}"
     return head
 
 
@@ -257,9 +257,13 @@ MAX_OWN_FORM = 65_536  # bytes of JSON
 _CHECKED_FORMS = 256  # the latest forms of items' own: most items of a queue have one of a few
 
 
+def own_form(value: Json) -> str:
+    """An item's own form in a record's head. Raises Invalid (field ``form``) unless it is a valid form."""
+    return _own_form(validation.dump_json(value, "form"))
+
+
 @lru_cache(_CHECKED_FORMS)
 def _own_form(text: str) -> str:
-    """An item's own form in a record's head. Raises Invalid (field ``form``) unless it is a valid form."""
     if (size := len(text.encode())) > MAX_OWN_FORM:
         raise TooLarge("form", "maximum", what="json_bytes", maximum=MAX_OWN_FORM, count=size)
     form.check_form(json.loads(text))

@@ -93,9 +93,11 @@ class Commands:
         return count
 
     @property
-    def form_version(self) -> str:
-        """The version of the queue's form, at most two seconds old after a call that writes."""
-        return self._connection.policies.get(self._ledger, _UNREAD).form_version
+    def form_version(self) -> str | None:
+        """The version of the queue's form, at most two seconds old; None if it must be read again, as after a
+        call that only reads."""
+        _, form_version, until = self._connection.policies.get(self._ledger, _UNREAD)
+        return form_version if monotonic() < until else None
 
     def cache_policy(self, durable: Durable, form_version: str) -> None:
         self._connection.policies[self._ledger] = CachedPolicy(

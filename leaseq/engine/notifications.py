@@ -1,4 +1,5 @@
-"""Waiting for an item: a place in the queue's waiting list, and a wake-up by pub/sub.
+"""Waiting for an item: a place in the queue's waiting list, and a wake-up by pub/sub; and waiting for an
+item's answer, by pub/sub alone.
 
 The waiting list is in the server, so it is shared by all processes. A script that makes an item available
 removes the first waiter from the list and publishes its name. Each client with waiters subscribes, on one
@@ -17,11 +18,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from leaseq.errors import Invalid, ServerUnavailable
-from leaseq.models import Lease
 
 _POLL_SECONDS = (1.0, 2.0)  # seconds, random in this range, so that waiters don't all poll together
 _RETRY_SECONDS = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
@@ -42,7 +42,8 @@ class NoItemYet(NamedTuple):
     queue_exists: bool = True  # whether the queue exists
 
 
-Attempt = Callable[[str, bool], Lease | NoItemYet]
+T = TypeVar("T")
+Attempt: TypeAlias = Callable[[str, bool], T | NoItemYet]
 """One try, called with the waiter's name and whether it was woken."""
 
 
@@ -50,9 +51,10 @@ class Waiter:
     """One call that waits. ``wake_event`` is set when it should try again: when it is woken, other waiters
     need a check, or its wait is ended."""
 
-    def __init__(self, name: str, channel: str, stop: Any, wake_event: Any) -> None:
+    def __init__(self, name: str, channel: str, stop: Any, wake_event: Any, item: str) -> None:
         self.name = name
         self.channel = channel
+        self.item = item  # for whose answer it waits; '' for a place in the waiting list
         self.stop = stop
         self.wake_event = wake_event
         self.was_woken = False  # guarded by the listener's lock
@@ -63,9 +65,35 @@ class Channel:
 
     def __init__(self, subscribed: Any) -> None:
         self.waiters: dict[str, Waiter] = {}
+        self.by_item: dict[str, dict[str, Waiter]] = {}  # those that wait for an item's answer
         self.subscribed = subscribed
         self.idle_since = 0.0
         self.check_at = float("inf")  # when the longest waiting one is to check on other clients' waiters
+
+    def add(self, waiter: Waiter) -> None:
+        self.waiters[waiter.name] = waiter
+        if waiter.item:
+            self.by_item.setdefault(waiter.item, {})[waiter.name] = waiter
+
+    def remove(self, waiter: Waiter) -> None:
+        del self.waiters[waiter.name]
+        if waiter.item:
+            del self.by_item[waiter.item][waiter.name]
+            if not self.by_item[waiter.item]:
+                del self.by_item[waiter.item]
+
+    def wake(self, text: str) -> None:
+        """Handle a message: the names of woken waiters, or an item that has an answer or will get none."""
+        if self.by_item:
+            for waiter in self.by_item.get(text.partition("\a")[0], {}).values():
+                waiter.wake_event.set()
+            return
+        for name in text.split(" "):
+            if name in self.waiters:
+                self.waiters[name].was_woken = True
+                self.waiters[name].wake_event.set()
+            else:
+                self.check_at = min(self.check_at, time.monotonic() + _CHECK_ON_OTHERS)
 
 
 class Waiters:
@@ -88,17 +116,17 @@ class Waiters:
         self._number = 0
         self._next_wake_at = 0.0
 
-    def _add(self, name: str, stop: Any, wake_event: Any) -> tuple[Waiter, Channel]:
+    def _add(self, name: str, stop: Any, wake_event: Any, item: str = "") -> tuple[Waiter, Channel]:
         self._number += 1
-        waiter = Waiter(f"{self._process}.{self._number}", name, stop, wake_event or self.event())
+        waiter = Waiter(f"{self._process}.{self._number}", name, stop, wake_event or self.event(), item)
         channel = self._channels.setdefault(name, Channel(self.event()))
-        channel.waiters[waiter.name] = waiter
+        channel.add(waiter)
         return waiter, channel
 
     def leave(self, waiter: Waiter) -> None:
         with self._lock:
             channel = self._channels[waiter.channel]
-            del channel.waiters[waiter.name]
+            channel.remove(waiter)
             channel.idle_since = time.monotonic()
 
     def take_wake_ups(self, waiters: Sequence[Waiter]) -> list[bool]:
@@ -164,12 +192,7 @@ class Waiters:
             if message["type"] == "subscribe":
                 channel.subscribed.set()
             elif message["type"] == "message":
-                for name in message["data"].decode().split(" "):
-                    if name in channel.waiters:
-                        channel.waiters[name].was_woken = True
-                        channel.waiters[name].wake_event.set()
-                    else:
-                        channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
+                channel.wake(message["data"].decode())
 
 
 class Listener(Waiters):
@@ -186,12 +209,17 @@ class Listener(Waiters):
         self.close()
 
     def join(
-        self, name: str, stop: threading.Event | None = None, wake_event: threading.Event | None = None
+        self,
+        name: str,
+        stop: threading.Event | None = None,
+        wake_event: threading.Event | None = None,
+        item: str = "",
     ) -> Waiter:
         """Add a waiter for the queue of this channel, at most until ``stop`` is set. ``wake_event``: the
-        event shared by the waiters of a call that waits for several queues."""
+        event shared by the waiters of a call that waits for several queues. ``item``: for whose answer it
+        waits, on a channel of answers."""
         with self._lock:
-            waiter, channel = self._add(name, stop, wake_event)
+            waiter, channel = self._add(name, stop, wake_event, item)
             if self._runner is None:
                 self._runner = threading.Thread(target=self._run, name="leaseq-waiting", daemon=True)
                 self._runner.start()
@@ -259,9 +287,10 @@ os.register_at_fork(after_in_child=_reset_all)
 
 
 def wait_for(
-    listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
-) -> Lease | None:
-    """Try until there is a lease, time is up or the wait is ended. The caller then leaves the waiting list.
+    listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt[T]]
+) -> T | None:
+    """Try until there is an outcome, time is up or the wait is ended. The caller then leaves the waiting
+    list.
 
     A call that waits for several queues has one waiter and one attempt for each, and one event for all. The
     first lease ends the wait.
@@ -271,6 +300,7 @@ def wait_for(
     while not listener.has_ended(stop):
         poll_seconds = random.uniform(*_POLL_SECONDS)  # noqa: S311 - spreads the polls
         for waiter, attempt, woken in zip(waiters, attempts, listener.take_wake_ups(waiters), strict=True):
+            outcome: T | NoItemYet
             try:
                 outcome = attempt(waiter.name, woken)
             except Invalid:
@@ -281,7 +311,7 @@ def wait_for(
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
                 outcome = NoItemYet(random.uniform(*_RETRY_SECONDS), 0)  # noqa: S311 - spreads the retries
-            if isinstance(outcome, Lease):
+            if not isinstance(outcome, NoItemYet):
                 return outcome
             poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()

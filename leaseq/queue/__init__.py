@@ -9,17 +9,17 @@ from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.errors import QueueUnreadable
 from leaseq.queue import lifecycle
 from leaseq.queue.admin import Admin, Late
+from leaseq.queue.asking import Asking
 from leaseq.queue.consumer import Consumer
 from leaseq.queue.inspection import Following, Inspection
 from leaseq.queue.lifecycle import Deleting, Erasing, Restoring
-from leaseq.queue.producer import Producer
 
 __all__ = ["Queue", "queues", "read_queues"]
 
 T = TypeVar("T")
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
+class Queue(Asking, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server. Creating one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests; by default the server's clock is used.

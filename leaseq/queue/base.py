@@ -67,10 +67,12 @@ class Base:
         except QueueNotFound:
             return None
         policy = from_server(lease_seconds, rules, texts)
-        version = form_version.decode()
-        self._connection.forms[self._keys.ledger] = (version, policy.form)
-        self._commands.cache_policy(policy.durable, version)
+        self._cache_policy(policy, form_version.decode())
         return policy
+
+    def _cache_policy(self, policy: Policy, form_version: str) -> None:
+        self._connection.forms[self._keys.ledger] = (form_version, policy.form)
+        self._commands.cache_policy(policy.durable, form_version)
 
     def configure(
         self,
@@ -99,7 +101,8 @@ class Base:
         manager = arguments.author(by)
         is_new = not version and self._is_new()
         # Before the call, so that it waits as the new policy requires.
-        self._commands.cache_policy(policy.durable, self._commands.form_version)
+        new_version = form.version(policy.form) if "form" in changes else self._commands.form_version or "-"
+        self._cache_policy(policy, new_version)
         try:
             is_created = is_new and self._create(policy, manager)
             if create_only and not is_created:
@@ -113,8 +116,6 @@ class Base:
         except LeaseqError:
             self._commands.forget_policy()
             raise
-        if "form" in changes:
-            self._commands.forget_policy()
         return policy
 
     def _is_new(self) -> bool:
@@ -196,12 +197,12 @@ class Base:
     def _lease(self, parts: Sequence[Any]) -> Lease:
         """Decode a lease, with the form that counts: the item's own, else the queue's."""
         lease = codec.lease(self.name, parts)
-        version = self._commands.form_version
-        if lease.form is not None or version == "-":
+        if lease.form is not None:
             return lease
-        if self._form[0] != version:
+        if self._commands.form_version not in ("-", self._form[0]):
             self.find_policy()
-        return replace(lease, form=self._form[1])
+        queue_form = None if self._commands.form_version == "-" else self._form[1]
+        return lease if queue_form is None else replace(lease, form=queue_form)
 
     def _send_checked(
         self, id: str, result: Json, expected_form: Json, send: Callable[[str], Reply]

@@ -62,7 +62,7 @@ def reserve_first(
     person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
     request = arguments.request_id()
     places, wake_event = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()
-    attempts: list[Attempt] = [place.attempt for place in places]
+    attempts: list[Attempt[Lease]] = [place.attempt for place in places]
     listener = places[0].listener
     lease: Lease | None = None
     try:

@@ -133,6 +133,18 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         "no change of the payload, since somebody holds or answered '%(id)s'",
         advice="change its other fields, or add a new item",
     ),
+    "not_answered": {
+        "expired": Rule(sentence="nobody answered '%(id)s' in time"),
+        "cancelled": Rule(sentence="'%(id)s' was cancelled"),
+        "dead": Rule(sentence="'%(id)s' is dead: nobody could answer it"),
+    },
+    "still_waiting": Rule(
+        sentence="nobody has answered '%(id)s' yet", advice="wait on with wait_for('%(id)s')"
+    ),
+    "question": Rule(
+        "the payload and the form of the question '%(id)s', or another id",
+        "other content",
+    ),
     "item_changed": Rule(
         "'%(id)s' as it was when it was read",
         "an item that somebody has changed since",

@@ -12,6 +12,7 @@ from tests.engine.preparations import (
     RESULT,
     abandoned_lease,
     alert_rules,
+    ask_without_waiting,
     assigned_item,
     backup_of_queue,
     dead_item,
@@ -173,6 +174,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("clear", three_expired_leases, "clear", lambda q, _: q.clear().more),
     ("clear with alerts", alert_rules, "check_alerts", lambda q, _: (q.clear().more, q.alerts())),
     ("revive", dead_item, "revive", lambda q, _: q.revive("a").state),
+    ("ask", no_preparation, "enqueue", lambda q, _: ask_without_waiting(q, "new")),
+    ("ask again", take_lease, "ask", lambda q, _: ask_without_waiting(q, "a")),
     ("cancel", take_lease, "cancel", lambda q, _: q.cancel("a", "sold out").last_error),
     ("cancel an item with several answers", three_answers, "cancel", lambda q, _: q.cancel("a").state),
     (

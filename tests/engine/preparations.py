@@ -223,3 +223,11 @@ def backup_of_queue(queue: leaseq.Queue) -> io.BytesIO:
 
 def load_backup(queue: leaseq.Queue, file: io.BytesIO) -> backup.Restored:
     return backup.restore(queue._client, file, clock=queue._commands._clock)
+
+
+def ask_without_waiting(queue: leaseq.Queue, id: str) -> str:
+    """Ask the question that an item is; returns its id."""
+    payload = queue.get(id).payload if id == "a" else {}
+    with pytest.raises(leaseq.StillWaiting) as waiting:
+        queue.ask(payload, id=id, wait=0)
+    return waiting.value.id

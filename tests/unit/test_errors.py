@@ -61,6 +61,8 @@ EXAMPLES: tuple[leaseq.LeaseqError, ...] = (
     Ambiguous("priority", "page", what="ambiguous", first="1.234", second="1234"),
     backup.BackupDamaged("it was cut off", 7),
     backup.BackupFailed("the server was restarted"),
+    leaseq.StillWaiting("q-1"),
+    leaseq.NotAnswered("q-1", "cancelled"),
     backup.RestoreRefused("there are people"),
 )
 """One of each class but LeaseLost and ItemFinished, with nothing left at its default."""

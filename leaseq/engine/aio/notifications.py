@@ -7,14 +7,14 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from leaseq.engine import notifications as waiting
 from leaseq.engine.notifications import NoItemYet, Waiter, Waiters
 from leaseq.errors import Invalid, ServerUnavailable
-from leaseq.models import Lease
 
-Attempt = Callable[[str, bool], Awaitable[Lease | NoItemYet]]
+T = TypeVar("T")
+Attempt: TypeAlias = Callable[[str, bool], Awaitable[T | NoItemYet]]
 """One try: given the waiter's name and whether it was woken."""
 
 
@@ -23,9 +23,10 @@ class Listener(Waiters):
 
     event = asyncio.Event
 
-    async def join(self, name: str, stop: asyncio.Event | None = None) -> Waiter:
-        """Add a waiter for the queue of this channel. Setting ``stop`` ends its wait."""
-        waiter, channel = self._add(name, stop, None)
+    async def join(self, name: str, stop: asyncio.Event | None = None, *, item: str = "") -> Waiter:
+        """Add a waiter for the queue of this channel. Setting ``stop`` ends its wait. ``item``: for whose
+        answer it waits, on a channel of answers."""
+        waiter, channel = self._add(name, stop, None, item)
         if self._runner is None:
             self._runner = asyncio.create_task(self._run(), name="leaseq-waiting")
         try:
@@ -94,15 +95,16 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
 
 
 async def wait_for(
-    listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
-) -> Lease | None:
-    """Try until there is a lease, the time is up or the wait was ended. The caller then leaves the waiting
+    listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt[T]]
+) -> T | None:
+    """Try until there is an outcome, the time is up or the wait was ended. The caller then leaves the waiting
     list."""
     until = time.monotonic() + seconds
     stop, wake_event = waiters[0].stop, waiters[0].wake_event
     while not listener.has_ended(stop):
         poll_seconds = random.uniform(*waiting._POLL_SECONDS)  # noqa: S311, SLF001 - not all at once
         for waiter, attempt, woken in zip(waiters, attempts, listener.take_wake_ups(waiters), strict=True):
+            outcome: T | NoItemYet
             try:
                 outcome = await attempt(waiter.name, woken)
             except Invalid:
@@ -113,7 +115,7 @@ async def wait_for(
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
                 outcome = NoItemYet(random.uniform(*waiting._RETRY_SECONDS), 0)  # noqa: S311, SLF001 - not all at once
-            if isinstance(outcome, Lease):
+            if not isinstance(outcome, NoItemYet):
                 return outcome
             poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()

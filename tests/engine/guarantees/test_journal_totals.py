@@ -34,6 +34,7 @@ UNRECORDED_SCRIPTS = {
     "delete_keys",
     "load",
     "load_items",
+    "ask",
 }  # they write, but record no event about items or policy, or delete the journal
 
 

@@ -42,6 +42,7 @@ def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
         "answers with late ones": lambda q: list(q.answers(with_late=True)),
         "revive": lambda q: q.revive("one"),
         "cancel": lambda q: q.cancel("one"),
+        "wait_for": lambda q: q.wait_for("one"),
         "revive_all": leaseq.Queue.revive_all,
         "remove_all": lambda q: q.remove_all("dead"),
         "release": lambda q: q.release("one"),
@@ -73,6 +74,7 @@ def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
 
 
 CREATING_OR_CHECKING_CALLS = {
+    "ask",
     "restore",
     "raise_tokens",
     "enqueue",

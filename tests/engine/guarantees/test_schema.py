@@ -40,6 +40,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "revive_all": lambda queue: queue.revive_all(),
     "release": lambda queue: queue.release("one"),
     "cancel": lambda queue: queue.cancel("one"),
+    "ask": lambda queue: queue.wait_for("one"),
     "assign": lambda queue: queue.assign("one", "bob"),
     "unassign": lambda queue: queue.unassign("one"),
     "unassign_person": lambda queue: queue.unassign_all("bob"),

@@ -170,7 +170,18 @@ def test_manager_revives_removes_clears_and_reads_stats(
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
-        *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten", "undone"),
+        *(
+            "expired",
+            "failed",
+            "died",
+            "cancelled",
+            "revived",
+            "released",
+            "assigned",
+            "deduped",
+            "forgotten",
+            "undone",
+        ),
         *("reopened", "corrected"),
     }
 
