@@ -194,6 +194,11 @@ def existing_queue(name: str) -> leaseq.Queue:
     return queue
 
 
+def form_of(queue: leaseq.Queue, item: leaseq.Item | leaseq.Lease) -> leaseq.Json:
+    """The form that counts for an item: its own, else the queue's."""
+    return queue.policy.form if item.form is None else item.form
+
+
 def lease_queue(name: str) -> leaseq.Queue:
     """The queue of this name, for operations on leases: see SharedQueue."""
     return state().shared_queue(name)

@@ -87,8 +87,8 @@ def read(
 
     A row is a payload: a dict for CSV and TSV, any value for JSON (one array, or a row per line) and JSONL.
     ``id_field`` names the field that contains the item's id. With ``envelope``, for JSON and JSONL only, a
-    row is a whole new item: ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or a
-    row written by `encode_items`. ``mapping`` maps columns to the parts of an item. ``encoding`` is that of
+    row is a whole new item: ``{payload, id?, priority?, …}``, with the fields of `NewItem`, or a row written
+    by `encode_items`. ``mapping`` maps columns to the parts of an item. ``encoding`` is that of
     the text; None: UTF-8, or UTF-16 if its first bytes show it. The other arguments are for tables:
 
     - ``delimiter`` is the column separator: a comma, semicolon, tab or pipe. The default is a tab for TSV,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from json import JSONEncoder
 from pathlib import PurePath
@@ -119,13 +119,14 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
 
 ANSWER_FIELDS = (*(field.name for field in fields(Answer) if field.name != "changed"), "seconds", "changed")
 # The fields that an item can be enqueued with, and the other fields of an exported item.
-ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")
+ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts", "form", "expires", "to")
 KNOWN_FIELDS = (
     "state",
     "since",
     "attempts",
     "failures",
     "last_error",
+    "died_of",
     "enqueued_at",
     "held_by",
     "assigned_to",
@@ -138,6 +139,7 @@ def item_shape(item: Item, max_attempts: int) -> dict[str, Any]:
     own_values = {
         "at": item.state_since if item.state == "scheduled" else None,
         "max_attempts": None if item.max_attempts == max_attempts else item.max_attempts,
+        "to": next(iter(item.assigned_to), None),
         "since": item.state_since,
         "held_by": tuple(lease.person for lease in item.leases),
     }
@@ -179,8 +181,11 @@ class ColumnMapping:
     priority: str | None = None  # 0 to 1,000,000
     due: str | None = None  # RFC 3339; a date, or a time without an offset, is in ``zone``
     requires: str | None = None  # skills, separated by spaces or commas
+    form: str | None = None  # the item's own form, as JSON
+    expires: str | None = None  # as ``due``, or seconds from now
+    to: str | None = None  # the only person who may reserve it
     zone: tzinfo = UTC  # of dates, and of times without an offset
-    dates: Dates | None = None  # how due dates such as 3/4/2026 are read; None: they are refused
+    dates: Dates | None = None  # how dates such as 3/4/2026 are read; None: they are refused
     words: Mapping[str, int] = field(default_factory=dict)  # for the priority, in lower case: High is 30
 
     def __post_init__(self) -> None:
@@ -193,7 +198,7 @@ class ColumnMapping:
 
     def roles(self) -> tuple[str, ...]:
         """The columns of the parts other than the payload."""
-        columns = (self.id, self.priority, self.due, self.requires)
+        columns = (self.id, self.priority, self.due, self.requires, self.form, self.expires, self.to)
         return tuple(dict.fromkeys(name for name in columns if name is not None))
 
     def item(self, row: Json) -> NewItem:
@@ -209,6 +214,13 @@ class ColumnMapping:
             parts["due"] = _due(row[self.due], self.due, self.zone, self.dates)
         if self.requires is not None and has_content(row.get(self.requires)):
             parts["requires"] = validation.skills(_words(row[self.requires]), self.requires)
+        if self.form is not None and has_content(row.get(self.form)):
+            value = row[self.form]
+            parts["form"] = validation.load_json(value, self.form) if isinstance(value, str) else value
+        if self.expires is not None and has_content(row.get(self.expires)):
+            parts["expires"] = _expires(row[self.expires], self.expires, self.zone, self.dates)
+        if self.to is not None and has_content(row.get(self.to)):
+            parts["to"] = validation.person_name(row[self.to], self.to)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
         return checked_item(NewItem(payload, **parts))
 
@@ -231,6 +243,15 @@ def _priority(value: Json, name: str, words: Mapping[str, int]) -> int:
         return validation.integer(validation.as_integer(number), name, 0, validation.MAX_PRIORITY)
     except Invalid:
         raise Invalid(name, "range", minimum=0, maximum=validation.MAX_PRIORITY, value=value) from None
+
+
+def _expires(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        return _due(value, name, zone, dates)
 
 
 def _due(value: Json, name: str, zone: tzinfo, dates: Dates | None) -> datetime:
@@ -280,7 +301,19 @@ def _words(value: Json) -> Json:
     return value.replace(",", " ").split() if isinstance(value, str) else value
 
 
-ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts")
+ENVELOPE_FIELDS = (
+    "payload",
+    "id",
+    "priority",
+    "delay",
+    "at",
+    "requires",
+    "due",
+    "max_attempts",
+    "form",
+    "expires",
+    "to",
+)
 _ENVELOPE = f"{{{', '.join(name if name == 'payload' else f'{name}?' for name in ENVELOPE_FIELDS)}}}"
 
 
@@ -375,8 +408,11 @@ class FileItem(NewItem):
 
     def conflict(self) -> BadRow:
         """The row as a bad one, because an item with its id and another payload exists."""
-        row, error = self.row, Invalid("id", "row", what="conflict", id=self.id)
-        return BadRow(row.line, error, row.value, left_out=row.span, raw=row.raw, id=self.id)
+        return replace(self.refused(Invalid("id", "row", what="conflict", id=self.id)), id=self.id)
+
+    def refused(self, error: Invalid) -> BadRow:
+        """The row as a bad one."""
+        return BadRow(self.row.line, error, self.row.value, left_out=self.row.span, raw=self.row.raw)
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
@@ -425,6 +461,8 @@ def from_envelope(value: Json) -> NewItem:
     parts = {name: part for name, part in value.items() if part is not None or name == "payload"}
     for name in {"due", "at"} & set(parts):
         parts[name] = utc_time(parts[name], name)
+    if isinstance(parts.get("expires"), str):
+        parts["expires"] = utc_time(parts["expires"], "expires")
     if "requires" in parts:
         parts["requires"] = validation.skills(parts["requires"], "requires")
     for name in {"priority", "max_attempts"} & set(parts):

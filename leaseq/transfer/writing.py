@@ -295,7 +295,9 @@ def encode_items(
 
 
 def _table_rows(shape: dict[str, Any], answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
-    row = {**shape, "requires": " ".join(shape["requires"])}  # as an import reads skills from a column
+    # Skills and the form as an import reads them from a column.
+    form = None if shape["form"] is None else compact_json(shape["form"])
+    row = {**shape, "requires": " ".join(shape["requires"]), "form": form}
     if not answers:
         yield row
     for answer in answers:

@@ -33,6 +33,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
     "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
     "remove all": ("manager", "POST", "/queues/{q}/remove", {"state": "inbound"}),
+    "cancel": ("manager", "POST", "/queues/{q}/items/one/cancel", {}),
     "release": ("manager", "POST", "/queues/{q}/items/one/release", {}),
     "assign": ("manager", "POST", "/queues/{q}/items/one/assign", {"person": "table worker"}),
     "change": ("manager", "PATCH", "/queues/{q}/items/one", {"priority": 7}),

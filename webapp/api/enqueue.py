@@ -18,6 +18,7 @@ from leaseq.webapp.api.models.requests import ImportQuery, QueuePath
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.services import imports, items
+from leaseq.webapp.services.queues import with_addressee
 from leaseq.webapp.serving.bodies import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.serving.time_slices import in_slices
@@ -122,7 +123,9 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     body = _bounded_json()
     if isinstance(body, Iterator):
         conflicts = Conflicts()
-        new_items = cast("Iterator[leaseq.NewItem]", _with_ids(queue.name, key, _checked_items(body)))
+        new_items = cast(
+            "Iterator[leaseq.NewItem]", _with_ids(queue.name, key, _checked_items(queue.name, body))
+        )
         counts = items.enqueue_many(queue, new_items, conflicts.add)
         return conflicts.answer(counts), 201, {}
     result = _enqueue_one(queue, transfer.from_envelope(body))
@@ -148,14 +151,16 @@ def _bounded_json() -> Any:
     return strict_request().value_or_elements()
 
 
-def _checked_items(values: Iterator[Any]) -> list[leaseq.NewItem]:
+def _checked_items(queue_name: str, values: Iterator[Any]) -> list[leaseq.NewItem]:
     """All items of an array, before any is added."""
     new_items: list[leaseq.NewItem] = []
+    known: dict[str, str] = {}
     for place, value in enumerate(in_slices(values)):
         if place == MAX_ARRAY:
             raise leaseq.Invalid("body", "maximum", what="array", maximum=MAX_ARRAY, type=NDJSON)
         try:
-            new_items.append(transfer.from_envelope(value))
+            item = transfer.from_envelope(value)
+            new_items.append(item if item.to is None else with_addressee(queue_name, item, known))
         except leaseq.Invalid as error:
             raise error.at(f"{place}.{error.field}") from None
     return new_items
@@ -178,7 +183,7 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
     conflicts = Conflicts()
 
     def good_rows() -> Iterator[leaseq.NewItem]:
-        rows = transfer.read(byte_lines(), "jsonl", envelope=True)
+        rows = imports.addressed(queue, transfer.read(byte_lines(), "jsonl", envelope=True))
         for row in _with_ids(queue.name, key, rows):
             if isinstance(row, transfer.BadRow):
                 bad_rows.append(row)
@@ -256,6 +261,9 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
         query.priority_field,
         query.due_field,
         query.requires_field,
+        query.form_field,
+        query.expires_field,
+        query.to_field,
         dates=query.dates,
     )
     rows = transfer.read(

@@ -22,6 +22,7 @@ from leaseq.webapp.api.models.requests import (
     PLACE,
     AssignRequest,
     BulkRequest,
+    CancelRequest,
     CorrectRequest,
     DueQuery,
     EmptyRequest,
@@ -137,6 +138,16 @@ def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG00
     return responses.Item.from_record(items.revive(existing_queue(path.q), path.id))
 
 
+@bp.post("/queues/<q>/items/<item:id>/cancel", tags=TAGS, responses={"200": responses.Item})
+@needs("manager")
+def cancel(path: ItemPath, body: CancelRequest) -> dict[str, Any]:
+    """End an item that nobody needs any more: it is dead at once, also if somebody holds it.
+
+    Their answer is kept as a late answer if it still arrives. A dead item is not changed.
+    """
+    return responses.Item.from_record(items.cancel(existing_queue(path.q), path.id, body.reason))
+
+
 @bp.post("/queues/<q>/items/<item:id>/release", tags=TAGS, responses={"200": responses.Item})
 @needs("manager")
 def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
@@ -231,7 +242,7 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
 @bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": responses.BulkResult})
 @needs("manager")
 def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
-    """Release, assign, unassign, reopen, revive, change or remove up to 1,000 items, named by their ids.
+    """Release, assign, unassign, reopen, revive, cancel, change or remove up to 1,000 items, by their ids.
 
     Each item is changed separately. `reopen` takes back all answers of an item. With `unless`, items that
     somebody has finished are not removed.
@@ -243,10 +254,9 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", "range", minimum=1, maximum=MAX_IDS, value=len(body.ids))
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "only_for", uses=("assign",))
-    for action, fields in _FIELDS_OF_ACTS.items():
-        for field in fields if body.action != action else ():
-            if field in body.model_fields_set:
-                raise Invalid(field, "only_for", uses=(action,))
+    for field, actions in _ACTS_OF_FIELDS.items():
+        if field in body.model_fields_set and body.action not in actions:
+            raise Invalid(field, "only_for", uses=actions)
     changes = body.changes()
     if body.action == "change" and not changes:
         raise Invalid("priority", "required")
@@ -263,10 +273,11 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     }
 
 
-_FIELDS_OF_ACTS = {
-    "remove": ("unless",),
-    "reopen": ("to", "reason"),
-    "change": ("priority", "due", "requires", "delay"),
+_ACTS_OF_FIELDS = {
+    "unless": ("remove",),
+    "to": ("reopen",),
+    "reason": ("reopen", "cancel"),
+    **dict.fromkeys(("priority", "due", "requires", "delay"), ("change",)),
 }
 
 

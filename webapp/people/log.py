@@ -87,6 +87,7 @@ SENTENCES = {
     "item.added": _("%(who)s added %(items)s to %(about)s"),
     "item.changed": _("%(who)s changed %(items)s in %(about)s"),
     "item.revived": _("%(who)s handed out %(items)s in %(about)s again"),
+    "item.cancelled": _("%(who)s cancelled %(items)s in %(about)s"),
     "item.released": _("%(who)s released %(items)s in %(about)s"),
     "item.assigned": _("%(who)s assigned %(items)s in %(about)s"),
     "item.unassigned": _("%(who)s let anybody have %(items)s in %(about)s"),

@@ -14,7 +14,7 @@ from leaseq.webapp.context import note, person, state
 from leaseq.webapp.services import items
 from leaseq.webapp.store.jobs.undo import Changed
 
-Act: TypeAlias = Literal["release", "assign", "unassign", "reopen", "revive", "change", "remove"]
+Act: TypeAlias = Literal["release", "assign", "unassign", "reopen", "revive", "cancel", "change", "remove"]
 ACTS: tuple[Act, ...] = get_args(Act)
 _LOGGED: dict[Act, str] = {
     "release": "released",
@@ -22,6 +22,7 @@ _LOGGED: dict[Act, str] = {
     "unassign": "unassigned",
     "reopen": "reopened",
     "revive": "revived",
+    "cancel": "cancelled",
     "change": "changed",
     "remove": "removed",
 }
@@ -30,8 +31,9 @@ _LOGGED: dict[Act, str] = {
 @dataclass(frozen=True, slots=True)
 class Bulk:
     """An act on many items. ``person``: who gets them, for assign and reopen. ``reason``: what to do again,
-    for reopen. ``unless``: finished items are not removed. ``began``: when the manager asked for it: what got
-    an answer since is neither removed nor reopened, and an item that stays as it is counts as refused."""
+    for reopen, or why nobody needs them any more, for cancel. ``unless``: finished items are not removed.
+    ``began``: when the manager asked for it: what got an answer since is neither removed nor reopened, and an
+    item that stays as it is counts as refused."""
 
     act: Act
     person: str = ""
@@ -245,6 +247,7 @@ _MOVES: dict[Act, Callable[[Queue, Bulk, str, Item | None], Item | None]] = {
     "unassign": lambda queue, _bulk, id, _before: queue.unassign(id, by=_by()),
     "reopen": _reopen,
     "revive": lambda queue, _bulk, id, _before: queue.revive(id, by=_by()),
+    "cancel": lambda queue, bulk, id, _before: queue.cancel(id, bulk.reason, by=_by()),
     "change": lambda queue, bulk, id, before: queue.change(id, expected=before, by=_by(), **bulk.changes),
     "remove": _remove,
 }

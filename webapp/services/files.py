@@ -12,9 +12,9 @@ from typing import IO
 
 from flask import Response, redirect
 
-from leaseq import Answer, Invalid, ItemNotFound, Json, Queue
+from leaseq import Answer, Invalid, Item, ItemNotFound, Json, Queue
 from leaseq.form import MAX_ERROR, MAX_ERRORS, file_questions, misfit
-from leaseq.webapp.context import person, state
+from leaseq.webapp.context import form_of, person, state
 from leaseq.webapp.files.kept import Files
 from leaseq.webapp.files.keys import (
     ANY_TYPE,
@@ -70,10 +70,9 @@ def _new_file(
     files: Files, queue: Queue, id: str, *, token: int, question: str, name: str, size: int, type: str
 ) -> SentFile:
     shown, media_type = clean_name(name), clean_type(type, name)
-    questions = file_questions(queue.policy.form)
+    questions = file_questions(form_of(queue, _item_of_sender(queue, id, token)))
     if question not in questions:
         raise Invalid("question", "file", what="question", name=question[:MAX_ERROR])
-    _check_sender(queue, id, token)
     limits = file_limits(questions[question]).within(files.max_bytes)
     if size < 1:
         raise Invalid("size", "file", what="empty", name=shown)
@@ -87,12 +86,13 @@ def _new_file(
     return files.keys.new_file(Place(queue.name, id, question, person().name), shown, size, media_type)
 
 
-def _check_sender(queue: Queue, id: str, token: int) -> None:
-    """Raise ItemNotFound if the person never had the item under this token; managers correct answers."""
-    grants = queue.get(id).history
-    is_own = any((grant.token, grant.person) == (token, person().name) for grant in grants)
+def _item_of_sender(queue: Queue, id: str, token: int) -> Item:
+    """The item. Raises ItemNotFound if the person never had it under this token; managers correct answers."""
+    item = queue.get(id)
+    is_own = any((grant.token, grant.person) == (token, person().name) for grant in item.history)
     if not is_own and not may_manage(queue.name):
         raise ItemNotFound(queue.name, id)
+    return item
 
 
 def receive(queue: Queue, id: str, last_part: str, ticket: str, body: IO[bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ from werkzeug.exceptions import ClientDisconnected
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import note, person, state
 from leaseq.webapp.refusals import in_words
+from leaseq.webapp.services.queues import with_addressee
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.jobs.imports import BadRows, ImportJob
 
@@ -47,12 +48,26 @@ def add_rows(
 
     is_done = False
     try:
+        rows = addressed(queue, rows)
         result = transfer.import_items(queue, rows, on_bad=on_bad, on_conflict=on_conflict, progress=report)
         is_done = True
     finally:
         if is_done or latest.added:
             note("queue.imported", queue.name)
     return result
+
+
+def addressed(queue: Queue, rows: Iterable[NewItem | transfer.BadRow]) -> Iterator[NewItem | transfer.BadRow]:
+    """The rows; one that is addressed to somebody who may not work on the queue is a bad row."""
+    known: dict[str, str] = {}
+    for row in rows:
+        if isinstance(row, transfer.FileItem) and row.to is not None:
+            try:
+                yield with_addressee(queue.name, row, known)
+            except Invalid as error:
+                yield row.refused(error)
+        else:
+            yield row
 
 
 def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfer.BadRow], str]) -> None:

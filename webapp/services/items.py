@@ -9,9 +9,9 @@ from typing import Any, Literal, Unpack
 import leaseq
 from leaseq import Item, Json, PolicyChanged, Queue
 from leaseq.form import file_questions
-from leaseq.webapp.context import note, person, state
+from leaseq.webapp.context import form_of, note, person, state
 from leaseq.webapp.services import files
-from leaseq.webapp.services.queues import worker_name
+from leaseq.webapp.services.queues import with_addressee, worker_name
 
 
 def _by() -> str:
@@ -36,6 +36,8 @@ def enqueue(
 ) -> leaseq.Enqueued:
     """Add one item. The items of producers are not in the audit log, which has no room for them; each is in
     the queue's journal."""
+    if item.to is not None:
+        item = with_addressee(queue.name, item, {})
     return queue.enqueue(
         item.payload,
         id=item.id,
@@ -45,6 +47,9 @@ def enqueue(
         requires=item.requires,
         due=item.due,
         max_attempts=item.max_attempts,
+        form=item.form,
+        expires=item.expires,
+        to=item.to,
         request_id=request_id,
         on_conflict=on_conflict,
     )
@@ -95,6 +100,11 @@ def make_available(queue: Queue, id: str) -> Item:
     return item
 
 
+def cancel(queue: Queue, id: str, reason: str | None) -> Item:
+    """End an item that nobody needs any more."""
+    return _logged("cancelled", queue, queue.cancel(id, reason, by=_by()), reason=reason)
+
+
 def release(queue: Queue, id: str) -> Item:
     return _logged("released", queue, queue.release(id, by=_by()))
 
@@ -134,7 +144,7 @@ def correct(
     """Replace an answer by the manager's."""
     author = _author(queue, id, token)
     while True:
-        form = queue.policy.form if expected_form is ... else expected_form
+        form = form_of(queue, queue.get(id)) if expected_form is ... else expected_form
         if file_questions(form):
             files.check(queue, id, form, result)
         try:

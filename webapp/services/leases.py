@@ -8,7 +8,7 @@ from flask import request
 
 from leaseq import Abandoned, Failed, Finished, Json, Lease, LeaseLost, PolicyChanged, Queue, QueueNotFound
 from leaseq.form import file_questions
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import accounts, existing_queue, form_of, person, state
 from leaseq.webapp.security.authorization import is_still_known
 from leaseq.webapp.services import files
 from leaseq.webapp.serving.problem import Problem
@@ -105,17 +105,18 @@ def finish(
 ) -> Ended[Finished]:
     """Finish the item. ``active_ms``: the time at work on it, as the person's page measured it."""
     name, skills = person().name, person().skills
+    form = options.get("expected_form", queue.policy.form)
     while True:
-        form = options.get("expected_form", queue.policy.form)
         if file_questions(form):
             files.check(queue, id, form, result)
         sent: FinishOptions = {**options, "expected_form": form}
         try:
             finished = queue.finish(id=id, token=token, person=name, skills=skills, result=result, **sent)
             break
-        except PolicyChanged:  # perhaps the form asks for files now
+        except PolicyChanged:  # the queue's form is another one, or the item has its own
             if "expected_form" in options:
                 raise
+            form = form_of(queue, queue.get(id))
     held_ms = round(finished.held_seconds * 1_000)
     return _ended(queue, "finished", id, token, finished, active_ms=active_ms, held_ms=held_ms)
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -176,6 +177,14 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
     if not state().access.get(queue).lets_work(accounts().get(name)):
         raise Invalid(field, "access", what="none", name=name)
     return name
+
+
+def with_addressee(queue: str, item: leaseq.NewItem, known: dict[str, str]) -> leaseq.NewItem:
+    """A new item that is addressed to somebody, with their stored name. ``known``: names that were looked up.
+    Raises Invalid (field ``to``) unless they may work on the queue."""
+    if item.to is not None and item.to not in known:
+        known[item.to] = worker_name(queue, item.to, "to")
+    return replace(item, to=known.get(item.to or ""))
 
 
 def skill_sets_of(queue: str) -> set[frozenset[str]]:

@@ -72,6 +72,7 @@ PREPARATIONS: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
     "revive": make_dead,
     "revive all": make_dead,
     "remove all": leave_waiting,
+    "cancel": make_held,
     "release": make_held,
     "assign": leave_waiting,
     "change": leave_waiting,

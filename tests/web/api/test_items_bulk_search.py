@@ -142,7 +142,7 @@ def test_bulk_remove_unless_finished_keeps_answered_items(mixed_queue: leaseq.Qu
         ({"action": "change", "ids": ["wait-1"], "due": "soon"}, "due"),
         ({"action": "remove", "ids": ["wait-1"], "delay": 5}, "delay"),
         ({"action": "change", "ids": ["a"], "payload": 1}, "payload"),
-        ({"action": "cancel", "ids": ["a"]}, "action"),
+        ({"action": "cancel", "ids": ["a"], "to": "ann"}, "to"),
     ],
 )
 def test_invalid_bulk_request_is_refused(

@@ -28,6 +28,7 @@ def test_reserve_returns_documented_lease_fields(form_queue: leaseq.Queue, worke
         "lease_seconds": 60,
         "draft": None,
         "person": worker.name,
+        "form": form_queue.policy.form,
     }
     (held_lease,) = worker("GET", f"/queues/{form_queue.name}/mine").json["leases"]
     assert held_lease["token"] == lease["token"]

@@ -117,6 +117,7 @@ def test_described_bounds_match_validation(
         response = manager("PUT", f"/queues/{queue.name}", json={name: value})
         assert (response.status_code < 300) == is_valid, (field, value)
     item = document["components"]["schemas"]["NewItem"]["properties"]
+    assert item.pop("to")["maxLength"] == leaseq.validation.MAX_PERSON, "only of names that are in use"
     for name, field, value, is_valid in edges(item):
         response = manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, name: value})
         assert (response.status_code < 300) == is_valid, (field, value)

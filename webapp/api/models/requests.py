@@ -104,6 +104,18 @@ class NewItem(Body):
     max_attempts: WholeNumber = optional(
         "Expiries and fails until it is dead; by default the policy's number", **number_range(1, 1_000)
     )
+    form: dict[str, Any] = optional("The item's own form, asked instead of the queue's")
+    expires: float | str = optional(
+        "When nobody needs its answer any more: seconds from now, or a time; it is dead then unless "
+        "somebody holds it",
+        anyOf=[
+            {"type": "number", **number_range(0.001, MAX_DELAY)},
+            {"type": "string", "format": "date-time", "pattern": DAY},
+        ],
+    )
+    to: str = optional(
+        "The only person who may reserve it, until they give it back: the name of an account", **PERSON
+    )
 
 
 class ItemChanges(Body):
@@ -222,6 +234,10 @@ class ReopenRequest(Body):
     reason: str | None = optional("What to do again; the next person reads it", **TEXT)
 
 
+class CancelRequest(Body):
+    reason: str | None = optional("Why nobody needs it any more", **TEXT)
+
+
 class CorrectRequest(Body):
     token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
     result: Any = Field(description="The right answer: it must fit the queue's form")
@@ -238,7 +254,10 @@ class BulkRequest(Body):
     to: str | None = optional(
         "For reopen: the only person who may reserve them then; null: anybody", **PERSON
     )
-    reason: str | None = optional("For reopen: what to do again; the next person reads it", **TEXT)
+    reason: str | None = optional(
+        "For reopen: what to do again; the next person reads it. For cancel: why nobody needs them any more",
+        **TEXT,
+    )
     priority: WholeNumber = optional("For change: smaller is sooner", **PRIORITY)
     due: DateTime | None = optional("For change: from 1970 to 9000; null: no due date")
     requires: list[str] = optional("For change: skills that a person needs to get them", **SKILLS)
@@ -290,10 +309,15 @@ class ImportQuery(Query):
     priority_field: str | None = optional("The column of the priority")
     due_field: str | None = optional("The column of the due date")
     requires_field: str | None = optional("The column of the skills, split by spaces or commas")
+    form_field: str | None = optional("The column of the item's own form, as JSON")
+    expires_field: str | None = optional(
+        "The column of when nobody needs the answer any more: seconds from now, or a date as in `due_field`"
+    )
+    to_field: str | None = optional("The column of the only person who may reserve the item")
     payload_field: list[str] | None = optional(
         "A column of the payload; may be repeated; default: all columns"
     )
-    dates: transfer.Dates = optional("How due dates such as 3/4/2026 are read; without it, they are refused")
+    dates: transfer.Dates = optional("How dates such as 3/4/2026 are read; without it, they are refused")
     no_header: bool = Field(
         False, description="true: CSV or TSV without a header; its columns are column_1, column_2 and so on"
     )

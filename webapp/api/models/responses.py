@@ -117,6 +117,7 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T10:05:00.123Z"]}),
 ]
 
+DiedOf = TypeAliasType("DiedOf", leaseq.DiedOf)
 Undone = TypeAliasType("Undone", Literal["finished", "abandoned", "failed"])
 
 
@@ -131,6 +132,7 @@ class Lease(RecordModel):
     lease_seconds: float
     draft: Any
     person: str
+    form: Any = Field(description="The form that counts: the item's own, else the queue's")
 
 
 LeaseList = page_model("LeaseList", leases=list[Lease])
@@ -254,10 +256,17 @@ class Item(RecordModel):
     assignment: int = Field(description="In a list: the number of the assignment, from 1")
     assigned_to: list[str] = Field(description="The only people who may reserve it now")
     due: Time | None
+    form: Any = Field(description="Its own form, asked instead of the queue's")
+    expires: Time | None = Field(
+        description="Nobody needs its answer after that: it is dead then, unless somebody holds it"
+    )
     attempts: int = Field(description="Leases so far, without those of an undo")
     failures: int = Field(description="Expiries and fails so far")
     last_error: str | None = Field(
         description="The error of its last fail; without one, why a dead item died"
+    )
+    died_of: DiedOf | None = Field(
+        description="Only of a dead item: failed, cancelled, or expired: nobody answered in time"
     )
     enqueued_at: Time
     answers_needed: int = Field(description="How many answers it needs: the policy's number, or its own")

@@ -140,7 +140,7 @@ class ImportMapping:
         fields = (self.columns, self.id, self.priority, self.due, self.requires)
         is_used = any(field is not None for field in fields)
         words = dict(self.words)
-        return ColumnMapping(*fields, site_zone(), self.dates, words) if is_used else None
+        return ColumnMapping(*fields, zone=site_zone(), dates=self.dates, words=words) if is_used else None
 
     def without_choices(self) -> ImportMapping:
         """The way in which the file is read, without any choice of columns."""
