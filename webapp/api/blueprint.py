@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.response import Response
 
 from leaseq.webapp.api.description.openapi import ALLOW, PROBLEM, RETRY_AFTER
 from leaseq.webapp.api.models.base import check_call, complete_response, end_call
@@ -29,10 +30,10 @@ def schema_ref(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def problem_reply(text: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
-    """An error response of the OpenAPI document."""
-    response: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": schema_ref("Problem")}}}
-    return {**response, "headers": headers} if headers else response
+def problem_reply(text: str, headers: dict[str, Any] | None = None) -> Response:
+    """An error response of the OpenAPI document, which all calls share."""
+    content = {PROBLEM: {"schema": schema_ref("Problem")}}
+    return Response.model_validate({"description": text, "content": content, "headers": headers})
 
 
 bp = APIBlueprint(

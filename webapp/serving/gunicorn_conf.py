@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 import gevent
+from gevent import events
 from gevent.server import StreamServer
 from gunicorn.workers.ggevent import GeventWorker
 
@@ -81,6 +82,12 @@ class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn carries no types
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waits: dict[gevent.Timeout, Any] = {}  # by time limit: the connection's greenlet
+
+    def patch(self) -> None:
+        """Replace functions that block. For each module, gevent would look through all installed packages for
+        plugins, which takes a tenth of a start."""
+        events.notify_and_call_entry_points = events.notify  # type: ignore[attr-defined]  # not in their types
+        super().patch()
 
     @contextmanager
     def timeout_ctx(self) -> Iterator[None]:
@@ -170,9 +177,8 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ARG001 - gunicorn's si
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Exclude the app's 90,000 objects from garbage collection: each full collection would stop all requests
+    """Exclude the app's 150,000 objects from garbage collection: each full collection would stop all requests
     for 50 ms."""
-    gc.collect()
     gc.freeze()
     gc.enable()
 
