@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from leaseq.sentences import RULES
 from leaseq.webapp.api.enqueue import LINES
@@ -23,6 +22,8 @@ def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_description_matches_openapi_3_1_schema(document: dict[str, Any]) -> None:
+    from schemathesis.specs.openapi.definitions import OPENAPI_31  # it imports much, so not in every worker
+
     schema = jsonschema_rs.Draft202012Validator(OPENAPI_31)
     assert [error.message for error in schema.iter_errors(document)] == []
 
