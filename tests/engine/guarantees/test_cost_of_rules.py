@@ -80,7 +80,7 @@ def test_call_runs_same_commands_in_small_and_large_queue(
 ) -> None:
     name = f"{answers}.{person}"
     small = queue_with_history(own_redis, f"small.{name}", 1_000, answers=answers)
-    large = queue_with_history(own_redis, f"large.{name}", 20_000, answers=answers)
+    large = queue_with_history(own_redis, f"large.{name}", 5_000, answers=answers)
     for queue in (small, large):  # loads every script, and moves their cursors past these items
         costs_of_calls(own_redis, queue, person)
     assert costs_of_calls(own_redis, large, person) == costs_of_calls(own_redis, small, person)

@@ -10,7 +10,8 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from leaseq.engine.keys import Keys
+from leaseq.engine.keys import Keys, of_queue
+from leaseq.policy import PolicyChanges
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 from tests.support.leases import not_none
@@ -18,17 +19,35 @@ from tests.support.leases import not_none
 MOST = 1_000  # changes in an entry, as lua/lib/journal.lua says
 ANSWERS = HOLDS = 100
 ITEMS = 45  # their assignments are more than Lua can pass to one command
+LARGEST: PolicyChanges = {"answers": ANSWERS, "holds": HOLDS, "lease_seconds": 60, "max_attempts": 1}
+
+
+@pytest.fixture(scope="module")
+def largest_contents(server: Server) -> dict[str, bytes]:
+    """The keys of a queue with the largest policy: one person holds all items, each for the last time, and
+    all other assignments wait. Each test has a copy, since to make them takes thousands of calls."""
+    queue = leaseq.Queue(server.client, "largest", clock=Clock())
+    queue.configure(**LARGEST)
+    queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(ITEMS))
+    for person, _ in itertools.product(range(ANSWERS), range(ITEMS)):
+        assert queue.reserve(f"p{person}")
+    for n in range(ITEMS):
+        queue.release(f"{n:03}")
+    for _ in range(ITEMS):
+        assert queue.reserve("ann")
+    keys = map(bytes.decode, server.redis.scan_iter(match=of_queue(queue.name), count=10_000))
+    return {key.rpartition("}:")[2]: server.redis.dump(key) for key in keys}
 
 
 @pytest.fixture
-def largest_policy(timed_queue: leaseq.Queue) -> leaseq.Queue:
-    """A queue with the largest policy: each item is held by nobody, and all its assignments wait."""
-    timed_queue.configure(answers=ANSWERS, holds=HOLDS, lease_seconds=60, max_attempts=1)
-    timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(ITEMS))
-    for person, _ in itertools.product(range(ANSWERS), range(ITEMS)):
-        assert timed_queue.reserve(f"p{person}")
-    for n in range(ITEMS):
-        timed_queue.release(f"{n:03}")
+def largest_policy(
+    server: Server, timed_queue: leaseq.Queue, largest_contents: dict[str, bytes], clock: Clock
+) -> leaseq.Queue:
+    """A queue with the largest policy, where the lease of each item has run out."""
+    timed_queue.configure(**LARGEST)
+    for part, content in largest_contents.items():
+        server.redis.restore(of_queue(timed_queue.name, part), 0, content, replace=True)
+    clock.tick(61)
     return timed_queue
 
 
@@ -43,13 +62,6 @@ def all_rows(queue: leaseq.Queue) -> list[leaseq.EventRow]:
     while page := queue.event_rows(rows[-1].cursor if rows else None):
         rows += page
     return rows
-
-
-def expire_all(queue: leaseq.Queue, clock: Clock) -> None:
-    """Let one person hold all items, and their leases run out: each is the last attempt of its item."""
-    for _ in range(ITEMS):
-        assert queue.reserve("ann")
-    clock.tick(61)
 
 
 def clear(queue: leaseq.Queue) -> object:
@@ -73,7 +85,6 @@ CALLS = (clear, reserve, reserve_again)
 def test_each_call_writes_bounded_entries_with_all_events(
     largest_policy: leaseq.Queue, clock: Clock, sets: Sets, call: Callable[[leaseq.Queue], object]
 ) -> None:
-    expire_all(largest_policy, clock)
     while call(largest_policy):  # somebody may get an item whose turn to die has not come
         pass
     while largest_policy.clear().more:
