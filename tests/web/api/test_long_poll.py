@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -188,28 +188,32 @@ def test_invalid_wait_is_refused(queue: leaseq.Queue, worker: Caller, wait: Any)
     assert queue.stats().reserved == 0
 
 
+@pytest.fixture(scope="module")
+def address(server: Any) -> Iterator[str]:
+    """The address of a process that handles two requests at a time."""
+    with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
+        yield url.removeprefix("http://")
+
+
 def test_waiting_reserves_do_not_block_other_requests(
-    server: Any, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
+    address: str, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    """One process that handles two requests at a time, and twelve people who wait."""
     queue.configure()
     tokens = []
     for _ in range(12):
         name = new_name("worker")
         accounts.add(name, by="test", role="worker")
         tokens.append(accounts.create_token(name, "test", by="test"))
-    with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
-        address = url.removeprefix("http://")
-        path = f"/queues/{queue.name}/reserve"
+    path = f"/queues/{queue.name}/reserve"
 
-        def start_call(token: str) -> WaitingCall:
-            return WaitingCall(lambda: over_http(address, token, "POST", path, {"wait": 30}))
+    def start_call(token: str) -> WaitingCall:
+        return WaitingCall(lambda: over_http(address, token, "POST", path, {"wait": 30}))
 
-        calls = [start_call(token) for token in tokens]
-        eventually(lambda: queue.stats().waiting == 12)
-        assert over_http(address, tokens[0], "GET", f"/queues/{queue.name}/mine")[0] == 200
-        queue.enqueue_many(range(12))
-        assert [one.result()[0] for one in calls] == [200] * 12
+    calls = [start_call(token) for token in tokens]
+    eventually(lambda: queue.stats().waiting == 12)
+    assert over_http(address, tokens[0], "GET", f"/queues/{queue.name}/mine")[0] == 200
+    queue.enqueue_many(range(12))
+    assert [one.result()[0] for one in calls] == [200] * 12
 
 
 def test_fifth_open_wait_of_person_is_refused(queue: leaseq.Queue, worker: Caller) -> None:
@@ -229,7 +233,7 @@ def test_fifth_open_wait_of_person_is_refused(queue: leaseq.Queue, worker: Calle
     assert wait(0.01).status_code == 204, "the others have ended"
 
 
-def test_disconnected_client_gets_no_item(server: Any, queue: leaseq.Queue, worker: Caller) -> None:
+def test_disconnected_client_gets_no_item(address: str, queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     body = b'{"wait": 30}'
     head = (
@@ -237,29 +241,13 @@ def test_disconnected_client_gets_no_item(server: Any, queue: leaseq.Queue, work
         f"Authorization: Bearer {worker.token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
-        host, _, port = url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port))) as client:
-            client.sendall(head.encode() + body)
-            eventually(lambda: queue.stats().waiting == 1)
-        eventually(lambda: queue.stats().waiting == 0, "its wait is over")
-        queue.enqueue(1, id="one")
-        assert queue.get("one").state == "inbound"
-
-
-def test_waiting_reserve_is_answered_when_gunicorn_stops(
-    server: Any, queue: leaseq.Queue, worker: Caller
-) -> None:
-    queue.configure()
-    with run_gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
-        address = url.removeprefix("http://")
-        path = f"/queues/{queue.name}/reserve"
-        waiting_call = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
+    host, _, port = address.partition(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(head.encode() + body)
         eventually(lambda: queue.stats().waiting == 1)
-        process.terminate()
-        process.wait(TIMEOUT)
-    assert waiting_call.result()[0] == 204
-    assert queue.stats().waiting == 0
+    eventually(lambda: queue.stats().waiting == 0, "its wait is over")
+    queue.enqueue(1, id="one")
+    assert queue.get("one").state == "inbound"
 
 
 def test_wait_begun_during_shutdown_ends_immediately() -> None:

@@ -23,7 +23,7 @@ GOOD_KEY = secrets.token_urlsafe(32)
 
 
 def test_serve_exits_on_sigterm_and_reports_taken_port(own_server: EmbeddedServer, port: int) -> None:
-    arguments = ["serve", "--redis", own_server.url, "--port", str(port)]
+    arguments = ["serve", "--redis", own_server.url, "--port", str(port), "--workers", "1"]
     env = environment(LEASEQ_SECRET_KEY=GOOD_KEY)
     process = subprocess.Popen([str(LEASEQ), *arguments], env=env, stderr=subprocess.DEVNULL)
     try:

@@ -90,10 +90,6 @@ def stop_by(number: signal.Signals, run: UpProcess) -> None:
     assert not (run.data / "up.json").exists()
 
 
-def test_interrupt_stops_all_processes(start_leaseq: Start) -> None:
-    stop_by(signal.SIGINT, start_leaseq())
-
-
 def takes_signals(pid: int) -> bool:
     """True once a handler of SIGTERM is installed."""
     match = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
@@ -211,7 +207,7 @@ def test_killed_processes_are_restarted_items_are_kept_and_all_stop(start_leaseq
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_sigkill_leaves_no_process_and_next_start_keeps_items(start_leaseq: Start) -> None:
+def test_sigkill_leaves_no_process_and_next_start_keeps_items_until_interrupt(start_leaseq: Start) -> None:
     run = start_leaseq("--demo")
     pids = run.pids()
     thread = Thread(target=keep_busy, args=(run.state()["url"],))  # delays the end of its server
@@ -224,6 +220,7 @@ def test_sigkill_leaves_no_process_and_next_start_keeps_items(start_leaseq: Star
     eventually(lambda: not any(map(is_alive, pids)), "all of its processes ended")
     next_run = start_leaseq()
     assert leaseq.Queue(leaseq.connect(next_run.state()["url"]), "demo").stats().inbound == 40
+    stop_by(signal.SIGINT, next_run)
 
 
 @pytest.mark.skipif(

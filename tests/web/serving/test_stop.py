@@ -8,7 +8,6 @@ import json
 import signal
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,12 +20,6 @@ from leaseq.webapp.store.activity import Activity
 from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn, send_request
-
-
-@pytest.fixture
-def gunicorn_process(server: Any) -> Iterator[tuple[str, Any]]:
-    with run_gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
-        yield urlsplit(url).netloc, process
 
 
 @pytest.fixture
@@ -90,10 +83,14 @@ def test_readiness_fails_before_stop_refuses_requests(server: Any) -> None:
             send_request(address, "/login")
 
 
-def test_stop_does_not_wait_for_idle_connections(server: Any) -> None:
+def test_stop_removes_temporary_files_and_does_not_wait_for_idle_connections(
+    server: Any, tmp_path: Path
+) -> None:
     """Neither for a kept connection after a response, nor for a connection without any request."""
     options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
-    with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, process):
+    settings: dict[str, Any] = {"options": options, "TMPDIR": str(tmp_path)}
+    with run_gunicorn(server.url, SECRET, workers=1, threads=1, **settings) as (url, process):
+        assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["leaseq-metrics"]
         address = urlsplit(url).netloc
         host, _, port = address.partition(":")
         kept_connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
@@ -105,6 +102,7 @@ def test_stop_does_not_wait_for_idle_connections(server: Any) -> None:
                 assert send_request(address, "/healthz")[0] == 200
             process.send_signal(signal.SIGTERM)
             assert process.wait(TIMEOUT) == 0
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_stop_does_not_wait_for_connection_after_late_response(
@@ -128,51 +126,36 @@ def test_stop_does_not_wait_for_connection_after_late_response(
             assert process.wait(TIMEOUT) == 0
 
 
-def test_stop_ends_waiting_reserves_without_item(
-    gunicorn_process: tuple[str, Any], token: str, queue: leaseq.Queue
+def test_stop_ends_waiting_reserves_and_counts_the_finish_before_it(
+    server: Any, token: str, queue: leaseq.Queue, accounts: Accounts, new_name: Any
 ) -> None:
-    """They get 204, as at the end of their wait."""
-    address, process = gunicorn_process
-    queue.configure()
-    responses: list[tuple[int, bytes]] = []
-
-    def wait() -> None:
-        path = f"/api/v1/queues/{queue.name}/reserve"
-        responses.append(send_request(address, path, "POST", {"wait": 30}, Authorization=f"Bearer {token}"))
-
-    threads = [threading.Thread(target=wait) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    eventually(lambda: queue.stats().waiting == 2)
-    process.send_signal(signal.SIGTERM)
-    for thread in threads:
-        thread.join()
-    assert responses == [(204, b""), (204, b"")]
-    assert process.wait(TIMEOUT) == 0
-
-
-def test_finish_just_before_stop_is_counted(
-    gunicorn_process: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
-) -> None:
+    """Who waits gets 204, as at the end of their wait."""
     name = new_name("program")
     accounts.add(name, by="test")
-    headers = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
+    program = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
     queue.enqueue({})
-    status, text = send_request(
-        gunicorn_process[0], f"/api/v1/queues/{queue.name}/reserve", "POST", {}, **headers
-    )
-    lease = json.loads(text)
-    path = f"/api/v1/queues/{queue.name}/items/{lease['id']}/finish"
-    status, _ = send_request(
-        gunicorn_process[0], path, "POST", {"token": lease["token"], "result": {}}, **headers
-    )
-    assert status == 200
-    gunicorn_process[1].terminate()
-    gunicorn_process[1].wait(TIMEOUT)
+    path = f"/api/v1/queues/{queue.name}"
+    with run_gunicorn(server.url, SECRET, workers=1, threads=4) as (url, process):
+        address = urlsplit(url).netloc
+        _, text = send_request(address, f"{path}/reserve", "POST", {}, **program)
+        lease = json.loads(text)
+        responses: list[tuple[int, bytes]] = []
+
+        def wait() -> None:
+            headers = {"Authorization": f"Bearer {token}"}
+            responses.append(send_request(address, f"{path}/reserve", "POST", {"wait": 30}, **headers))
+
+        threads = [threading.Thread(target=wait) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: queue.stats().waiting == 2)
+        body = {"token": lease["token"], "result": {}}
+        status, _ = send_request(address, f"{path}/items/{lease['id']}/finish", "POST", body, **program)
+        assert status == 200
+        process.send_signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join()
+        assert responses == [(204, b""), (204, b"")]
+        assert process.wait(TIMEOUT) == 0
+    assert queue.stats().waiting == 0
     assert Activity(server.client).today(name, queue.name).finished == 1
-
-
-def test_stop_removes_temporary_files(server: Any, tmp_path: Path) -> None:
-    with run_gunicorn(server.url, SECRET, workers=1, threads=4, TMPDIR=str(tmp_path)):
-        assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["leaseq-metrics"]
-    assert [*tmp_path.iterdir()] == []
