@@ -62,18 +62,23 @@ CounterName = Literal[
 """The counters in ``Stats.counters``, since the queue was created."""
 
 
-class ItemOptions(TypedDict, total=False):
+class QuestionOptions(TypedDict, total=False):
+    """The keyword arguments of ``ask`` that are fields of `NewItem`."""
+
+    form: Json
+    requires: Collection[str]
+    to: str | None
+    priority: int
+
+
+class ItemOptions(QuestionOptions, total=False):
     """The keyword arguments of ``enqueue`` that are fields of `NewItem`."""
 
-    priority: int
     delay: float
-    requires: Collection[str]
     due: datetime | None
     max_attempts: int | None
     at: datetime | None
-    form: Json
     expires: float | datetime | None
-    to: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +323,7 @@ class Item:
     form: Json = None  # its own form, asked instead of the queue's
     expires: datetime | None = None  # nobody needs its answer after that: it is dead unless somebody holds it
     died_of: DiedOf | None = None  # only for a dead item
+    asked_by: str | None = None  # somebody asked it as a question: their name, or ""
 
 
 @dataclass(frozen=True, slots=True)

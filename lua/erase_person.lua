@@ -45,6 +45,11 @@ local function erase(id)
       grants.write(member, latest_grants[i])
     end
     is_named = grants.rename(member, person, to) or is_named
+    local item = items.read(member)
+    if item.asked == IN_HEAD(person) then
+      item.asked, is_named = IN_HEAD(to), true
+      items.write(item)
+    end
   end
   is_named = late_answers.rename(id, person, to) or is_named
   is_named = relations.rename(id, person, to) or is_named

@@ -239,7 +239,7 @@ def _limits(new_item: NewItem) -> str:
     if new_item.expires is not None:
         head += f" e{_expiry(new_item.expires)}"
     if new_item.to is not None:
-        head += f" o{validation.person_name(new_item.to, 'to').replace(' ', _SPACE)}"
+        head += f" o{in_head(validation.person_name(new_item.to, 'to'))}"
     if new_item.form is not None:
         head += f" g{own_form(new_item.form)}"
     return head
@@ -252,7 +252,11 @@ def _expiry(expires: float | datetime) -> str:
     return f"+{round(validation.number(expires, 'expires', 0.001, MAX_DELAY) * 1e6)}"
 
 
-_SPACE = "\a"  # stands for a space in a record's head
+def in_head(text: str) -> str:
+    """Text as it is stored in a record's head."""
+    return text.replace(" ", "\a")
+
+
 MAX_OWN_FORM = 65_536  # bytes of JSON
 _CHECKED_FORMS = 256  # the latest forms of items' own: most items of a queue have one of a few
 
@@ -267,7 +271,7 @@ def _own_form(text: str) -> str:
     if (size := len(text.encode())) > MAX_OWN_FORM:
         raise TooLarge("form", "maximum", what="json_bytes", maximum=MAX_OWN_FORM, count=size)
     form.check_form(json.loads(text))
-    return f"{form.version_of_text(text)}:{text.replace(' ', _SPACE)}"
+    return f"{form.version_of_text(text)}:{in_head(text)}"
 
 
 def changes(item_changes: ItemChanges) -> list[str]:

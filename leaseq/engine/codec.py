@@ -244,6 +244,7 @@ def item(name: str, parts: Sequence[Any], *, is_whole: bool = True) -> Item:
         form=json.loads(first.form) if first.form else None,
         expires=to_datetime(first.head["e"]) if "e" in first.head else None,
         died_of=_died_of(first.head) if shown_assignment.state == "dead" else None,
+        asked_by=first.head["q"].replace("\a", " ") if "q" in first.head else None,
     )
 
 

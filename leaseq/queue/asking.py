@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Final
+import threading
+from collections.abc import Mapping
+from typing import Final, Unpack
 
 from leaseq import validation
 from leaseq.engine import arguments
 from leaseq.engine.notifications import NoItemYet, wait_for
 from leaseq.errors import Invalid, ItemNotFound, NotAnswered, NotAnsweredReason, StillWaiting
-from leaseq.models import Answered, DiedOf, Item, Json, NewItem
+from leaseq.models import Answered, DiedOf, Item, Json, NewItem, QuestionOptions
 from leaseq.queue.producer import Producer
 
 _POLL_SECONDS = 2.0  # after which a waiting call looks, should the message of an answer be lost
@@ -27,23 +28,23 @@ class Asking(Producer):
         payload: Json,
         *,
         id: str | None = None,
-        form: Json = None,
         timeout: float = 3_600,
         wait: float | None = None,
         default: Json = ...,
-        requires: Collection[str] = (),
-        to: str | None = None,
-        priority: int = 100,
+        by: str | None = None,
+        stop: threading.Event | None = None,
+        **options: Unpack[QuestionOptions],
     ) -> Answered:
         """Ask a person: add an item, and wait for its answer.
 
         ``timeout``, in seconds: nobody needs the answer after that. ``wait``: wait only this long, at most
-        ``timeout``, and then raise StillWaiting; go on with ``wait_for``. ``form``, ``requires``, ``to``,
-        ``priority``: as for ``enqueue``.
+        ``timeout``, and then raise StillWaiting; go on with ``wait_for``; setting ``stop`` ends the wait
+        early. ``form``, ``requires``, ``to``, ``priority``: as for ``enqueue``. ``by``: who asks, as the
+        person who answers reads it.
 
         ``id`` makes the call safe to repeat: the same id with an equal payload and form is the same question,
         in whatever state it is, so a program that was restarted gets the answer that came meanwhile. With
-        other content it raises Invalid (field ``id``).
+        other content, or another ``by``, it raises Invalid (field ``id``).
 
         Raises NotAnswered if nobody answers in time, or ever; with ``default`` it returns that instead
         (``how`` is "default" then). A person who has begun in time may still answer after that: ``wait_for``
@@ -51,13 +52,13 @@ class Asking(Producer):
         """
         seconds = validation.number(timeout, "timeout", 0.001, arguments.MAX_DELAY)
         wait_seconds = seconds if wait is None else validation.number(wait, "wait", 0, seconds)
-        options = NewItem(payload, id, priority, 0, requires, form=form, expires=seconds, to=to)
-        row = arguments.row(options, arguments.item_ids(1)[0] if id is None else id)
-        row[1] += _ASKED
+        question = NewItem(payload, id, expires=seconds, **options)
+        row = arguments.row(question, arguments.item_ids(1)[0] if id is None else id)
+        row[1] += _ASKED + arguments.in_head(arguments.author(by))
         validation.dump_json(None if default is ... else default, "default")
         try:
-            answered = self._wait(row[0], wait_seconds, row)
-            if answered is None and wait_seconds < seconds:
+            answered = self._wait(row[0], wait_seconds, stop, row)
+            if answered is None and (wait_seconds < seconds or self._connection.listener.has_ended(stop)):
                 raise StillWaiting(row[0])
             if answered is None:
                 raise NotAnswered(row[0], "expired")
@@ -67,16 +68,19 @@ class Asking(Producer):
             return Answered(error.id, default, (), "default")
         return answered
 
-    def wait_for(self, id: str, timeout: float = 30) -> Answered:
+    def wait_for(self, id: str, timeout: float = 30, *, stop: threading.Event | None = None) -> Answered:
         """Wait up to ``timeout`` seconds for the answer of an item that is there, as `ask` does. Raises
-        StillWaiting if there is none by then, NotAnswered if there will be none, and ItemNotFound."""
+        StillWaiting if there is none by then or ``stop`` was set, NotAnswered if there will be none, and
+        ItemNotFound."""
         seconds = validation.number(timeout, "timeout", 0, arguments.MAX_DELAY)
-        answered = self._wait(validation.item_id(id), seconds)
+        answered = self._wait(validation.item_id(id), seconds, stop)
         if answered is None:
             raise StillWaiting(id)
         return answered
 
-    def _wait(self, id: str, seconds: float, row: list[str] | None = None) -> Answered | None:
+    def _wait(
+        self, id: str, seconds: float, stop: threading.Event | None, row: list[str] | None = None
+    ) -> Answered | None:
         """Subscribe, add the item if there is a row, and look until it is settled: so no answer is missed,
         whenever it is given. None if it is not settled in time. Raises NotAnswered."""
         listener, is_known = self._connection.listener, False
@@ -93,7 +97,7 @@ class Asking(Producer):
             return _outcome(item) or NoItemYet(_POLL_SECONDS, 0)
 
         self._connection.check_open()
-        waiter = listener.join(self._keys.ended, item=id) if seconds else None
+        waiter = listener.join(self._keys.ended, stop, item=id) if seconds else None
         try:
             if row is not None:
                 result = self._enqueue(row, None, 0)
@@ -102,7 +106,7 @@ class Asking(Producer):
                 if not is_known and self._is_another_question(row):
                     raise Invalid("id", "question", id=row[0])
                 if row[0] != id:
-                    return self._wait(row[0], seconds)
+                    return self._wait(row[0], seconds, stop)
             outcome = look()
             if waiter is not None and isinstance(outcome, NoItemYet):
                 outcome = wait_for(listener, [waiter], seconds, [look]) or outcome
@@ -113,15 +117,17 @@ class Asking(Producer):
                 listener.leave(waiter)
 
     def _is_another_question(self, row: list[str]) -> bool:
-        """Whether the item with this row's id has another payload or another form."""
+        """Whether the item with this row's id has another payload or form, or is not of the same asker."""
         if self._differs(row):
             return True
         try:
             item = self._run_on_item("get", row[0])
         except ItemNotFound:
             return True
-        own_form = next((word for word in row[1].split(" ") if word.startswith("g")), "")
-        return own_form != ("" if item.form is None else f"g{arguments.own_form(item.form)}")
+        words = {word[0]: word[1:] for word in row[1].split(" ") if word}
+        own_form = "" if item.form is None else arguments.own_form(item.form)
+        is_of_another = bool(words["q"]) and words["q"] != arguments.in_head(item.asked_by or "")
+        return is_of_another or words.get("g", "") != own_form
 
 
 def _outcome(item: Item) -> Answered | None:

@@ -6,7 +6,8 @@ letter  a attempts | f failures | n how many answers it needs, if that is not th
         | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
         | c why nobody needs it any more: expired, or the reason of a cancel as JSON, with \a for a space
         | e until when its answer is needed, in microseconds | g the version of its own form
-        | q somebody waits for its answer | r required skills, separated by commas
+        | q somebody waits for its answer: who asked, with \a for a
+        space, or nobody in particular | r required skills, separated by commas
         | o the only person who may have it, with \a for a space
         | s its shelf, if that is not `normal` | w somebody has a draft of it
         | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
@@ -95,9 +96,12 @@ function items.full_record(member, record)
   return string.match(record, '^[^\n]*') .. string.match(redis.call('HGET', keys.items, id), '\n.*$')
 end
 
-function items.reserve_for(item, person) item.assignee = string.gsub(person, ' ', '\a') end
+-- A name as it is in a head.
+--- @constant IN_HEAD(name) (string.gsub(name, ' ', '\a'))
+
+function items.reserve_for(item, person) item.assignee = IN_HEAD(person) end
 
 -- The person to whom it is assigned, or nil.
 function items.assignee(item) return item.assignee and (string.gsub(item.assignee, '\a', ' ')) end
 
-function items.is_for(item, person) return item.assignee == (string.gsub(person, ' ', '\a')) end
+function items.is_for(item, person) return item.assignee == IN_HEAD(person) end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
@@ -330,3 +331,37 @@ def test_question_nobody_asked_about_publishes_nothing(server: Server, queue: le
         while not seen or seen[-1]["type"] != "pong":
             seen += [message] if (message := pubsub.get_message(timeout=5)) else []
         assert [message["type"] for message in seen] == ["subscribe", "pong"]
+
+
+def test_question_is_of_who_asked_it(queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.StillWaiting):
+        queue.ask("x", id="one", wait=0, by="refund bot")
+    assert queue.get("one").asked_by == "refund bot"
+    for by, is_same in {"refund bot": True, None: True, "other": False}.items():
+        with pytest.raises(leaseq.StillWaiting if is_same else leaseq.Invalid):
+            queue.ask("x", id="one", wait=0, by=by)
+    queue.enqueue("x", id="two")
+    assert queue.get("two").asked_by is None
+    with pytest.raises(leaseq.Invalid):
+        queue.ask("x", id="two", wait=0, by="refund bot")
+
+
+def test_stop_ends_the_wait(queue: leaseq.Queue) -> None:
+    stop = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(queue.ask, "x", id="one", timeout=60, stop=stop)]
+        eventually(lambda: queue.exists() and queue.stats().inbound == 1)
+        futures.append(pool.submit(queue.wait_for, "one", 60, stop=stop))
+        stop.set()
+        for future in futures:
+            with pytest.raises(leaseq.StillWaiting):
+                future.result(10)
+
+
+def test_erased_person_no_longer_asked(queue: leaseq.Queue) -> None:
+    queue.configure(answers=2)
+    with pytest.raises(leaseq.StillWaiting):
+        queue.ask("x", id="one", wait=0, by="ann lee")
+    queue.finish(take(queue, "bob"), "yes")
+    assert queue.erase_person("ann lee", "nobody 1").items == 1
+    assert queue.get("one").asked_by == "nobody 1"
