@@ -71,9 +71,13 @@ class QuestionOptions(TypedDict, total=False):
     priority: int
 
 
-class ItemOptions(QuestionOptions, total=False):
+class ItemOptions(TypedDict, total=False):
     """The keyword arguments of ``enqueue`` that are fields of `NewItem`."""
 
+    form: Json
+    requires: Collection[str]
+    to: str | None
+    priority: int
     delay: float
     due: datetime | None
     max_attempts: int | None

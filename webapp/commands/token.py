@@ -18,7 +18,7 @@ from leaseq.webapp.store.accounts.model import MAX_TOKEN_NAME
 if TYPE_CHECKING:
     from leaseq import Client
 
-SCOPES = ("read", "work", "enqueue", "manage", "admin")
+SCOPES = ("read", "work", "enqueue", "ask", "manage", "admin")
 
 
 @click.group()

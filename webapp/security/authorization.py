@@ -126,8 +126,9 @@ _COVERED: dict[Scope, tuple[Scope, ...]] = {
     "read": ("read",),
     "work": ("work",),
     "enqueue": ("enqueue",),
-    "manage": ("work", "enqueue", "manage"),
-    "admin": ("work", "enqueue", "manage", "admin"),
+    "ask": ("ask",),
+    "manage": ("work", "enqueue", "ask", "manage"),
+    "admin": ("work", "enqueue", "ask", "manage", "admin"),
 }
 """The scopes whose calls a scope allows, too."""
 

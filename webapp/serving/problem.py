@@ -99,6 +99,8 @@ MEANINGS = {
     "item that waits, `PATCH` it.",
     "item-finished": "The item has an answer, and the request has `unless`; nothing changed. `state` is the "
     "item's state now. Read the answer, then delete the item without `unless`.",
+    "not-answered": "Nobody will answer the question: `reason` is `expired`, `cancelled` or `dead`. Go on "
+    "without an answer; an answer that comes late may still be read.",
     "in-progress": "The first request with this `Idempotency-Key` is still being processed. Send it again "
     "after `Retry-After` seconds.",
     "answer-not-kept": "The request with this key succeeded; its response was too large to be stored, or "

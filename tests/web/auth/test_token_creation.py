@@ -46,8 +46,8 @@ def test_token_creation_on_pages_requires_password(
     ("role", "scopes"),
     [
         ("worker", ["read", "work"]),
-        ("manager", ["read", "work", "enqueue", "manage"]),
-        ("admin", ["read", "work", "enqueue", "manage", "admin"]),
+        ("manager", ["read", "work", "enqueue", "ask", "manage"]),
+        ("admin", ["read", "work", "enqueue", "ask", "manage", "admin"]),
     ],
 )
 def test_scope_choices_depend_on_role(

@@ -145,6 +145,9 @@ VALUES: dict[str, Any] = {
     "Upload.url": f"/api/v1/queues/reviews/items/r-1/files/{_FILE_PART}?ticket=WyJyZXZpZXdz",
     "Delivery.state": "delivered",
     "Delivery.type": "item.finished",
+    "Answered.how": "single",
+    "Answered.state": "answered",
+    "Waiting.state": "waiting",
     "Enqueued.added": True,
     "Finished.replayed": False,
     "Imported.added": 2,
@@ -269,6 +272,20 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "change": {"action": "change", "ids": ["r-1", "r-2"], "priority": 10, "due": _DUE},
     },
     f"POST {_Q}/remove": {"all": {"state": "dead"}, "some": {"state": "inbound", "person": "alice"}},
+    f"POST {_Q}/questions": {
+        "a refund": {
+            "payload": {"text": "Refund 80 EUR for order 40-1182?"},
+            "form": {
+                "ask": {
+                    "type": "object",
+                    "required": ["refund"],
+                    "properties": {"refund": {"enum": ["yes", "no"], "title": "Refund?"}},
+                }
+            },
+            "timeout": 3600,
+            "wait": 25,
+        }
+    },
     f"POST {_Q}/pause": {"lunch": {"reason": "Lunch until two"}},
     f"PUT {_Q}/announcement": {"new rule": {"text": _LINE_OF_TEXT, "until": _DUE}},
     f"PUT {_Q}/access": {"only one team": {"work": {"teams": ["Refunds"]}, "manage": None}},

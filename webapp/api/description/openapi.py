@@ -22,7 +22,7 @@ from flask_openapi.openapi import OpenAPI
 from leaseq.webapp.api.description import examples
 from leaseq.webapp.api.idempotency import HEADER, KEYED_METHODS, MAX_KEY, REPLAYED_HEADER
 from leaseq.webapp.api.models.requests import EVENT, PRINTABLE, NewItem
-from leaseq.webapp.api.models.responses import Enqueued, EnqueuedMany
+from leaseq.webapp.api.models.responses import Enqueued, EnqueuedMany, Waiting
 from leaseq.webapp.api.negotiation import template
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.bodies import JSON
@@ -139,6 +139,15 @@ _PROBLEMS = (
         state="finished",
     ),
     Problem.of(409, "answer-not-kept", "key", what="not_kept", header="Idempotency-Key", status=201),
+    Problem(
+        410,
+        "not-answered",
+        "nobody answered 'r-1' in time",
+        rule="not_answered",
+        values={"what": "expired", "id": "r-1"},
+        id="r-1",
+        reason="expired",
+    ),
     Problem.of(412, "policy-changed", "policy_not_matched", queue="reviews"),
     Problem.of(412, "queue-exists", "taken", what="queue", name="reviews"),
     Problem.of(413, "too-large", "maximum", what="request_bytes", field="body", maximum=8_388_608),
@@ -170,7 +179,7 @@ CHANGE_STATUSES = ("409", "413", "415", "422")
 
 
 def complete(bp: APIBlueprint) -> None:
-    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that parses its body itself
+    for model in (NewItem, Enqueued, EnqueuedMany, Waiting):  # no call declares them as its own
         bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
     models = examples.Models({name: _plain(schema) for name, schema in bp.components_schemas.items()})
     changes = examples.responses(models)

@@ -39,6 +39,7 @@ EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
 ANSWERS_CURSOR: dict[str, Any] = {
     "pattern": "^(0|[a-z0-9._-]{1,64}:[0-9]{1,16}((\\.[0-9]{1,16})*|/[A-Za-z0-9_=-]{1,1100}))$"
 }
+OWN_FORM: dict[str, Any] = {"type": "object"}
 DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # the years that the library accepts
 MOMENT: dict[str, Any] = {
     "anyOf": [{"type": "string", "pattern": DAY, "format": format} for format in ("date", "date-time")]
@@ -148,6 +149,35 @@ class ReserveRequest(Body):
     wait: float = Field(
         0,
         description="Seconds to wait for an item if there is none now, default 0",
+        json_schema_extra=number_range(0, LONGEST_WAIT),
+    )
+
+
+class QuestionRequest(Body):
+    """A question to a person."""
+
+    payload: Any = Field(description="What the person is shown: any JSON, at most 262,144 bytes")
+    id: str = optional("Makes the call safe to repeat; generated if left out", **ID, pattern=PRINTABLE)
+    form: Any = optional("What is asked: a form, instead of the queue's", **OWN_FORM)
+    timeout: float = Field(
+        3_600,
+        description="Seconds after which nobody needs the answer, default 3600",
+        json_schema_extra=number_range(0.001, MAX_DELAY),
+    )
+    wait: float = Field(
+        0,
+        description="Seconds to wait for the answer, at most `timeout`, default 0",
+        json_schema_extra=number_range(0, LONGEST_WAIT),
+    )
+    requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
+    to: str | None = optional("The only person who may answer it", **PERSON)
+    priority: WholeNumber = optional("Smaller is sooner; default 100", **PRIORITY)
+
+
+class QuestionQuery(Query):
+    wait: float = Field(
+        0,
+        description="Seconds to wait for the answer, default 0",
         json_schema_extra=number_range(0, LONGEST_WAIT),
     )
 

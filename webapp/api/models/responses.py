@@ -118,6 +118,7 @@ Time = Annotated[
 ]
 
 DiedOf = TypeAliasType("DiedOf", leaseq.DiedOf)
+How = TypeAliasType("How", Literal["single", "undecided", "default"])
 Undone = TypeAliasType("Undone", Literal["finished", "abandoned", "failed"])
 
 
@@ -227,6 +228,25 @@ class Answer(RecordModel):
     changed: list[str] = Field(
         description="The questions that the queue's form prefills and that were answered otherwise"
     )
+
+
+class Answered(RecordModel):
+    """The answer of a question."""
+
+    id: str
+    state: Literal["answered"]
+    result: Any = Field(description="Of the first answer")
+    answers: list[Answer] = Field(description="All that count, in the order in which they were given")
+    how: How
+    late: bool = Field(description="The first answer was given after the question's timeout")
+
+
+class Waiting(Model):
+    """A question that nobody has answered yet."""
+
+    id: str
+    state: Literal["waiting"]
+    reason: str | None = Field(description="Why nobody can answer now: `paused` or `nobody`")
 
 
 class Grant(RecordModel):
@@ -484,7 +504,8 @@ class Problem(BaseModel):
     field: str = optional("`invalid`, `too-large`, `key-reused`: what was refused")
     limit: str = optional("What is allowed instead")
     errors: dict[str, str] = optional("`form`: what does not fit, by the path of the field")
-    id: str = optional("`lease-lost`, `conflict`, `item-finished`: the item's id")
+    id: str = optional("`lease-lost`, `conflict`, `item-finished`, `not-answered`: the item's id")
+    reason: Literal["expired", "cancelled", "dead"] = optional("`not-answered`: why nobody answers")
     state: State = optional("`lease-lost`, `item-finished`: the item's state now")
     answer_kept: bool = optional("`lease-lost`: the answer was kept as a late answer")
     line: int = optional("The refused line of a stream of lines")

@@ -17,18 +17,19 @@ Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """The roles in rising order: each may do everything that the ones before it may do."""
 
-Scope: TypeAlias = Literal["read", "work", "enqueue", "manage", "admin"]
+Scope: TypeAlias = Literal["read", "work", "enqueue", "ask", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""What a token may do, within its person's rights: read, work, only add items, work and manage queues, or
-everything."""
+"""What a token may do, within its person's rights: read, work, only add items, only ask questions, work and
+manage queues, or everything."""
 
-NARROW_SCOPES: frozenset[Scope] = frozenset({"enqueue"})
+NARROW_SCOPES: frozenset[Scope] = frozenset({"enqueue", "ask"})
 """The scopes that allow only the calls which name them."""
 
 HIGHEST_ROLE: dict[Scope, Role] = {
     "read": "admin",
     "work": "worker",
     "enqueue": "manager",
+    "ask": "manager",
     "manage": "manager",
     "admin": "admin",
 }
