@@ -42,6 +42,21 @@ def test_release_by_manager_is_shown_and_answer_is_kept(
     assert answer.result == {"answer": WORDS}
 
 
+def test_cancel_is_shown_with_the_next_item_and_text_is_kept(
+    tab: Page, person: str, letters: leaseq.Queue
+) -> None:
+    form = {"ask": {"type": "object", "properties": {"why": {"type": "string", "title": "Your answer"}}}}
+    letters.enqueue({"text": "own"}, id="own", form=form, priority=0)
+    take_and_type(tab, person, letters)
+    letters.cancel("own", "withdrawn", by="a manager")
+    expect(tab.get_by_text("Nobody needs this any more.")).to_be_visible()
+    expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+    check_accessibility(tab)
+    tab.locator("#lease-outcome").get_by_role("button", name="Next item").press("Enter")
+    expect(tab.get_by_text("letter 1")).to_be_visible()
+    assert letters.get("own").died_of == "cancelled"
+
+
 def test_removal_of_item_is_shown_and_text_is_kept(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     letters.remove("l1", by="a manager")

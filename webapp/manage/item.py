@@ -14,15 +14,14 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Answer, Invalid, Json
 from leaseq.form import prefilled
-from leaseq.webapp.context import existing_queue, state
+from leaseq.webapp.context import existing_queue, form_of, state
 from leaseq.webapp.forms.changes import gone_in_draft
 from leaseq.webapp.forms.choices import json_text
 from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD
 from leaseq.webapp.forms.parsing import errors_at, inputs_of
 from leaseq.webapp.manage.blueprint import bp, queue_page
-from leaseq.webapp.manage.item_forms import ChangeForm, names_of
-from leaseq.webapp.manage.item_forms import changed_form as form_of
+from leaseq.webapp.manage.item_forms import ChangeForm, changed_form, names_of
 from leaseq.webapp.manage.item_forms import read_change as read_form
 from leaseq.webapp.manage.item_history import nth_try, timeline_of
 from leaseq.webapp.manage.items import SCAN_LIMIT
@@ -38,7 +37,7 @@ from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import read_future_moment
 from leaseq.webapp.store.threads import new_message_id
-from leaseq.webapp.work.endings import read_token, send_answer
+from leaseq.webapp.work.endings import asked_form, read_token, send_answer
 from leaseq.webapp.work.files import with_sent_files
 from leaseq.webapp.work.view import Input, form_view_of
 
@@ -109,6 +108,7 @@ def show_item(
     change: ChangeForm | None = None,
 ) -> str:
     work_item, policy = queue.get(id), queue.policy
+    form = form_of(queue, work_item)
     search = _search(queue, work_item)
     is_waiting = work_item.state in ("inbound", "scheduled") or (
         work_item.state == "reserved" and work_item.answers_needed > 1
@@ -121,7 +121,7 @@ def show_item(
         queue=queue,
         policy=policy,
         item=work_item,
-        parts=parts_of(policy.form, work_item.payload),
+        parts=parts_of(form, work_item.payload),
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
@@ -130,11 +130,11 @@ def show_item(
         else (),
         unused_tokens=[answer.token for answer in unused_answers(work_item)],
         is_waiting=is_waiting,
-        change_form_values=change or (form_of(work_item) if can_change else None),
+        change_form_values=change or (changed_form(work_item) if can_change else None),
         priorities=_priorities(policy.bands),
         answers=answers,
-        rows=side_by_side(answers, policy.form, work_item.payload),
-        titles=titles_of(policy.form),
+        rows=side_by_side(answers, form, work_item.payload),
+        titles=titles_of(form),
         adoption_effect=adoption_effect(work_item),
         timeline=timeline_of(work_item, history),
         latest_try=nth_try(work_item.attempts),
@@ -287,6 +287,19 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
     return return_redirect(q) or redirect_to_item(q, id)
 
 
+@bp.post("/manage/<q>/items/<item:id>/cancel")
+@needs("manager")
+def cancel(q: str, id: str) -> Response | tuple[str, int]:
+    """End an item that nobody needs any more. If refused, the page shows the input again."""
+    queue = existing_queue(q)
+    try:
+        items.cancel(queue, id, request.form.get("reason", "").strip() or None)
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not cancelled: %(why)s.", why=in_words(error))), 400
+    flash(_("The item is cancelled. Whoever had it is told."))
+    return redirect_to_item(q, id)
+
+
 @bp.post("/manage/<q>/items/<item:id>/release")
 @needs("manager")
 def release(q: str, id: str) -> Response:
@@ -327,7 +340,7 @@ def correction(q: str, id: str) -> str | tuple[str, int]:
     answer = next((answer for answer in item.answers if answer.token == token), None)
     if answer is None:
         return show_item(queue, id, error=_("This answer was replaced in the meantime.")), 409
-    fields = fields_of(queue.policy.form)
+    fields = fields_of(form_of(queue, item))
     input = Input(inputs_of(fields, answer.result), gone_in_draft(fields, answer.result))
     return _correction(queue, item, token, input, {})
 
@@ -338,11 +351,11 @@ def correct(q: str, id: str) -> Response | str | tuple[str, int]:
     """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), read_token()
     if MORE_ROWS in request.form:
-        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        input = form_view_of(asked_form(queue, id)).submitted_input(request.form)
         return _correction(queue, queue.get(id), token, input, {})
     if UPLOAD in request.form:
         form, errors = with_sent_files(queue, id, token)
-        input = form_view_of(queue.policy.form).submitted_input(form)
+        input = form_view_of(asked_form(queue, id)).submitted_input(form)
         return _correction(queue, queue.get(id), token, input, errors)
     try:
         send_answer(
@@ -351,7 +364,7 @@ def correct(q: str, id: str) -> Response | str | tuple[str, int]:
             lambda result, form: items.correct(queue, id, token, result, expected_form=form),
         )
     except Invalid as error:
-        input = form_view_of(queue.policy.form).submitted_input(request.form)
+        input = form_view_of(asked_form(queue, id)).submitted_input(request.form)
         errors = reasons_by_field(error)
         return _correction(queue, queue.get(id), token, input, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
@@ -361,7 +374,8 @@ def correct(q: str, id: str) -> Response | str | tuple[str, int]:
 def _correction(
     queue: leaseq.Queue, item: leaseq.Item, token: int, input: Input, errors: Mapping[str, str]
 ) -> str:
-    form_view = form_view_of(queue.policy.form)
+    form = form_of(queue, item)
+    form_view = form_view_of(form)
     errors_by_field = errors_at(form_view.fields, errors)
     return queue_page(
         "manage/correct.html",
@@ -369,7 +383,7 @@ def _correction(
         item=item,
         token=token,
         answer=next((answer for answer in item.answers if answer.token == token), None),
-        parts=parts_of(queue.policy.form, item.payload),
+        parts=parts_of(form, item.payload),
         fields_html=form_view.fields_html(input, errors_by_field),
         fields_by_name=form_view.by_name,
         asks_files=form_view.asks_files,

@@ -49,6 +49,8 @@ _STATES_AND_ICONS: dict[str, tuple[str, str]] = {
     "adopted": ("finished", "check"),
     "restored": ("inbound", "return"),
     "died": ("dead", "alert"),
+    "cancelled": ("dead", "alert"),
+    "lapsed": ("dead", "clock"),
     "due": ("inbound", "clock"),
     "assigned": ("inbound", "person"),
     "unassigned": ("inbound", "person"),
@@ -168,16 +170,20 @@ _SAME_TIME = timedelta(milliseconds=1)
 
 
 def _from_journal(history: leaseq.History, undone: Iterable[Grant]) -> Iterator[TimelineEvent]:
-    """The events that are only in the journal. An undo that revived a failed item is one event, not two."""
+    """The events that are only in the journal. An undo that revived a failed item is one event, not two; so
+    is the end of an item that nobody needs any more."""
+    ends = [event.at for event in history.events if event.what in ("cancelled", "lapsed")]
     undos = [(grant.person, grant.ended_at) for grant in undone]
     for event in in_slices(history.events):
         text = _event_text(event)
         is_of_undo = event.what == "revived" and any(
             event.person == person and at and abs(event.at - at) < _SAME_TIME for person, at in undos
         )
-        if text and not is_of_undo:
+        is_of_end = event.what == "died" and any(abs(event.at - at) < _SAME_TIME for at in ends)
+        if text and not is_of_undo and not is_of_end:
             state, icon = _STATES_AND_ICONS.get(event.what, ("", "pencil"))
-            yield TimelineEvent(event.at, text, state=state, icon=icon)
+            comment = event.detail if event.what == "cancelled" else None
+            yield TimelineEvent(event.at, text, comment, state=state, icon=icon)
 
 
 def _author(name: str | None) -> str:
@@ -198,6 +204,8 @@ def _event_text(event: Event) -> str | None:
         "adopted": _("%(by)s accepted a late answer", by=by),
         "restored": _("It was restored after the server had lost it"),
         "died": _("It failed permanently"),
+        "cancelled": _("%(by)s cancelled it: nobody needs it any more", by=by),
+        "lapsed": _("Nobody answered it in time"),
         "due": _("Its time came, and it is waiting"),
     }
     return words.get(event.what)

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, Item, ItemNotFound, Json
 from leaseq.names import find_lookalike
-from leaseq.webapp.context import existing_queue, queue_names, state
+from leaseq.webapp.context import existing_queue, form_of, queue_names, state
 from leaseq.webapp.forms.fields import fields_of, titles_of
 from leaseq.webapp.forms.parsing import NUMBERS
 from leaseq.webapp.item_title import is_titled_by, item_title
@@ -288,7 +288,8 @@ def count_found(q: str) -> str:
 def peek(q: str, id: str) -> str:
     """One item in short, as a fragment: the panel beside a list."""
     queue = existing_queue(q)
-    item, form = queue.get(id), queue.policy.form
+    item = queue.get(id)
+    form = form_of(queue, item)
     search = search_of(request.args).args() if "state" in request.args else {}
     return render_template(
         "manage/peek.html",

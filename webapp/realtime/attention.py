@@ -144,9 +144,9 @@ class Attention:
         ]
 
     def _count_dead(self) -> Rows:
-        """The reasons of the latest dead items, with their counts."""
+        """The reasons of the latest items that failed, with their counts."""
         latest = self._queue.find("dead", limit=_MAX_DEAD, look=_MAX_DEAD, backwards=True).items
-        reasons = Counter(_reason(item) for item in latest)
+        reasons = Counter(_reason(item) for item in latest if item.died_of == "failed")
         return [
             {"key": f"{how} {error}", "how": how, "error": error, "count": count}
             for (how, error), count in reasons.most_common(SHOWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 from urllib.parse import quote, unquote
@@ -18,7 +19,7 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
 from leaseq.form import marked_texts
 from leaseq.passages import with_words
-from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
+from leaseq.webapp.context import existing_queue, form_of, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms.changes import with_gone
 from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD
 from leaseq.webapp.forms.parsing import draft_of
@@ -36,11 +37,11 @@ _Sent = TypeVar("_Sent")
 
 
 def send_answer(queue: leaseq.Queue, id: str, send: Callable[[Json, Json], _Sent]) -> _Sent:
-    """Send the submitted result for an item, and the form that it was read with. If that is no longer the
-    queue's, read the result with the new one. Raises Invalid, with ``errors`` by field; also if the person
+    """Send the submitted result for an item, and the form that it was read with. If another one counts, read
+    the result with that. Raises Invalid, with ``errors`` by field; also if the person
     has not seen the questions."""
+    form = asked_form(queue, id)
     while True:
-        form = _current_form(queue)
         result, errors = form_view_of(form).read(request.form)
         if errors:
             raise Invalid("result", "answers_misfit", errors=errors)
@@ -48,8 +49,8 @@ def send_answer(queue: leaseq.Queue, id: str, send: Callable[[Json, Json], _Sent
             result = with_words(form, queue.get(id).payload, result)
         try:
             return send(result, form)
-        except PolicyChanged:
-            continue  # it has read the new policy
+        except PolicyChanged:  # it has read the new policy
+            form = form_of(queue, queue.get(id))
 
 
 def save_draft(
@@ -62,20 +63,23 @@ def save_draft(
 ) -> None:
     """Save the input as a draft, also what was typed for questions that are gone. An empty draft replaces one
     whose texts were deleted. ``form``: the submitted one, if it is not the request's."""
-    form_view = form_view_of(_current_form(queue))
+    form_view = form_view_of(asked_form(queue, id))
     input = form_view.submitted_input(request.form if form is None else form)
     draft = with_gone(draft_of(form_view.fields, input.texts), input.gone)
     if draft or even_empty:
         leases.save_draft(queue, id, token, draft)
 
 
-def _current_form(queue: leaseq.Queue) -> Json:
-    """The queue's form. If the page shows other questions, the policy is read again: the page may come from a
-    process that knows a newer one."""
+def asked_form(queue: leaseq.Queue, id: str) -> Json:
+    """The form that counts for an item. Unless the page shows the queue's questions, the item is read, which
+    may have its own form, and the policy again: the page may come from a process that knows a newer one."""
     form = queue.policy.form
-    shown_version = request.form.get("questions")
-    if shown_version not in (None, form_view_of(form).version):
-        queue.find_policy()
+    if request.form.get("questions") in (None, form_view_of(form).version):
+        return form
+    with suppress(ItemNotFound):
+        if (own_form := queue.get(id).form) is not None:
+            return own_form
+    queue.find_policy()
     return queue.policy.form
 
 
@@ -121,8 +125,8 @@ def show_lease(
     the item before, if this is its first grant. ``box_texts``: texts for give back and report."""
     if not wants_fragment():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
-    policy = queue.policy
-    input = form_view_of(policy.form).initial_input(lease, policy.form)
+    policy, form = queue.policy, form_of(queue, lease)
+    input = form_view_of(form).initial_input(lease, form)
     held = [lease] if alone else queue.mine(person().name)
     return render_item(
         ItemView(
@@ -150,7 +154,7 @@ def show_errors(
     """The item view again, with all input, and each error next to its field. ``form``: the submitted one, if
     it is not the request's."""
     name, policy = person().name, queue.policy
-    input = form_view_of(policy.form).submitted_input(request.form if form is None else form)
+    input = form_view_of(asked_form(queue, id)).submitted_input(request.form if form is None else form)
     held = queue.mine(name)
     lease = next((lease for lease in held if (lease.id, lease.token) == (id, token)), None)
     view = ItemView(
@@ -179,7 +183,7 @@ def show_outcome(
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
     name, policy = person().name, queue.policy
-    input = form_view_of(policy.form).submitted_input(request.form)
+    input = form_view_of(asked_form(queue, id)).submitted_input(request.form)
     held = queue.mine(name)
     view = ItemView(queue, policy, id, token, input, leases=held, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):

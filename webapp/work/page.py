@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost, QueueNotFound
-from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
+from leaseq.webapp.context import existing_queue, form_of, lease_queue, person, state, wants_fragment
 from leaseq.webapp.refusals import in_words, reason_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services import leases
@@ -102,9 +102,9 @@ def page(q: str) -> str:
     lease = next((lease for lease in held if lease.id == item_id), next(iter(held), None))
     if lease is None:
         return render_template("work/nothing.html", queue=queue, policy=queue.policy, **_context(queue))
-    policy = queue.policy
-    input = form_view_of(policy.form).initial_input(lease, policy.form)
-    return render_item(ItemView(queue, policy, lease.id, lease.token, input, lease=lease, leases=held))
+    form = form_of(queue, lease)
+    input = form_view_of(form).initial_input(lease, form)
+    return render_item(ItemView(queue, queue.policy, lease.id, lease.token, input, lease=lease, leases=held))
 
 
 @bp.post("/q/<q>/reserve")
@@ -160,15 +160,18 @@ def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
         if not error.deleted:
             raise
         return render_template("work/queue_gone.html"), 404
-    lease_end, policy = None, queue.policy
+    lease_end, form = None, queue.policy.form
     with suppress(ItemNotFound):
-        lease_end = lease_end_of(queue.get(id), token, name, queue.mine(name), policy)
+        item = queue.get(id)
+        form = form_of(queue, item)
+        lease_end = lease_end_of(item, token, name, queue.mine(name), queue.policy)
     fragment = render_template(
         "work/lease_outcome.html",
         queue=queue,
         urls=urls_of(item_url(q, id)),
         lease_end=lease_end or NO_ITEM,
-        keys=form_view_of(policy.form).keys,
+        offers_next=lease_end is not None and not lease_end.is_needed,
+        keys=form_view_of(form).keys,
     )
     return fragment if lease_end else (fragment, 404)
 

@@ -63,6 +63,7 @@ class LeaseEnd:
     new_lease: leaseq.Lease | None = None  # they hold the item again, or still
     answer_kind: Literal["first", "late"] | None = None  # of their answer, if it is one of the item's answers
     used_up: bool = False  # if dead: by its attempts, not by being given back
+    is_needed: bool = True  # False: it was cancelled, or nobody answered it in time
 
 
 NO_ITEM = LeaseEnd(None)
@@ -104,6 +105,7 @@ def lease_end_of(
         new_lease=new_lease,
         answer_kind=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
+        is_needed=item.died_of not in ("cancelled", "expired"),
     )
 
 
@@ -292,6 +294,12 @@ class ItemView:
         return self.lease.payload if self.lease else self.item.payload if self.item else None
 
     @property
+    def form(self) -> Json:
+        """The form that counts: the item's own, else the queue's."""
+        shown = self.lease or self.item
+        return self.policy.form if shown is None or shown.form is None else shown.form
+
+    @property
     def url(self) -> str:
         """The URL of the item's page, with its id only if the person holds several."""
         several = self.lease is not None and len(self.leases) > 1
@@ -303,7 +311,7 @@ class ItemView:
 
 
 def render_item(view: ItemView) -> str:
-    form_view = form_view_of(view.policy.form)
+    form_view = form_view_of(view.form)
     errors = errors_at(form_view.fields, view.errors)
     base = item_url(view.queue.name, view.id)
     item = _find_item(view)
@@ -320,7 +328,7 @@ def render_item(view: ItemView) -> str:
         lease_end=view.lease_end,
         renewals=_renewals_left(view, item),
         note=_note_of_another(view, item),
-        parts=parts_of(view.policy.form, view.payload) if view.lease or view.item else (),
+        parts=parts_of(view.form, view.payload) if view.lease or view.item else (),
         fields_html=form_view.fields_html(view.input, errors),
         notices=form_view.notices,
         item_actions=form_view.item_actions(base, view.box_texts, errors) if view.lease else None,

@@ -96,7 +96,7 @@ def test_release_and_revive_leave_items_in_other_states_as_they_are(
         ("inbound", {"release", "reopen", "revive", "now"}),
         ("reserved", {"assign", "reopen", "revive", "priority", "due", "requires", "delay", "now"}),
         ("finished", set(STATES_BY_MOVE) - {"reopen", "export", "remove"}),
-        ("dead", {"assign", "release", "reopen", "delay", "now"}),
+        ("dead", {"assign", "release", "reopen", "cancel", "delay", "now"}),
         ("due", {"reopen", "revive"}),
         ("any", set()),
     ],

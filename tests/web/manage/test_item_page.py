@@ -33,15 +33,15 @@ def answer_late(queue: leaseq.Queue, id: str, worker: str) -> None:
 
 
 STATES: dict[str, tuple[Prepare, set[str]]] = {
-    "inbound": (lambda *_: None, {"assign", "change", "put-off", "remove"}),
+    "inbound": (lambda *_: None, {"cancel", "assign", "change", "put-off", "remove"}),
     "assigned": (
         lambda queue, id, worker: queue.assign(id, worker),
-        {"unassign", "assign", "change", "put-off", "remove"},
+        {"unassign", "cancel", "assign", "change", "put-off", "remove"},
     ),
-    "reserved": (lambda queue, _, worker: take(queue, worker), {"release", "answer", "remove"}),
+    "reserved": (lambda queue, _, worker: take(queue, worker), {"release", "cancel", "answer", "remove"}),
     "scheduled": (
         lambda queue, id, _: queue.change(id, delay=3600),
-        {"revive", "assign", "change", "put-off", "remove"},
+        {"revive", "cancel", "assign", "change", "put-off", "remove"},
     ),
     "finished": (finish, {"correct", "reopen", "answer", "remove"}),
     "late": (answer_late, {"adopt", "correct", "reopen", "answer", "remove"}),
@@ -55,6 +55,7 @@ STATES: dict[str, tuple[Prepare, set[str]]] = {
 FIELDS: dict[str, dict[str, str]] = {
     "put-off": {"seconds": "3600"},
     "reopen": {"reason": "look again"},
+    "cancel": {"reason": "withdrawn"},
     "answer": {"text": "a message"},
     "correct": {"answer.about": "other", "answer.urgent": "true"},
     "change": {"priority": "7"},
@@ -68,6 +69,7 @@ AFTER: dict[str, Callable[[leaseq.Item], bool]] = {
     "put-off": lambda item: item.state == "scheduled",
     "release": lambda item: (item.state, item.history[-1].how) == ("inbound", "released"),
     "revive": lambda item: item.state == "inbound",
+    "cancel": lambda item: (item.died_of, item.last_error) == ("cancelled", "withdrawn"),
     "reopen": lambda item: (item.state, item.history[-1].reason) == ("inbound", "look again"),
     "adopt": lambda item: item.answers[0].result["about"] == "other",
     "answer": lambda item: item.state != "inbound",

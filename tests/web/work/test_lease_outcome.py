@@ -11,6 +11,7 @@ import pytest
 import leaseq
 from tests.support.leases import expire_leases, not_none
 from tests.web.conftest import Browser
+from tests.web.elements import attribute
 from tests.web.work_pages import path, send, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "half a <thought>"}
@@ -195,6 +196,23 @@ def test_outcome_describes_state_of_item_after_release(
     form_queue.remove("two")
     form_queue.remove(lease.id)
     assert current_outcome() == "This item no longer exists."
+
+
+def test_outcome_says_that_nobody_needs_the_item_and_offers_the_next(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    lease = take(form_queue, worker_browser)
+    form_queue.cancel(lease.id, "withdrawn")
+    fragment = worker_browser.get(f"{path(form_queue)}/items/one/outcome?token={lease.token}").text
+    hint = "You can still send your answer: your manager sees it."
+    assert plain_text(fragment).startswith(f"Nobody needs this any more. {hint}")
+    assert attribute(fragment, "button.primary", "formaction") == f"{path(form_queue)}/reserve"
+    response = send(form_queue, worker_browser, lease, "finish", **ANSWER)
+    assert response.status_code == 409
+    assert is_filled_in(response.text)
+    assert outcome(response.text) == "Nobody needs this any more. Your answer is kept for the manager."
+    assert attribute(response.text, ".bar button.primary", "formaction") == f"{path(form_queue)}/reserve"
+    assert len(form_queue.get(lease.id).late_answers) == 1
 
 
 def test_outcome_describes_item_finished_reserved_again_or_dead(

@@ -28,6 +28,7 @@ Move: TypeAlias = Literal[
     "release",
     "reopen",
     "revive",
+    "cancel",
     "priority",
     "due",
     "requires",
@@ -40,12 +41,14 @@ Move: TypeAlias = Literal[
 MOVES: tuple[Move, ...] = get_args(Move)
 _WAITING: tuple[State, ...] = ("inbound", "scheduled")
 _CHANGEABLE: tuple[State, ...] = (*_WAITING, "dead")
+_UNFINISHED: tuple[State, ...] = ("inbound", "reserved", "scheduled")
 STATES_BY_MOVE: dict[Move, tuple[State, ...]] = {
     "assign": _WAITING,
     "unassign": (*_WAITING, "reserved", "dead"),
     "release": ("reserved",),
     "reopen": ("finished",),
     "revive": ("dead",),
+    "cancel": _UNFINISHED,
     "priority": _CHANGEABLE,
     "due": _CHANGEABLE,
     "requires": _CHANGEABLE,
@@ -58,6 +61,7 @@ STATES_BY_MOVE: dict[Move, tuple[State, ...]] = {
 FIELDS: dict[Move, tuple[str, ...]] = {
     "assign": ("person",),
     "reopen": ("person", "reason"),
+    "cancel": ("reason",),
     "priority": ("priority",),
     "due": ("due",),
     "requires": ("requires",),
@@ -65,7 +69,6 @@ FIELDS: dict[Move, tuple[str, ...]] = {
 }
 """The fields of an act's confirmation."""
 UNDOABLE: tuple[Move, ...] = ("assign", "unassign", "priority", "due", "requires", "delay", "now")
-_UNFINISHED: tuple[State, ...] = ("inbound", "reserved", "scheduled")
 
 
 def moves_for(list_name: SearchedState) -> list[tuple[Move, LazyString]]:
@@ -152,6 +155,16 @@ WORDS: dict[Move, MoveWords] = {
         ),
         _("Handed out %(items)s again."),
         _("it has not failed, it is %(state)s"),
+    ),
+    "cancel": MoveWords(
+        _("Not needed"),
+        _("End %(items)s that nobody needs any more"),
+        _(
+            "Nobody gets them any more. Who holds one is told, and what is typed is kept. You can hand them "
+            "out again."
+        ),
+        _("Cancelled %(items)s."),
+        _("it has ended already: it is %(state)s"),
     ),
     "priority": MoveWords(
         _("Priority"),
@@ -268,6 +281,9 @@ def read_input(queue: str, move: Move, texts: dict[str, str], answers: int | Non
             person = queues.worker_name(queue, name) if name else ""
             validation.text(texts["reason"], "reason")
             return MoveInput(texts, "reopen", person)
+        case "cancel":
+            validation.text(texts["reason"], "reason")
+            return MoveInput(texts, "cancel")
         case "delay":
             until = read_future_moment(texts["until"].strip(), "until")
             return MoveInput(texts, "change", until=until, value=_time_text(until))
@@ -332,7 +348,7 @@ def _wrong_state(queue: leaseq.Queue, move: Move, id: str) -> str:
         item = queue.get(id)
     except ItemNotFound:
         return str(gettext("it no longer exists"))
-    if move in ("release", "reopen", "revive"):
+    if move in ("release", "reopen", "revive", "cancel"):
         return _unchanged(move, item)
     if item.state in STATES_BY_MOVE.get(move, ()):
         return str(gettext("somebody else just changed it: try again"))
