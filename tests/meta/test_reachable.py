@@ -12,6 +12,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 # What programs import, what gunicorn's command line names, and what Alembic finds by its path.
 ENTRY_MODULES = {
+    "leaseq.remote",  # imported by other programs
     "leaseq",
     "leaseq.__main__",
     "leaseq.webapp.serving.gunicorn_conf",
