@@ -39,7 +39,7 @@ local function end_expired(limit)
   for i, id in ipairs(ids) do
     if journal.is_full() then return i - 1 end
     queue.tick()
-    if deaths.end_item(id, 'expired', '', false) then journal.note('lapsed', id, '', '') end
+    deaths.end_item(id, 'expired', '', false)
     redis.call('ZREM', keys.expiring, id)
   end
   return #ids

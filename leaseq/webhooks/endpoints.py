@@ -26,6 +26,8 @@ TYPES = (
     "item.finished",
     "item.failed",
     "item.dead",
+    "item.cancelled",
+    "item.expired",
     "item.late",
     "queue.empty",
     "alert.raised",

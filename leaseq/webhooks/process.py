@@ -78,12 +78,15 @@ _TYPES = {
     "corrected": "item.finished",
     "failed": "item.failed",
     "died": "item.dead",
+    "cancelled": "item.cancelled",
+    "lapsed": "item.expired",
     "late": "item.late",
     "alert.raised": "alert.raised",
     "alert.resolved": "alert.resolved",
 }
 """The type of a webhook, by the kind of the journal event. An adopted or corrected answer becomes the item's
-answer, so it is sent as finished."""
+answer, so it is sent as finished. An item that was cancelled, or that nobody answered in time, is not sent as
+dead."""
 
 
 class Feeder:
@@ -182,10 +185,15 @@ class Feeder:
     def _journal_deliveries(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
     ) -> Iterator[NewDelivery]:
+        not_needed = {
+            (event.id, _call(event)) for event in events if event.what in ("cancelled", "lapsed")
+        }  # these calls also record the death
         messages = [
             (event, type, receivers)
             for event in events
-            if (type := type_of(event)) and (receivers := receivers_of(endpoints, type, queue.name, event.at))
+            if (type := type_of(event))
+            and not (event.what == "died" and (event.id, _call(event)) in not_needed)
+            and (receivers := receivers_of(endpoints, type, queue.name, event.at))
         ]
         for start in range(0, len(messages), _ITEMS):
             part = messages[start : start + _ITEMS]
@@ -248,12 +256,17 @@ def type_of(event: Event) -> str | None:
     return _TYPES.get(str(event.what))
 
 
+def _call(event: Event) -> str:
+    """The call that an event is of: all of its events are in one journal entry."""
+    return event.cursor.partition(".")[0]
+
+
 def event_key(queue: str, event: Event) -> tuple[str, ...]:
     """The parts of an event's delivery id. One call may record an answer both as finished and as adopted, or
     the death of each assignment of an item: only one webhook is sent for these."""
     type = type_of(event)
-    token = "" if type == "item.dead" else str(event.token or "")
-    return queue, str(type), event.cursor.partition(".")[0], event.id or str(event.detail), token
+    token = "" if type in ("item.dead", "item.expired") else str(event.token or "")
+    return queue, str(type), _call(event), event.id or str(event.detail), token
 
 
 def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[Event]) -> Json:
@@ -266,6 +279,10 @@ def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[E
     data = {"queue": queue, "id": event.id, "payload": payload}
     if type in ("item.finished", "item.late"):
         return {**data, **_answer(event, outcome)}
+    if type == "item.cancelled":
+        return {**data, "person": event.person, "reason": event.detail, "cancelled_at": rfc3339(event.at)}
+    if type == "item.expired":
+        return {**data, "expired_at": rfc3339(event.at)}
     times = {"failed_at" if type == "item.failed" else "died_at": rfc3339(event.at)}
     failure = _failure(event, batch)
     return {**data, "person": event.person, "token": event.token, "error": failure, **times}
@@ -293,11 +310,10 @@ def _failure(event: Event, batch: Sequence[Event]) -> Json:
     """The error text of a failure. If the item died, an event of the same call says of what."""
     if event.what == "failed":
         return event.detail
-    call = event.cursor.partition(".")[0]
     for delivery in batch:
         if (
             delivery.id == event.id
-            and delivery.cursor.partition(".")[0] == call
+            and _call(delivery) == _call(event)
             and delivery.what in ("failed", "expired")
         ):
             return delivery.detail if delivery.what == "failed" else codec.EXPIRED

@@ -68,6 +68,42 @@ def test_dying_item_sends_failed_and_dead_events_with_the_error(hooks: Hooks, re
         }
 
 
+def test_items_that_nobody_needs_are_sent_as_that_and_not_as_dead(hooks: Hooks, receiver: Receiver) -> None:
+    hook = hooks.add(receiver.url)
+    hooks.queue.configure(answers=2, holds=2, lease_seconds=60)
+    for id in ("cancelled", "held"):
+        hooks.queue.enqueue(id, id=id)
+        hooks.queue.reserve("bob")
+    hooks.queue.cancel("cancelled", "withdrawn", by="ann")
+    hooks.queue.enqueue("waiting", id="waiting", expires=10)
+    hooks.queue.change("held", answers=1)
+    hooks.queue.enqueue("late", id="late", expires=10)
+    hooks.clock.tick(11)
+    hooks.queue.clear()
+    hooks.run(hook.endpoint)
+    bodies = verified_bodies(receiver, hook.secret)
+    sent = sorted((body["type"], body["data"]["id"]) for body in bodies)
+    assert sent == [("item.cancelled", "cancelled"), ("item.expired", "late"), ("item.expired", "waiting")]
+    (data,) = [body["data"] for body in bodies if body["type"] == "item.cancelled"]
+    assert (data["payload"], data["person"], data["reason"]) == ("cancelled", "ann", "withdrawn")
+
+
+def test_item_that_was_held_at_its_deadline_is_sent_as_expired_once_it_comes_back(
+    hooks: Hooks, receiver: Receiver
+) -> None:
+    hook = hooks.add(receiver.url)
+    hooks.queue.configure(lease_seconds=60)
+    hooks.queue.enqueue("x", id="a", expires=10)
+    lease = not_none(hooks.queue.reserve("bob"))
+    hooks.clock.tick(11)
+    hooks.queue.clear()
+    hooks.run(hook.endpoint)
+    assert verified_bodies(receiver, hook.secret) == []
+    hooks.queue.abandon(lease)
+    hooks.run(hook.endpoint)
+    assert [body["type"] for body in verified_bodies(receiver, hook.secret)] == ["item.expired"]
+
+
 def test_a_late_answer_is_sent_and_sent_as_finished_once_adopted(hooks: Hooks, receiver: Receiver) -> None:
     hook = hooks.add(receiver.url)
     hooks.queue.configure(lease_seconds=60)

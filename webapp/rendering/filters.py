@@ -67,6 +67,8 @@ def event_words(name: str) -> str:
         "item.finished": _("Item finished"),
         "item.failed": _("Problem reported"),
         "item.dead": _("Item failed"),
+        "item.cancelled": _("Item cancelled"),
+        "item.expired": _("Item expired unanswered"),
         "item.late": _("Late answer"),
         "queue.*": _("All of queues"),
         "queue.empty": _("Queue empty"),
