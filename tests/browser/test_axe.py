@@ -17,19 +17,20 @@ from leaseq.webapp import create_app
 from leaseq.webapp.i18n import COOKIE
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.accessibility import find_violations
+from tests.browser.accessibility import find_violations, measure_excess
 from tests.browser.conftest import SECRET
 from tests.browser.sample_data import fill
 from tests.browser.sessions import sign_in
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
+DOCS = "/api/v1/docs"
 
 PAGES = [
     ("auth.login", STRANGER, "/login"),
     ("auth.setup", STRANGER, "/setup?token=used"),
     ("auth.welcome", STRANGER, "/welcome?token=used"),
     ("auth.welcome", STRANGER, "/welcome?token={link}"),
-    ("docs.page", STRANGER, "/api/v1/docs"),
+    ("docs.page", STRANGER, DOCS),
     ("work.home", WORKER, "/"),
     ("work.page", WORKER, "/q/axe"),
     ("work.page", WORKER, "/q/axe-some"),
@@ -107,7 +108,7 @@ NO_PAGES = {
 }
 
 LOOKS = (("light", 1280), ("dark", 320))
-WIDTHS = (320, 390, 640, 1280, 1920)
+WIDTHS = (320, 640, 1280, 1920)
 """Of German pages, whose texts are longer. 640 at the tabs' scale factor of 2 is 1280 at 200 %."""
 OPEN_DETAILS = """() => {
   const longest = {};
@@ -168,17 +169,6 @@ def set_look(tab: Page, scheme: str, width: int) -> None:
     tab.set_viewport_size({"width": width, "height": 800})
 
 
-def measure_excess(tab: Page) -> int:
-    """How many pixels the page is wider than its window, or one of its lists wider than the page."""
-    elements = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
-    measure = f"Math.max(...{elements}.map((one) => one.scrollWidth - one.clientWidth))"
-    excess = int(tab.evaluate(measure))
-    if excess > 0:  # its scripts hear of the new width at the next frame
-        tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        excess = int(tab.evaluate(measure))
-    return excess
-
-
 def check_layout(tab: Page, width: int) -> None:
     tab.set_viewport_size({"width": width, "height": 800})
     assert measure_excess(tab) <= 0, f"at {width} px"
@@ -213,13 +203,13 @@ def open_details(tab: Page) -> None:
     tab.evaluate(OPEN_DETAILS)
 
 
-@pytest.mark.parametrize(("endpoint", "name", "path"), PAGES, ids=[path for _, _, path in PAGES])
+@pytest.mark.parametrize(("name", "path"), [(name, path) for _, name, path in PAGES])
 def test_page_has_no_axe_violations_and_fits_window(
-    tabs: dict[str, Page], path_values: dict[str, str], endpoint: str, name: str, path: str
+    tabs: dict[str, Page], path_values: dict[str, str], name: str, path: str
 ) -> None:
     tab = tabs[name]
     tab.goto(path.format(**path_values))
-    if endpoint == "docs.page":
+    if path == DOCS:
         tab.evaluate(KEEP_SOME_CALLS)
     open_details(tab)  # an open page contains all of the closed one
     for number, (scheme, width) in enumerate(LOOKS):
@@ -236,10 +226,12 @@ def test_german_page_fits_window(
     with use_german(tab, address):
         tab.goto(path.format(**path_values), wait_until="domcontentloaded")
     assert tab.locator("html").get_attribute("lang") == "de"
+    if path == DOCS:
+        tab.evaluate(KEEP_SOME_CALLS)
     open_details(tab)
     for width in WIDTHS:
         check_layout(tab, width)
-    if path != "/api/v1/docs":  # for programmers, at a desk
+    if path != DOCS:  # for programmers, at a desk
         with use_touch(tab):
             check_layout(tab, 320)
             check_layout(tab, 390)

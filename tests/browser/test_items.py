@@ -33,7 +33,7 @@ def check_both_schemes(tab: Page) -> None:
     check_accessibility(tab)
     tab.set_viewport_size({"width": 320, "height": 900})
     tab.emulate_media(color_scheme="dark")
-    check_accessibility(tab)
+    check_accessibility(tab, only_look=True)
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(color_scheme="light")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -12,8 +12,6 @@ from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import PASSWORD, wait_in_page
 from tests.browser.sessions import sign_in
 from tests.support.leases import not_none
-
-WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
 
 
 def figure(tab: Page, name: str) -> Any:
@@ -193,31 +191,3 @@ def test_signed_out_page_shows_notice_and_resumes_after_sign_in(
     tab.get_by_role("button", name="Sign in").click()
     tab.wait_for_url(f"**{path.format(q=queue.name)}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
-
-
-def test_dashboard_is_accessible(tab: Page, manager: str, queue: leaseq.Queue) -> None:
-    queue.configure(title="Support triage", max_attempts=1)
-    queue.enqueue_many([{"n": n} for n in range(30)])
-    for person in ("ann", "bob", "cyd"):
-        lease = queue.reserve(person)
-        assert lease
-        queue.abandon(lease)
-    failed_lease = queue.reserve("dan")
-    assert failed_lease
-    queue.fail(failed_lease, "torn page")
-    queue.reserve("ann")
-    finished_lease = queue.reserve("bob")
-    assert finished_lease
-    queue.finish(finished_lease, {})
-    sign_in(tab, manager)
-    for path in (f"/manage/{queue.name}", "/manage"):
-        tab.goto(path)
-        for width, scheme in WINDOWS:
-            tab.emulate_media(color_scheme=scheme)
-            tab.set_viewport_size({"width": width, "height": 900})
-            check_accessibility(tab)
-        tab.set_viewport_size({"width": 1280, "height": 900})
-    tab.goto(f"/manage/{queue.name}")
-    for summary in tab.locator("main details > summary").all():
-        summary.click()
-    check_accessibility(tab)
