@@ -275,4 +275,4 @@ def test_journal_totals_equal_counters(server: Server) -> None:
     rules = {verb for verb in dir(JournalTotals) if verb in SCRIPTS} | {"pause", "resume"}
     assert rules == verbs, "there is a rule for each verb"
     JournalTotals.server = server
-    run_machine(JournalTotals, examples=100, steps=50)
+    run_machine(JournalTotals, examples=30, steps=50)
