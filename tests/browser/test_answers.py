@@ -72,7 +72,7 @@ def test_answer_share_links_to_list_that_can_be_filtered_and_saved(
     tab.get_by_role("button", name="Save columns").press("Enter")
     expect(tab.get_by_role("columnheader", name="Letter")).to_be_visible()
     expect(tab.locator("td.excerpt", has_text="letter 3")).to_be_visible()
-    tab.locator("summary", has_text="Save this search").press("Enter")
+    tab.locator("summary", has_text="Save search").press("Enter")
     tab.get_by_role("textbox", name="Name").fill("Refunds")
     tab.keyboard.press("Enter")
     view = tab.get_by_role("link", name="Refunds")

@@ -82,8 +82,9 @@ function endSending(form) {
   sentForms.delete(form);
 }
 
-// Menus close on a click or focus elsewhere, and on Escape. A long one is fetched when first opened.
-const getOpenMenus = () => document.querySelectorAll(".menu[open]");
+// Menus, and panels over a list, close on a click or focus elsewhere, and on Escape. A long menu is fetched when first
+// opened.
+const getOpenMenus = () => document.querySelectorAll(":is(.menu, .filters)[open]");
 
 for (const type of ["click", "focusin"]) {
   document.addEventListener(type, (event) => {
@@ -93,7 +94,7 @@ for (const type of ["click", "focusin"]) {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   for (const menu of getOpenMenus()) closeDetails(menu);
-  const details = event.target.closest("details:is(.action-form, .confirm, .filters)[open]");
+  const details = event.target.closest("details:is(.action-form, .confirm)[open]");
   if (details) closeDetails(details);
 });
 
