@@ -55,7 +55,7 @@ def answer_on_the_dashboard(manager_tab: Page, manager: str, queue: leaseq.Queue
     expect(card.get_by_text("Which of the two?")).to_be_visible()
     check_accessibility(manager_tab)
     card.get_by_role("link", name="Answer").click()
-    manager_tab.get_by_role("link", name="letter 1").click()
+    manager_tab.get_by_role("link", name="Answer it").click()
     manager_tab.get_by_label("Your answer").fill("The blue one.")
     manager_tab.get_by_role("button", name="Send").click()
     expect(manager_tab.get_by_text("Your message is sent.")).to_be_visible()
