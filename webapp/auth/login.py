@@ -103,7 +103,7 @@ def setup() -> str | Response | tuple[str, int]:
     except Invalid as error:
         return render_template("auth/setup.html", token=token, name=name, error=in_words(error)), 400
     start_session(account)
-    flash(_("You are the admin now. Start by creating a queue."))
+    flash(_("You are the admin now."))
     return redirect(url_for("manage.overview"), 303)
 
 
