@@ -31,7 +31,10 @@ COMMANDS = {
         "Write a queue's answers or items to a file or standard output.",
     ),
     "import": ("leaseq.cli.imports:import_command", "Import items from a file or standard input."),
-    "queue": ("leaseq.cli.queues:queue", "Create, change, show and delete queues; revive and remove items."),
+    "queue": (
+        "leaseq.cli.queues:queue",
+        "Create, change, show and delete queues; revive, cancel and remove items.",
+    ),
     "restore": ("leaseq.cli.backup:restore", "Restore a backup into a server."),
     "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),

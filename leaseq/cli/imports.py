@@ -63,11 +63,18 @@ class _ImportFile(click.Path):
 @click.option(
     "--dates",
     type=click.Choice(transfer.DATES),
-    help="How due dates such as 3/4/2026 are read: with the day or the month first.",
+    help="How dates such as 3/4/2026 are read: with the day or the month first.",
 )
 @click.option(
     "--requires-field", metavar="NAME", help="Take the skills, split by spaces or commas, from this field."
 )
+@click.option("--form-field", metavar="NAME", help="Take the item's own form, as JSON, from this field.")
+@click.option(
+    "--expires-field",
+    metavar="NAME",
+    help="Take when nobody needs the answer any more from this field: seconds from now, or a time.",
+)
+@click.option("--to-field", metavar="NAME", help="Take the only person who may reserve it from this field.")
 @click.option(
     "--payload-field",
     multiple=True,

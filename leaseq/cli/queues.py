@@ -339,7 +339,7 @@ def revive(
         raise click.UsageError("give either IDs, or --error or --person or both, or --all.")
     named_queue = existing_queue(client, name)
     if ids:
-        missing_count = _revive_each(named_queue, ids)
+        missing_count = _each(named_queue.revive, ids)
         click.echo(f"queue {name!r}: {len(ids) - missing_count:,} revived")
         if missing_count:
             raise CommandFailed(
@@ -350,6 +350,22 @@ def revive(
     click.echo(f"queue {name!r}: {_count_all(revive_some):,} revived")
 
 
+@queue.command(epilog='Example: leaseq queue cancel reviews r-7 --reason "the order was withdrawn"')
+@click.argument("name", metavar="QUEUE")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--reason", metavar="TEXT", help="Why nobody needs them any more.")
+@connected
+def cancel(client: Client, name: str, ids: tuple[str, ...], reason: str | None) -> None:
+    """End items that nobody needs any more: they are dead at once, also if somebody holds them."""
+    named_queue = existing_queue(client, name)
+    refused_count = _each(partial(named_queue.cancel, reason=reason), ids)
+    click.echo(f"queue {name!r}: {len(ids) - refused_count:,} cancelled")
+    if refused_count:
+        raise CommandFailed(
+            f"{refused_count:,} of the {count(len(ids), 'item', 'items')} named can't be cancelled"
+        )
+
+
 def _count_all(change_some: Callable[[], int]) -> int:
     """The number of items changed by calls that change at most _STEP each."""
     total = step = change_some()
@@ -358,15 +374,15 @@ def _count_all(change_some: Callable[[], int]) -> int:
     return total
 
 
-def _revive_each(named_queue: Queue, ids: tuple[str, ...]) -> int:
-    """Revive these items, report those that are not dead, and return the number of the latter."""
+def _each(act: Callable[[str], object], ids: tuple[str, ...]) -> int:
+    """Do something to each of these items, report those that refuse it, and return their number."""
     from leaseq import Invalid, ItemNotFound
 
-    missing_count = 0
+    refused_count = 0
     for id in ids:
         try:
-            named_queue.revive(id)
+            act(id)
         except (Invalid, ItemNotFound) as error:
             click.echo(f"leaseq: {error}", err=True)
-            missing_count += 1
-    return missing_count
+            refused_count += 1
+    return refused_count

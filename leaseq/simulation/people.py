@@ -196,16 +196,17 @@ class _Simulation:
             self._queue.fail(lease, "simulated: this one is broken")
             self._count("failed")
         else:
-            outcome = self._queue.finish(lease, self._answer(lease.payload, rng))
+            outcome = self._queue.finish(lease, self._answer(lease, rng))
             self._count("finished")
             if outcome.late:
                 self._count("late")
         return False
 
-    def _answer(self, payload: Json, rng: Random) -> Json:
-        if self._form is None:
+    def _answer(self, lease: Lease, rng: Random) -> Json:
+        form = lease.form or self._form
+        if not form or not form.get("ask"):
             return {"answer": value_for({"type": "string"}, rng)}
-        return answer_to(self._form, rng, payload)
+        return answer_to(form, rng, lease.payload)
 
     def _count(self, name: str) -> None:
         with self._lock:

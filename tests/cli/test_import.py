@@ -95,6 +95,38 @@ def test_columns_are_mapped_to_fields_of_item(call: Call, new_queue: leaseq.Queu
     )
 
 
+def test_form_deadline_and_addressee_are_taken_from_columns_and_exported(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    form = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
+    cell = json.dumps(form).replace('"', '""')
+    rows = f'nr,what,until,who\n1,"{cell}",2031-03-01,Ann Lee\n2,,soon,\n3,[1],,\n'.encode()
+    columns = ["--id-field", "nr", "--form-field", "what", "--expires-field", "until", "--to-field", "who"]
+    result = call("import", new_queue.name, "-", "--format", "csv", *columns, input=rows)
+    assert (result.exit_code, result.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
+    item = new_queue.get("1")
+    assert (item.form, item.assigned_to) == (form, ("Ann Lee",))
+    assert item.expires == datetime(2031, 3, 1, tzinfo=UTC)
+
+    for name, back in (("items.jsonl", ["--envelope"]), ("items.csv", [])):
+        file = str(tmp_path / name)
+        assert call("export", new_queue.name, file, "--items", "inbound").exit_code == 0
+        new_queue.remove("1")
+        columns = [
+            "--id-field",
+            "id",
+            "--form-field",
+            "form",
+            "--expires-field",
+            "expires",
+            "--to-field",
+            "to",
+        ]
+        assert call("import", new_queue.name, file, *(back or columns)).exit_code == 0
+        again = new_queue.get("1")
+        assert (again.form, again.expires, again.assigned_to) == (item.form, item.expires, item.assigned_to)
+
+
 @pytest.mark.parametrize("part", ["id", "priority", "due", "requires", "payload"])
 def test_missing_column_is_named(call: Call, new_queue: leaseq.Queue, part: str) -> None:
     option = f"--{part}-field"

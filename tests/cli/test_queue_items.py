@@ -1,4 +1,4 @@
-"""``leaseq queue`` on items: revive and remove, and delete with all items."""
+"""``leaseq queue`` on items: revive, cancel and remove, and delete with all items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call
+from tests.support.leases import not_none
 
 
 @pytest.fixture
@@ -144,3 +145,18 @@ def test_delete_completes_interrupted_deletion(call: Call, queue_of_dead: leaseq
 
 def test_revive_on_unknown_queue_exits_1(call: Call, queue_name: str) -> None:
     assert call("queue", "revive", queue_name, "--all").exit_code == 1
+
+
+def test_cancel_ends_items_and_reports_those_that_are_finished(
+    call: Call, queue_of_dead: leaseq.Queue
+) -> None:
+    for id in ("done", "held", "waiting"):
+        queue_of_dead.enqueue({}, id=id)
+    queue_of_dead.finish(not_none(queue_of_dead.reserve("eva")), {})
+    queue_of_dead.reserve("eva")
+    result = call("queue", "cancel", queue_of_dead.name, "held", "done", "waiting", "--reason", "withdrawn")
+    assert result.exit_code == 1
+    assert "2 cancelled" in result.stdout
+    assert "1 of the 3 items named" in result.stderr
+    ended = [queue_of_dead.get(id) for id in ("held", "waiting")]
+    assert [(item.died_of, item.last_error) for item in ended] == [("cancelled", "withdrawn")] * 2

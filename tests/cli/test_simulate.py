@@ -58,7 +58,8 @@ def test_value_for_recursive_schema_terminates() -> None:
 def test_people_work_until_queue_is_empty(server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)
-    queue.enqueue_many([{"n": n} for n in range(60)])
+    own = {"ask": {"type": "object", "required": ["why"], "properties": {"why": {"enum": ["a", "b"]}}}}
+    queue.enqueue_many([leaseq.NewItem({"n": n}, form=None if n % 3 else own) for n in range(60)])
     plan = people.Plan(people=6, think=0.005, abandon_rate=0.1, fail_rate=0.1, walk_away_rate=0.1, seed=1)
     outcomes: list[people.Outcome] = []
     outcome = people.run(queue, plan, on_tick=outcomes.append)

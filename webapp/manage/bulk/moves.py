@@ -48,12 +48,12 @@ STATES_BY_MOVE: dict[Move, tuple[State, ...]] = {
     "release": ("reserved",),
     "reopen": ("finished",),
     "revive": ("dead",),
-    "cancel": _UNFINISHED,
     "priority": _CHANGEABLE,
     "due": _CHANGEABLE,
     "requires": _CHANGEABLE,
     "delay": _WAITING,
     "now": ("scheduled",),
+    "cancel": _UNFINISHED,
     "export": STATES,
     "remove": STATES,
 }
