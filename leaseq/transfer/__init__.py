@@ -29,6 +29,7 @@ from leaseq.transfer.importing import (
 from leaseq.transfer.rows import (
     CONTENT_TYPES,
     DATES,
+    ENVELOPE_FIELDS,
     FORMATS,
     TABLES,
     TEXT_TABLES,
@@ -68,6 +69,7 @@ __all__ = [
     "CONTENT_TYPES",
     "DATES",
     "DELIMITERS",
+    "ENVELOPE_FIELDS",
     "FORMATS",
     "QUOTES",
     "TABLES",

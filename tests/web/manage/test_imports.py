@@ -55,6 +55,19 @@ def test_import_uses_chosen_columns_and_adds_no_duplicates(
     assert queue.stats().inbound == 2
 
 
+def test_form_deadline_and_addressee_are_columns(
+    manager_browser: Browser, worker_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    first = f'a,1/2/2035,{worker_browser.name},"{{""show"": [""x""]}}"'
+    table = f"id,until,who,what\n{first}\nb,,stranger,\nc,600,,\n".encode()
+    choice = {"id": "id", "expires": "until", "to": "who", "form": "what", "dates": "day-first"}
+    response = send(manager_browser, base, table, **choice)[1]
+    assert "2 added, 0 duplicates, 1 skipped" in response.text
+    item = queue.get("a")
+    assert (item.form, item.assigned_to) == ({"show": ["x"]}, (worker_browser.name,))
+    assert item.expires == datetime(2035, 2, 1, tzinfo=UTC)
+
+
 def test_long_file_name_is_cut_to_200_characters() -> None:
     mapping = ImportMapping.from_form(MultiDict(), "n" * 201 + ".csv")
     assert (mapping.file, mapping.format) == ("n" * 200, "csv")

@@ -14,11 +14,11 @@ from flask_babel import gettext as _
 from leaseq import Invalid, Json, transfer
 from leaseq.transfer import ColumnMapping
 from leaseq.webapp.forms.choices import find_named, folded
-from leaseq.webapp.manage.importing.mapping import ROLES, ImportMapping
+from leaseq.webapp.manage.importing.mapping import ImportMapping
 from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import site_zone
 
-ENVELOPE = {"payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts"}
+ENVELOPE = {*transfer.ENVELOPE_FIELDS}
 NAMES = {  # of columns for a part, in the order in which they are looked for
     "id": ("id",),
     "priority": ("priority", "prio", "priorität"),
@@ -57,8 +57,8 @@ def guess_mapping(
     if whole_items and not mapping.table and set(columns) <= ENVELOPE:
         return replace(mapping, envelope=True), []
     reasons: list[Note] = []
-    for role in ROLES:
-        named = (find_named(name, columns, str, _plain) for name in NAMES[role])
+    for role, names in NAMES.items():
+        named = (find_named(name, columns, str, _plain) for name in names)
         if (column := next(filter(None, named), None)) is None:
             continue
         reason, dates = _misfit(role, column, cells_of(column, rows), rows, skills)

@@ -18,7 +18,7 @@ from leaseq.webapp.serving.bodies import whole_number
 from leaseq.webapp.site_time import site_zone
 from leaseq.webapp.store.queue_access import lacking_skills
 
-ROLES = ("id", "priority", "due", "requires")
+ROLES = ("id", "priority", "due", "requires", "expires", "to", "form")
 ENCODINGS = {  # on offer, with the languages for which they are used
     "utf-8": "UTF-8",
     "utf-16": "UTF-16",
@@ -48,11 +48,14 @@ class ImportMapping:
     priority: str | None = None
     due: str | None = None
     requires: str | None = None
+    expires: str | None = None
+    to: str | None = None
+    form: str | None = None
     delimiter: str | None = None  # by name; None: detected from the header
     quotes: transfer.Quotes = "auto"
     encoding: str | None = None  # None: detected
     header_line: int | None = None  # None: detected; 0: there is none
-    dates: transfer.Dates | None = None  # the order of day and month in due dates
+    dates: transfer.Dates | None = None  # the order of day and month in dates
     text: tuple[str, ...] = ()  # columns whose cells are text
     value: tuple[str, ...] = ()  # columns whose cells are values
     raw: bool = False  # whether the cells of all other columns are text
@@ -137,10 +140,12 @@ class ImportMapping:
         return {name for role in ROLES if (name := getattr(self, role)) is not None}
 
     def _columns(self) -> ColumnMapping | None:
-        fields = (self.columns, self.id, self.priority, self.due, self.requires)
-        is_used = any(field is not None for field in fields)
-        words = dict(self.words)
-        return ColumnMapping(*fields, zone=site_zone(), dates=self.dates, words=words) if is_used else None
+        roles = {role: getattr(self, role) for role in ROLES}
+        if self.columns is None and not any(roles.values()):
+            return None
+        return ColumnMapping(
+            self.columns, **roles, zone=site_zone(), dates=self.dates, words=dict(self.words)
+        )
 
     def without_choices(self) -> ImportMapping:
         """The way in which the file is read, without any choice of columns."""

@@ -191,7 +191,7 @@ def _column_notes(
         )
         yield Note(text)
     if mapping.dates is None and _asks_dates(mapping, rows):
-        yield Note(_("Choose how due dates such as 3/4/2026 are read."))
+        yield Note(_("Choose how dates such as 3/4/2026 are read."))
     if mapping.table and mapping.header_line is None and (value := value_in_header(columns, rows)):
         text = _(
             "The first line is taken for the names of the columns, and one of them is “%(value)s”."
@@ -202,8 +202,8 @@ def _column_notes(
 
 
 def _asks_dates(mapping: ImportMapping, rows: Sequence[Json]) -> bool:
-    """Whether a due date is written in a way in which the day may come first or the month."""
-    cells = cells_of(mapping.due, rows) if mapping.due else []
+    """Whether a date is written in a way in which the day may come first or the month."""
+    cells = [cell for name in (mapping.due, mapping.expires) if name for cell in cells_of(name, rows)]
     return any(isinstance(cell, str) and transfer.date_orders(cell) for cell in cells)
 
 
