@@ -258,16 +258,21 @@ def test_clear_job_returns_item_with_expired_lease(shared_up: UpProcess) -> None
     eventually(lambda: queue.stats().inbound == 1, "the item is back without any reserve")
 
 
-def test_database_option_starts_bridge(start_leaseq: Start, tmp_path: Path) -> None:
+def test_redis_option_starts_no_server_and_database_option_the_bridge(
+    start_leaseq: Start, own_server: EmbeddedServer, tmp_path: Path
+) -> None:
     file = tmp_path / "work.db"
-    run = start_leaseq("--database", f"sqlite:///{file}", settings={"LEASEQ_BRIDGE_WINDOW": "1"})
+    options = ("--redis", own_server.url, "--database", f"sqlite:///{file}")
+    run = start_leaseq(*options, settings={"LEASEQ_BRIDGE_WINDOW": "1"})
+    assert set(run.state()["pids"]) == {"web", "clear", "webhooks", "bridge"}
+    assert run.get("/readyz") == 200
 
     def query(statement: str) -> list[tuple[object, ...]]:
         with closing(sqlite3.connect(file)) as connection, connection:
             return connection.execute(statement).fetchall()
 
     query("INSERT INTO leaseq_item (queue, id, payload) VALUES ('reviews', 'a', '1'), ('reviews', 'b', '2')")
-    client = leaseq.connect(run.state()["url"])
+    client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "reviews")
     eventually(queue.exists, "the row creates the queue")
     waiting = "SELECT id FROM leaseq_item WHERE status = 'waiting'"
@@ -278,6 +283,8 @@ def test_database_option_starts_bridge(start_leaseq: Start, tmp_path: Path) -> N
     queue.finish(lease, "yes")
     eventually(lambda: query("SELECT id, result FROM leaseq_answer") == [("a", '"yes"')], "it is archived")
     client.close()
+    assert run.stop() == 0
+    assert own_server.is_alive
 
 
 def test_unsupported_database_url_is_reported_in_one_line(data_dir: Path, port: int) -> None:
@@ -285,14 +292,6 @@ def test_unsupported_database_url_is_reported_in_one_line(data_dir: Path, port: 
     assert completed.returncode == 1
     assert completed.stderr.startswith("leaseq: database: expected postgresql://")
     assert completed.stderr.count("\n") == 1
-
-
-def test_redis_option_starts_no_server(start_leaseq: Start, own_server: EmbeddedServer) -> None:
-    run = start_leaseq("--redis", own_server.url)
-    assert set(run.state()["pids"]) == {"web", "clear", "webhooks"}
-    assert run.get("/readyz") == 200
-    assert run.stop() == 0
-    assert own_server.is_alive
 
 
 def test_unavailable_server_is_reported_in_one_line(data_dir: Path, port: int) -> None:
