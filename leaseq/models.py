@@ -270,6 +270,11 @@ class Outcome(NamedTuple):
     answers_needed: int | None = None  # how many answers it needs; None: the policy's
     assigned_to: tuple[str, ...] = ()  # the people to whom it or one of its assignments is assigned
     at: datetime | None = None  # when it may be reserved, if it is scheduled
+    form: Json = None  # its own form
+    expires: datetime | None = None  # nobody needs its answer after that
+    died_of: DiedOf | None = None  # only for a dead item
+    reason: str | None = None  # only for a cancelled item: why
+    asked_by: str | None = None  # somebody asked it as a question: their name, or ""
 
 
 class GivenAnswerRow(NamedTuple):
@@ -298,6 +303,11 @@ class OutcomeRow(NamedTuple):
     answers_needed: int | None = None  # how many answers it needs; None: the policy's
     assigned_to: tuple[str, ...] = ()  # the people to whom it or one of its assignments is assigned
     at: datetime | None = None  # when it may be reserved, if it is scheduled
+    form: str | None = None  # its own form, as JSON text
+    expires: datetime | None = None  # nobody needs its answer after that
+    died_of: DiedOf | None = None  # only for a dead item
+    reason: str | None = None  # only for a cancelled item: why
+    asked_by: str | None = None  # somebody asked it as a question: their name, or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ local function put(member, set, score, record, grant, history)
     forms.add(item.form, form)
     record = items.format(item)
   end
-  if item.expires then places.enter_expiring(item) end
+  if item.expires and not item.ended then places.enter_expiring(item) end
   if items.round(member) > 1 or item.expires then shelves.mix() end
   if set == 'inbound' then shelves.open(shelves.row(item), item.shelf or 'normal') end
   redis.call('ZADD', set == 'inbound' and shelves.key_of(item) or keys[set], score, member)

@@ -11,6 +11,7 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new one
 REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at the same time}   {'no-queue'} ]]
 local by, min_token, id, head, payload, state, people = ARGV[2], ARGV[3] + 0, unpack(ARGV, 4, 8)
 --- @include answers
+--- @include forms
 local refusal = queue.open()
 if refusal then return refusal end
 local token = math.max(min_token, queue.token)
@@ -24,7 +25,8 @@ if not id or items.read(id) then
 end
 
 local first = items.parse(id, items.enqueued(queue.now) .. head .. '\n' .. payload)
-local start = items.take_start(first, queue.now)
+local start, form = items.take_start(first, queue.now), forms.take(first)
+if first.expires then items.fix_expiry(first) end
 local row, new_rows = shelves.row(first), {}
 if row ~= '' and people == '' then new_rows[row] = true end
 for person in string.gmatch(people, '[^\t]+') do new_rows['@' .. person] = true end
@@ -33,7 +35,8 @@ if state ~= 'dead' and next(new_rows) and shelves.too_many_rows(new_rows) then r
 local function assignment(round)
   if round == 1 then return first end
   return { member = id .. '\a' .. round, enqueued = first.enqueued, priority = first.priority, due = first.due,
-    max_attempts = first.max_attempts, answers = first.answers, requires = first.requires, payload = '' }
+    max_attempts = first.max_attempts, answers = first.answers, requires = first.requires, form = first.form,
+    asked = first.asked, payload = '' }
 end
 
 local function put(item)
@@ -57,6 +60,7 @@ local function release(item)
     granted = queue.now, seconds = queue.lease_seconds, attempt = 1, ending = 'released', ended = queue.now, detail = '' })
 end
 
+if form then forms.add(first.form, form) end
 local round, late_list = 1, {}
 for i = 9, #ARGV, 6 do
   local person, token, at, is_late, is_counted, answer = unpack(ARGV, i, i + 5)
@@ -65,7 +69,8 @@ for i = 9, #ARGV, 6 do
     item.attempts = 1
     items.write(item)
     grants.write(item.member, { token = token, person = person, granted = at + 0, seconds = queue.lease_seconds, attempt = 1,
-      ending = 'finished', ended = at + 0, detail = is_late, answer = answer })
+      ending = 'finished', ended = at + 0, detail = is_late, answer = answer,
+      special = (first.form or first.asked) and '' })
     redis.call('ZADD', keys.finished, at, item.member)
     relations.set(id, person, '=')
     round = round + 1
@@ -73,7 +78,7 @@ for i = 9, #ARGV, 6 do
     late_list[#late_list + 1] = { token = token, person = person, arrived = at + 0, result = answer }
   end
 end
-if round > 1 or string.find(people, '\t.') then shelves.mix() end
+if round > 1 or first.expires or string.find(people, '\t.') then shelves.mix() end
 late_answers.write(id, late_list)
 if people == '' then put(assignment(round)) end
 for person, rest in string.gmatch(people, '([^\t]+)\t()') do
@@ -84,7 +89,10 @@ for person, rest in string.gmatch(people, '([^\t]+)\t()') do
   put(item)
   round = round + 1
 end
-if state ~= 'dead' then places.enter_due(id) end
+if state ~= 'dead' then
+  places.enter_due(id)
+  if first.expires then places.enter_expiring(first) end
+end
 journal.note('restored', id, '', by)
 commit()
 return { 'ok', 1 }

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from leaseq import form, validation
 from leaseq.engine import codec
 from leaseq.errors import Invalid, TooLarge
-from leaseq.models import Filter, Item, ItemChanges, Json, Lease, LeaseKey, LeaseOutcome, NewItem
+from leaseq.models import DiedOf, Filter, Item, ItemChanges, Json, Lease, LeaseKey, LeaseOutcome, NewItem
 
 T = TypeVar("T")
 
@@ -255,6 +255,21 @@ def _expiry(expires: float | datetime) -> str:
 def in_head(text: str) -> str:
     """Text as it is stored in a record's head."""
     return text.replace(" ", "\a")
+
+
+def ending(died_of: object, reason: str | None) -> str:
+    """The part of a head that says why a dead item is not needed any more."""
+    choices = get_args(DiedOf)
+    if died_of not in (None, *choices):
+        raise Invalid("died_of", "one_of", choices=choices, value=died_of)
+    if died_of == "cancelled":
+        return f" c{in_head(text(reason, 'reason'))}"
+    return " cexpired" if died_of == "expired" else ""
+
+
+def asked(by: str | None) -> str:
+    """The part of a head that says that somebody waits for the answer, and who asked."""
+    return "" if by is None else f" q{in_head(by and validation.person_name(by, 'asked_by'))}"
 
 
 MAX_OWN_FORM = 65_536  # bytes of JSON

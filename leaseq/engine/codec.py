@@ -273,11 +273,20 @@ def _died_of(head: Mapping[str, str]) -> DiedOf:
     return "failed" if why is None else "expired" if why == "expired" else "cancelled"
 
 
+def _cancel_reason(head: Mapping[str, str]) -> str | None:
+    why = head["c"]
+    return None if why == "expired" else cast("str | None", json.loads(why.replace("\a", " ")))
+
+
+def why_ended(died_of: DiedOf, reason: str | None) -> str:
+    """The error of an item that nobody needs any more."""
+    return UNANSWERED if died_of == "expired" else reason or "cancelled"
+
+
 def _last_error(grants: Sequence[Grant], head: Mapping[str, str], *, is_dead: bool) -> str | None:
     """Why a dead item was ended; else the error of the last fail; without one, why it died."""
     if is_dead and "c" in head:
-        cancelled = _died_of(head) == "cancelled"
-        return json.loads(head["c"].replace("\a", " ")) or "cancelled" if cancelled else UNANSWERED
+        return why_ended(_died_of(head), _cancel_reason(head))
     errors = [grant.reason for grant in grants if grant.how == "failed"]
     causes = [_CAUSES[grant.how] for grant in grants if is_dead and grant.how in _CAUSES]
     return (errors or causes or [None])[-1]
@@ -287,7 +296,9 @@ def outcome(row: OutcomeRow) -> Outcome:
     answers = tuple(GivenAnswer(*answer)._replace(result=json.loads(answer.result)) for answer in row.answers)
     skills = tuple(row.requires.split(",")) if row.requires else ()
     payload = json.loads(row.payload)
-    return Outcome(row.id, row.state, payload, row.priority, skills, row.due, answers, *row[7:])
+    form = None if row.form is None else json.loads(row.form)
+    values = (row.id, row.state, payload, row.priority, skills, row.due, answers, *row[7:])
+    return Outcome(*values)._replace(form=form)
 
 
 def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
@@ -300,6 +311,7 @@ def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
     if late:
         answers += map(_late_given_answer, late.split("\n\n"))
     priority, due = int(head.get("p", 100)), head.get("d")
+    died_of = _died_of(head) if state == "dead" else None
     return OutcomeRow(
         id,
         cast("State", state),
@@ -313,6 +325,11 @@ def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
         answers_needed=int(head["n"]) if "n" in head else None,
         assigned_to=tuple(name.replace("\a", " ") for name in assignees),
         at=to_datetime(at) if at else None,
+        form=head["g"].partition(":")[2].replace("\a", " ") if "g" in head else None,
+        expires=to_datetime(head["e"]) if "e" in head else None,
+        died_of=died_of,
+        reason=_cancel_reason(head) if died_of == "cancelled" else None,
+        asked_by=head["q"].replace("\a", " ") if "q" in head else None,
     )
 
 

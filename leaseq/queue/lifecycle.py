@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.connection import Connection, ServerMarker
 from leaseq.engine.keys import QUEUES, STATUS, WEBHOOK_STATE, Keys
 from leaseq.errors import Invalid, LeaseqError
-from leaseq.models import SIGNS, Erased, GivenAnswer, GivenAnswerRow, Item, NewItem, PersonItem, Relation
+from leaseq.models import (
+    SIGNS,
+    DiedOf,
+    Erased,
+    GivenAnswer,
+    GivenAnswerRow,
+    Item,
+    NewItem,
+    PersonItem,
+    Relation,
+)
 from leaseq.policy import Policy, PolicyChanged
 from leaseq.queue.base import Base, expected_version
 
@@ -132,26 +143,43 @@ class Restoring(Base):
         answers_needed: int | None = None,
         failures: int = 0,
         assigned_to: Iterable[str] = (),
+        died_of: DiedOf | None = None,
+        reason: str | None = None,
+        asked_by: str | None = None,
         by: str | None = None,
     ) -> bool:
         """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
-        again. ``answers``, ``answers_needed``, ``failures``, ``assigned_to``: as `outcomes` or `outcome_rows`
-        return them. It waits, is scheduled, or is dead if it was. Returns False if the queue has the item.
+        again. The other arguments that are fields of `Outcome`: as `outcomes` or `outcome_rows` return them.
+        ``item.to`` is the same as one person in ``assigned_to``: give one of the two. It waits, is
+        scheduled, or is dead if it was; if its deadline is over, it dies as any item that waits. Returns
+        False if the queue has the item.
 
         For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.
         """
         if item.id is None:
             raise Invalid("id", "required")
-        id, head, payload = arguments.row(item, item.id)
+        people = [validation.person_name(person, "assigned_to") for person in assigned_to]
+        if item.to is not None:
+            if people:
+                raise Invalid("assigned_to", "not_together", other="to")
+            people = [validation.person_name(item.to, "to")]
+        id, head, payload = arguments.row(replace(item, to=None), item.id)
         if answers_needed is not None:
             head += f" n{validation.integer(answers_needed, 'answers_needed', 1, 100)}"
         if validation.integer(failures, "failures", 0, 2**53):
             head += f" f{failures}"
-        people = [validation.person_name(person, "assigned_to") + "\t" for person in assigned_to]
+        head += arguments.ending(died_of if dead else None, reason) + arguments.asked(asked_by)
         answer_words = [word for answer in answers for word in _words(answer)]
         self._create_if_missing()
-        words = (id, head, payload, "dead" if dead else "", "".join(people), *answer_words)
+        words = (
+            id,
+            head,
+            payload,
+            "dead" if dead else "",
+            "".join(f"{person}\t" for person in people),
+            *answer_words,
+        )
         reply = self._commands.run("restore", arguments.author(by), 0, *words)
         return bool(reply.rest[0]) or reply.resent  # if resent, it finds its own
 

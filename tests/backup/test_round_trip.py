@@ -21,6 +21,7 @@ from tests.support.leases import not_none, take
 
 PEOPLE = ("ann", "bob", "cyd", "dan")
 SKILLS = ("fr", "legal")
+FORM, OTHER_FORM = ({"ask": {"type": "object", "title": title}} for title in ("One", "An other"))
 STATES: tuple[leaseq.State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
 
 
@@ -68,6 +69,8 @@ def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, ste
                 delay=chance.choice((0, 0, 30)),
                 due=chance.choice((None, codec.to_datetime(clock() + chance.choice((5, 500)) * 10**6))),
                 max_attempts=chance.choice((None, 2)),
+                form=chance.choice((None, FORM, OTHER_FORM)),
+                expires=chance.choice((None, 10_000)),
             )
         elif draw < 9:
             lease = queue.reserve(chance.choice(PEOPLE), skills=SKILLS)
@@ -294,3 +297,46 @@ def test_restored_queue_with_plain_items_keeps_its_fast_scripts(
     take(queue, "ann")
     backup.restore(other, make_backup())
     assert not other.redis.hexists(Keys(queue.name).ledger, "mixed")
+
+
+def add_all_kinds(queue: leaseq.Queue, clock: Clock) -> None:
+    """Items with forms and deadlines of their own: waiting, scheduled, held, late, dead, finished."""
+    queue.configure(answers=2, holds=9, lease_seconds=60, max_attempts=1)
+    for id in ("held", "late", "failed"):
+        queue.enqueue(id, id=id, form=FORM, expires=1_000 if id == "failed" else 10, to="ann")
+    leases = {lease.id: lease for lease in (take(queue, "ann") for _ in range(3))}
+    queue.fail(leases["failed"], "torn")
+    for id in ("waits", "cancelled", "over", "answered"):
+        queue.enqueue(id, id=id, form=OTHER_FORM, expires=10 if id == "over" else 1_000)
+    queue.enqueue("later", id="later", delay=500, form=FORM, expires=900)
+    queue._commands.run("ask", "waits")
+    queue.finish(take(queue, "bob"), {"first": True})
+    queue.cancel("cancelled", "sold to somebody")
+    clock.tick(11)
+    queue.clear()
+    queue.finish(leases["late"], {})
+
+
+def test_own_forms_deadlines_and_why_items_ended_are_restored(
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+) -> None:
+    add_all_kinds(timed_queue, clock)
+    before, file = queue_view(timed_queue), make_backup()
+    assert {item.died_of for item in timed_queue.items("dead")} == {"cancelled", "expired", "failed"}
+    backup.restore(other, file, clock=clock)
+    target = leaseq.Queue(other, timed_queue.name, clock=clock)
+    assert queue_view(target) == before
+    assert target.get("waits").asked_by == ""
+    assert stored_contents(other.redis, target.name) == stored_contents(server.redis, target.name)
+    ids = {item.id for state in STATES for item in target.items(state)}
+    assert len(ids) == 8
+    target.release("held")
+    assert target.get("held").died_of == "expired", "nobody needs it since its deadline"
+    clock.tick(1_000)
+    target.clear()
+    assert {id: target.get(id).died_of for id in ("waits", "later")} == dict.fromkeys(
+        ("waits", "later"), "expired"
+    )
+    for id in ids:
+        target.remove(id)
+    assert other.redis.exists(Keys(target.name).forms, Keys(target.name).expiring) == 0

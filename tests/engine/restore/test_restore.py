@@ -4,12 +4,14 @@ higher than all that were granted before the loss."""
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq import GivenAnswer, GivenAnswerRow, NewItem
 from leaseq.engine import codec
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock
 from tests.support.leases import not_none
 from tests.support.refused import refused
@@ -208,3 +210,107 @@ def test_outcomes_have_all_that_restore_takes(timed_queue: leaseq.Queue, clock: 
             assigned_to=one.assigned_to,
         )
     assert timed_queue.outcomes(["plain", "later", "hard"]) == outcomes
+
+
+FORM = {"ask": {"type": "object", "title": "How much?"}}
+LATER = datetime(2030, 1, 1, 2, 3, 4, 567_891, tzinfo=UTC)
+
+
+def restore_outcome(queue: leaseq.Queue, outcome: leaseq.Outcome) -> None:
+    names = ("failures", "answers_needed", "assigned_to", "died_of", "reason", "asked_by")
+    queue.restore(
+        NewItem(outcome.payload, outcome.id, at=outcome.at, form=outcome.form, expires=outcome.expires),
+        outcome.answers,
+        dead=outcome.state == "dead",
+        **{name: getattr(outcome, name) for name in names},
+    )
+
+
+def lose_all(queue: leaseq.Queue) -> None:
+    for id in {item.id for state in leaseq.STATES for item in queue.items(state)}:
+        queue.remove(id)
+    assert queue._client.redis.exists(Keys(queue.name).forms, Keys(queue.name).expiring) == 0
+
+
+def test_outcomes_are_enough_to_restore_own_forms_deadlines_and_why_items_ended(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2)
+    for id in ("answered", "waits", "told", "untold"):
+        timed_queue.enqueue(id, id=id, form=FORM, expires=LATER)
+    timed_queue.enqueue("over", id="over", expires=5)
+    timed_queue.enqueue("ann's", id="to", to="ann b")
+    timed_queue.enqueue("later", id="later", delay=60, expires=90, form=FORM)
+    timed_queue.enqueue("plain", id="plain")
+    timed_queue.cancel("told", "sold: nobody\nneeds it")
+    timed_queue.cancel("untold")
+    timed_queue.finish(not_none(timed_queue.reserve("cyd")), {})
+    clock.tick(6)
+    timed_queue.clear()
+    ids = sorted({item.id for state in leaseq.STATES for item in timed_queue.items(state)})
+    before = timed_queue.outcomes(ids)
+    by_id = {outcome.id: outcome for outcome in before if outcome}
+    assert (by_id["told"].died_of, by_id["told"].reason) == ("cancelled", "sold: nobody\nneeds it")
+    assert (by_id["untold"].died_of, by_id["untold"].reason) == ("cancelled", None)
+    assert (by_id["over"].died_of, by_id["waits"].died_of) == ("expired", None)
+    assert (by_id["waits"].form, by_id["waits"].expires) == (FORM, LATER)
+    errors = {id: timed_queue.get(id).last_error for id in by_id}
+    lose_all(timed_queue)
+    for outcome in by_id.values():
+        restore_outcome(timed_queue, outcome)
+    assert timed_queue.outcomes(sorted(by_id)) == before
+    assert {id: timed_queue.get(id).last_error for id in by_id} == errors
+    assert not_none(timed_queue.reserve("ann b")).id == "to"
+    leases = [not_none(timed_queue.reserve(person)) for person in ("dan", "eve", "fay")]
+    assert {lease.id: lease.form for lease in leases} == {"plain": None, "waits": FORM, "answered": FORM}
+    clock.tick(100)
+    timed_queue.clear()
+    assert timed_queue.get("later").died_of == "expired"
+    lose_all(timed_queue)
+
+
+def test_restored_question_is_still_that_of_its_asker(queue: leaseq.Queue) -> None:
+    for asker in ("ann b", ""):
+        queue.restore(NewItem(1, "one", form=FORM), [given_answer("bob", 5)], asked_by=asker)
+        assert queue.get("one").asked_by == not_none(queue.outcomes(["one"])[0]).asked_by == asker
+        queue.remove("one")
+
+
+def test_restored_item_whose_deadline_is_over_dies_as_expired(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.restore(NewItem(1, "one", expires=codec.to_datetime(clock() - 1)))
+    assert timed_queue.reserve("ann") is None
+    timed_queue.clear()
+    assert timed_queue.get("one").died_of == "expired"
+
+
+def test_revived_item_that_was_restored_dead_expires_at_its_time(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.restore(NewItem(1, "one", expires=60), dead=True, died_of="cancelled")
+    timed_queue.revive("one")
+    assert timed_queue.get("one").last_error is None
+    clock.tick(61)
+    timed_queue.clear()
+    assert timed_queue.get("one").died_of == "expired"
+
+
+@pytest.mark.parametrize(
+    ("field", "item", "options"),
+    [
+        ("assigned_to", NewItem(1, "one", to="ann"), {"assigned_to": ["bob"]}),
+        ("assigned_to", NewItem(1, "one", to="ann"), {"assigned_to": iter(["bob"])}),
+        ("to", NewItem(1, "one", to="\0"), {}),
+        ("died_of", NewItem(1, "one"), {"dead": True, "died_of": "age"}),
+        ("reason", NewItem(1, "one"), {"dead": True, "died_of": "cancelled", "reason": 5}),
+        ("asked_by", NewItem(1, "one"), {"asked_by": "a\tb"}),
+        ("form", NewItem(1, "one", form={"ask": 5}), {}),
+        ("expires", NewItem(1, "one", expires=datetime(1969, 1, 1, tzinfo=UTC)), {}),
+    ],
+)
+def test_bad_values_are_refused(queue: leaseq.Queue, field: str, item: NewItem, options: Any) -> None:
+    with pytest.raises(leaseq.Invalid) as refusal:
+        queue.restore(item, **options)
+    assert refusal.value.field == field
+    assert not queue.exists() or queue.stats().inbound == 0
