@@ -180,6 +180,13 @@ class World:
     def item(self) -> str:
         return self.queue.enqueue({"text": TEXT}).id
 
+    def question(self, queue: leaseq.Queue) -> str:
+        """The id of a new question of the admin."""
+        id = secrets.token_hex(6)
+        with pytest.raises(leaseq.StillWaiting):
+            queue.ask({"text": TEXT}, id=id, form=FORM, by=self.admin, wait=0)
+        return id
+
     def assigned(self) -> str:
         id = self.item()
         self.queue.assign(id, self.admin)
@@ -456,6 +463,13 @@ def page_access(world: World) -> Input:
     return Input(new_queue(world), body=form_of(fields), kind=FORM_KIND)
 
 
+def answered(world: World) -> Input:
+    queue = world.new_queue()
+    id = world.question(queue)
+    queue.finish(not_none(queue.reserve(world.admin)), RESULT)
+    return Input({"q": queue.name, "id": id})
+
+
 def rest_of_item(read: Callable[[World], str], *, person: bool = False) -> Maker:
     """A REST call about an item."""
 
@@ -514,6 +528,7 @@ INPUTS: dict[str, Maker] = {
     "GET api.export_person": of(lambda world: {"name": world.admin}),
     "GET api.get_access": get(),
     "GET api.get_announcement": get(statuses=(200, 404)),
+    "GET api.get_answer": answered,
     "GET api.get_item": of(new_id(World.item)),
     "GET api.get_me": get(),
     "GET api.get_person": of(new_name),
@@ -558,6 +573,9 @@ INPUTS: dict[str, Maker] = {
     "PUT api.draft": rest_lease(World.lease, draft=TEXT),
     "POST api.enable_webhook": rest({}, new_webhook),
     "DELETE api.end_sessions": of(new_name),
+    "POST api.ask": rest({"payload": {"text": TEXT}, "form": FORM}, statuses=(202,)),
+    "POST api.cancel": rest({"reason": REASON}, new_id(World.item)),
+    "DELETE api.cancel_question": of(new_id(lambda world: world.question(world.queue))),
     "POST api.enqueue": rest(ARRAY),
     "POST api.fail": rest_lease(World.lease, error=REASON),
     "POST api.finish": rest_lease(World.lease, result=RESULT),
@@ -673,6 +691,7 @@ INPUTS: dict[str, Maker] = {
     "POST manage.preview_settings": page({**POLICY, "sample": json.dumps({"f1": TEXT})}),
     "POST manage.put_off": page({"seconds": "3600"}, new_id(World.item)),
     "GET manage.rejected_rows": of(new_id(World.run_job)),
+    "POST manage.cancel": page({"reason": REASON}, new_id(World.item)),
     "POST manage.release": page({}, new_id(lambda world: world.lease().id)),
     "POST manage.remove": page({}, new_id(World.item)),
     "POST manage.remove_view": page({"name": "some words"}),
