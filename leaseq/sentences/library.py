@@ -175,7 +175,7 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     ),
     # the policy and the form
     "one_alert": Rule("one rule for each measure", "two for %(measure)s", "leave one of them out"),
-    "form": Rule(sentence="the result does not fit the queue's form: %(question)s: %(why)s"),
+    "form": Rule(sentence="the result does not fit the form: %(question)s: %(why)s"),
     "answer": {
         **ANSWERS,
         "keyword": Rule("a value that fits the form's %(keyword)s"),

@@ -234,5 +234,5 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
     "yourself": Rule("anybody but yourself", "", "you would be signed out"),
     "compared_number": Rule("a number after %(comparison)s"),
     "reserved_name": Rule("another name", "'%(name)s', which has the deliveries of webhooks"),
-    "answers_misfit": Rule("an answer that fits the queue's form"),
+    "answers_misfit": Rule("an answer that fits the form"),
 }

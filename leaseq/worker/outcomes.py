@@ -171,7 +171,7 @@ def error_text(error: BaseException) -> str:
     """The error as text for people: type and message, without a traceback, which may contain secrets."""
     if isinstance(error, Invalid) and error.errors:
         text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())
-        text = f"the result does not fit the queue's form: {text}"
+        text = f"the result does not fit the form: {text}"
     elif isinstance(error, NoHandler):
         text = str(error)
     else:

@@ -160,7 +160,7 @@ FORM = {"ask": {"type": "object", "required": ["label"], "properties": {"stars":
 @pytest.mark.parametrize(
     ("form", "result", "parts"),
     [
-        (FORM, {"stars": "many"}, ["label", "stars", "does not fit the queue's form"]),
+        (FORM, {"stars": "many"}, ["label", "stars", "does not fit the form"]),
         (None, {1, 2}, ["result", "JSON values only"]),
         (None, "x" * 300_000, ["262,144 bytes"]),
         (None, ..., ["result"]),

@@ -65,7 +65,7 @@ bp = APIBlueprint(
             RETRY_AFTER,
         ),
         "422": problem_reply(
-            "`form`: the result does not fit the queue's form, and the lease stays valid; or `key-reused`"
+            "`form`: the result does not fit the form, and the lease stays valid; or `key-reused`"
         ),
         "500": problem_reply("`internal`: the error was logged"),
         "503": problem_reply(

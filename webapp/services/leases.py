@@ -106,6 +106,8 @@ def finish(
     """Finish the item. ``active_ms``: the time at work on it, as the person's page measured it."""
     name, skills = person().name, person().skills
     form = options.get("expected_form", queue.policy.form)
+    if "expected_form" not in options and file_questions(form):
+        form = form_of(queue, queue.get(id))  # its own may ask something else under the same name
     while True:
         if file_questions(form):
             files.check(queue, id, form, result)

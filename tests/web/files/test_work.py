@@ -89,6 +89,36 @@ def test_program_sends_names_and_gets_a_file(queue: leaseq.Queue, worker: Caller
         assert "sandbox" in got.headers["Content-Security-Policy"]
 
 
+def test_item_with_own_form_is_asked_for_files_or_not(
+    queue: leaseq.Queue, worker: Caller, worker_browser: Browser
+) -> None:
+    queue.configure(form={"ask": {"type": "object", "properties": {"note": {"type": "string"}}}}, holds=3)
+    queue.enqueue({"text": "a parcel"}, id=ITEM, form=FORM)
+    lease = take_lease(queue, worker.name)
+    made_up = {"key": f"{queue.name}/x/y", "name": "a.png", "size": 5, "type": "image/png"}
+    refused = worker(
+        "POST", api(queue, "finish"), json={"token": lease.token, "result": {"photo": [made_up]}}
+    )
+    assert refused.status_code == 422
+    file = upload(worker, queue, lease.token)
+    finish = {"token": lease.token, "result": {"photo": [file]}}
+    assert worker("POST", api(queue, "finish"), json=finish).status_code == 200
+
+    queue.configure(form=FORM)
+    plain = {
+        "ask": {"type": "object", "properties": {"photo": {"type": "array", "items": {"type": "string"}}}}
+    }
+    queue.enqueue({"text": "a letter"}, id="plain", form=plain)
+    token = take_lease(queue, worker.name).token
+    finish = {"token": token, "result": {"photo": ["none"]}}
+    assert worker("POST", api(queue, "finish", id="plain"), json=finish).status_code == 200
+
+    queue.enqueue({"text": "a parcel"}, id="page", form={**FORM, "show": ["text"]})
+    take(queue, worker_browser)
+    page = worker_browser.get(path(queue)).text
+    assert attributes(page, "noscript button", "formenctype") == ["multipart/form-data"]
+
+
 def test_files_are_sent_left_out_and_finished_without_script(
     queue: leaseq.Queue, worker_browser: Browser
 ) -> None:

@@ -215,6 +215,19 @@ def test_outcome_says_that_nobody_needs_the_item_and_offers_the_next(
     assert len(form_queue.get(lease.id).late_answers) == 1
 
 
+def test_outcome_says_that_nobody_needs_an_answer_after_the_deadline(
+    expirable_queue: Any, worker_browser: Browser
+) -> None:
+    queue, expire = expirable_queue
+    queue.enqueue({"text": "one"}, id="until", expires=3_600, priority=0)
+    lease = take(queue, worker_browser)
+    assert lease.id == "until"
+    expire()
+    queue.clear()
+    text = outcome(send(queue, worker_browser, lease, "renew", **ANSWER).text)
+    assert text.startswith("Your time ran out at T. Nobody needs this any more. You can still send")
+
+
 def test_outcome_describes_item_finished_reserved_again_or_dead(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:

@@ -193,7 +193,7 @@ class EndRequest(TokenRequest):
 
 
 class FinishRequest(EndRequest):
-    result: Any = Field(description="The answer: it must fit the queue's form")
+    result: Any = Field(description="The answer: it must fit the item's own form, else the queue's")
 
 
 class AbandonRequest(EndRequest):
@@ -270,7 +270,7 @@ class CancelRequest(Body):
 
 class CorrectRequest(Body):
     token: WholeNumber = Field(ge=1, le=MAX_TOKEN, description="The token of the answer that is replaced")
-    result: Any = Field(description="The right answer: it must fit the queue's form")
+    result: Any = Field(description="The right answer: it must fit the item's own form, else the queue's")
 
 
 class BulkRequest(Body):

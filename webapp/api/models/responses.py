@@ -226,7 +226,7 @@ class Answer(RecordModel):
     reserved_at: Time | None = Field(description="When the work on it began; null: not known")
     seconds: float | None = Field(description="From reserved_at to finished_at")
     changed: list[str] = Field(
-        description="The questions that the queue's form prefills and that were answered otherwise"
+        description="The questions that the form prefills and that were answered otherwise"
     )
 
 
