@@ -114,6 +114,7 @@ __all__ = [
     "SHOW_MEMBERS",
     "SHOW_OPTIONS",
     "Conditions",
+    "approval",
     "changed",
     "check_form",
     "check_result",
@@ -173,6 +174,60 @@ def check_form(form: Json) -> None:
     check_when(form)
     if "ask" in form:
         _compile(schema_of(form))
+
+
+_DECISIONS = {"approve": "Approve", "edit": "Approve with changes", "reject": "Reject", "respond": "Answer"}
+
+
+def approval(
+    action: str,
+    arguments: Mapping[str, Json],
+    allow: Sequence[str] = ("approve", "edit", "reject", "respond"),
+) -> dict[str, Any]:
+    """The form of a question whether a program may do something: ask it with the payload ``{"action": action,
+    "arguments": arguments}``, and a ``context`` in Markdown if the person needs one.
+
+    The result has the ``decision``, one of ``allow``, of which none is selected at first. *edit* has the
+    changed ``arguments``, *reject* the ``reason``, which is required, *respond* a ``message``, as in the
+    human-in-the-loop requests of LangGraph.
+    """
+    if not allow or not set(allow) <= _DECISIONS.keys():
+        raise Invalid("allow", "one_of", choices=tuple(_DECISIONS), value=list(allow))
+    fields: dict[str, Any] = {name: _schema_like(value) for name, value in arguments.items()}
+    decisions = [{"const": name, "title": _DECISIONS[name]} for name in _DECISIONS if name in allow]
+    texts = {"type": "string", "minLength": 1, "maxLength": 2_000}
+    questions: dict[str, dict[str, Any]] = {
+        "decision": {"title": f"{action}?", "oneOf": decisions},
+        "arguments": {
+            "title": "With",
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        },
+        "reason": {"title": "Why not?", **texts},
+        "message": {"title": "Your answer", **texts},
+    }
+    when = {"arguments": "edit", "reason": "reject", "message": "respond"}
+    asked = {
+        name: question for name, question in questions.items() if name not in when or when[name] in allow
+    }
+    shown = ["action", {"field": "arguments", "kind": "table"}, {"field": "context", "kind": "markdown"}]
+    return {
+        "show": shown,
+        "ask": {"type": "object", "properties": asked, "required": list(asked)},
+        "when": {name: {"decision": [when[name]]} for name in asked if name in when},
+        "prefill": {"arguments": "arguments"} if "arguments" in asked else {},
+    }
+
+
+def _schema_like(value: Json) -> dict[str, Any]:
+    """The schema of values of the same type; that of any JSON for lists, objects and null."""
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    if isinstance(value, int | float):
+        return {"type": "integer" if isinstance(value, int) else "number"}
+    return {"type": "string"} if isinstance(value, str) else {}
 
 
 def prefilled(form: Json, payload: Json) -> dict[str, Json]:
