@@ -187,14 +187,13 @@ def approval(
     """The form of a question whether a program may do something: ask it with the payload ``{"action": action,
     "arguments": arguments}``, and a ``context`` in Markdown if the person needs one.
 
-    The result has the ``decision``, one of ``allow``, of which none is selected at first. *edit* has the
-    changed ``arguments``, *reject* the ``reason``, which is required, *respond* a ``message``, as in the
-    human-in-the-loop requests of LangGraph.
+    The result has the ``decision``, none of which is selected at first: after the requests of LangGraph's
+    interrupts. *edit* has the changed ``arguments``, *reject* the ``reason``, *respond* a ``message``.
     """
     if not allow or not set(allow) <= _DECISIONS.keys():
         raise Invalid("allow", "one_of", choices=tuple(_DECISIONS), value=list(allow))
     fields: dict[str, Any] = {name: _schema_like(value) for name, value in arguments.items()}
-    decisions = [{"const": name, "title": _DECISIONS[name]} for name in _DECISIONS if name in allow]
+    decisions = [{"const": name, "title": title} for name, title in _DECISIONS.items() if name in allow]
     texts = {"type": "string", "minLength": 1, "maxLength": 2_000}
     questions: dict[str, dict[str, Any]] = {
         "decision": {"title": f"{action}?", "oneOf": decisions},
@@ -212,12 +211,11 @@ def approval(
     asked = {
         name: question for name, question in questions.items() if name not in when or when[name] in allow
     }
-    shown = ["action", {"field": "arguments", "kind": "table"}, {"field": "context", "kind": "markdown"}]
     return {
-        "show": shown,
+        "show": ["action", {"field": "arguments", "kind": "table"}, {"field": "context", "kind": "markdown"}],
         "ask": {"type": "object", "properties": asked, "required": list(asked)},
         "when": {name: {"decision": [when[name]]} for name in asked if name in when},
-        "prefill": {"arguments": "arguments"} if "arguments" in asked else {},
+        "prefill": {f"arguments.{name}": f"arguments.{name}" for name in fields if "arguments" in asked},
     }
 
 
@@ -243,11 +241,15 @@ def prefilled(form: Json, payload: Json) -> dict[str, Json]:
 
 
 def changed(form: Json, payload: Json, result: Json) -> tuple[str, ...]:
-    """The questions that a result answers otherwise than the form prefilled them, in the form's order."""
+    """The questions that a result answers otherwise than the form prefilled them, in the form's order; not
+    those that were not asked after its other answers."""
+    conditions = conditions_of(form)
+    answers = result if isinstance(result, Mapping) else {}
     return tuple(
         name
         for name, value in prefilled(form, payload).items()
-        if not is_same_json(member_at(result, name), value)
+        if is_asked(conditions.get(name.partition(".")[0], {}), answers)
+        and not is_same_json(member_at(result, name), value)
     )
 
 

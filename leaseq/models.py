@@ -151,6 +151,9 @@ class Lease:
     form: Json = field(default=None, compare=False)
     """The form that counts: the item's own, else the queue's as it was up to two seconds ago; None: one text
     box."""
+    has_own_form: bool = False
+    asked_by: str | None = None  # as `Item.asked_by`
+    needed_until: datetime | None = None  # as `Item.expires`
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,13 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
         if mark[0] == "x":
             expires_at = float(mark[1:])
     text = record.decode()
+    end = text.index("\n")
+    asked_by, expires = _question(text[:end]) if end > _PLAIN_HEAD else (None, None)
     return Lease(
         queue,
         id.decode(),
         int(token),
-        _parse(text, text.index("\n") + 1)[0],
+        _parse(text, end + 1)[0],
         int(words[2]),
         datetime.fromtimestamp(granted_at / 1e6, UTC),
         datetime.fromtimestamp(expires_at / 1e6, UTC),
@@ -67,6 +69,22 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
         None if draft is None else _parse(draft.decode(), 0)[0],
         person,
         None if own_form is None else _parse(own_form.decode(), 0)[0],
+        own_form is not None,
+        asked_by,
+        expires,
+    )
+
+
+_PLAIN_HEAD = 11  # characters: the time alone
+
+
+def _question(head: str) -> tuple[str | None, datetime | None]:
+    """Who asked an item, and until when its answer is needed."""
+    letters = {word[0]: word[1:] for word in head.split(" ")[1:]}
+    asked_by, expires = letters.get("q"), letters.get("e")
+    return (
+        None if asked_by is None else asked_by.replace("\a", " "),
+        None if expires is None else to_datetime(expires),
     )
 
 

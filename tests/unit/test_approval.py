@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.form import approval, check_form, check_result, prefilled
+from leaseq.form import approval, changed, check_form, check_result, prefilled
 
 ARGUMENTS: dict[str, Any] = {
     "amount": 80.5,
@@ -15,7 +15,6 @@ ARGUMENTS: dict[str, Any] = {
     "pieces": 2,
     "notify": True,
     "tags": ["a"],
-    "note": None,
 }
 PAYLOAD = {"action": "refund", "arguments": ARGUMENTS}
 
@@ -23,7 +22,7 @@ PAYLOAD = {"action": "refund", "arguments": ARGUMENTS}
 def test_form_is_valid_and_prefills_only_arguments() -> None:
     form = approval("refund", ARGUMENTS)
     check_form(form)
-    assert prefilled(form, PAYLOAD) == {"arguments": ARGUMENTS}
+    assert prefilled(form, PAYLOAD) == {f"arguments.{name}": value for name, value in ARGUMENTS.items()}
 
 
 @pytest.mark.parametrize(
@@ -70,3 +69,16 @@ def test_only_allowed_decisions_are_offered() -> None:
         with pytest.raises(leaseq.Invalid) as refusal:
             approval("refund", {}, allow)
         assert refusal.value.field == "allow"
+
+
+@pytest.mark.parametrize(
+    ("result", "names"),
+    [
+        ({"decision": "approve"}, ()),
+        ({"decision": "edit", "arguments": ARGUMENTS}, ()),
+        ({"decision": "edit", "arguments": {**ARGUMENTS, "amount": 40}}, ("arguments.amount",)),
+        ({"decision": "edit", "arguments": {}}, tuple(f"arguments.{name}" for name in ARGUMENTS)),
+    ],
+)
+def test_only_edited_arguments_count_as_changed(result: dict[str, Any], names: tuple[str, ...]) -> None:
+    assert changed(approval("refund", ARGUMENTS), PAYLOAD, result) == names

@@ -3,22 +3,25 @@ import { isTextInput, keysOf } from "../shared/keys.js";
 import { addKeyRow, clearKeyRows, listPageKeys } from "../shared/keys-panel.js";
 import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
 
+const UNSEEN_MS = 500; // an item with questions of its own takes no key before: it was meant for the item before
 const TENS_MS = 1000; // within which 1 and 0 mean 10
 
 let form;
 let root;
-let isKeyRefused = false; // a key was pressed while the item before was being saved
+let shownAt = 0;
+let isKeyRefused = false; // a key was pressed before the item was seen
 let lastDigit = { key: "", at: 0 };
 
 export function begin(view) {
   ({ form, root } = view);
+  shownAt = performance.now();
   if (isKeyRefused) showRefusedKey();
   for (const button of document.querySelectorAll("#lease-status [popovertarget=keys]")) button.hidden = false;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-  if (form.inert && isInput(event)) return refuseKey(event);
+  if ((form.inert || isUnseen()) && isInput(event)) return refuseKey(event);
   if (isKeyRefused) hideRefusedKey();
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
@@ -91,6 +94,8 @@ const isScale = (question) => {
 };
 
 const isScaleOrRanking = (question) => isScale(question) || question.querySelector(".rank-option") !== null;
+
+const isUnseen = () => "ownForm" in form.dataset && performance.now() - shownAt < UNSEEN_MS;
 
 // Keys pressed while an answer is saved belong to no item that the person has seen.
 const isInput = (event) =>
