@@ -92,26 +92,24 @@ def test_program_sends_names_and_gets_a_file(queue: leaseq.Queue, worker: Caller
 def test_item_with_own_form_is_asked_for_files_or_not(
     queue: leaseq.Queue, worker: Caller, worker_browser: Browser
 ) -> None:
-    queue.configure(form={"ask": {"type": "object", "properties": {"note": {"type": "string"}}}}, holds=3)
-    queue.enqueue({"text": "a parcel"}, id=ITEM, form=FORM)
-    lease = take_lease(queue, worker.name)
-    made_up = {"key": f"{queue.name}/x/y", "name": "a.png", "size": 5, "type": "image/png"}
-    refused = worker(
-        "POST", api(queue, "finish"), json={"token": lease.token, "result": {"photo": [made_up]}}
-    )
-    assert refused.status_code == 422
-    file = upload(worker, queue, lease.token)
-    finish = {"token": lease.token, "result": {"photo": [file]}}
-    assert worker("POST", api(queue, "finish"), json=finish).status_code == 200
-
-    queue.configure(form=FORM)
+    queue.configure(form=FORM, holds=3)
     plain = {
         "ask": {"type": "object", "properties": {"photo": {"type": "array", "items": {"type": "string"}}}}
     }
     queue.enqueue({"text": "a letter"}, id="plain", form=plain)
     token = take_lease(queue, worker.name).token
-    finish = {"token": token, "result": {"photo": ["none"]}}
+    finish: dict[str, Any] = {"token": token, "result": {"photo": ["none"]}}
     assert worker("POST", api(queue, "finish", id="plain"), json=finish).status_code == 200
+
+    ask = {**FORM["ask"], "properties": {"scan": FORM["ask"]["properties"]["photo"]}, "required": ["scan"]}
+    queue.enqueue({"text": "a parcel"}, id=ITEM, form={"ask": ask})
+    lease = take_lease(queue, worker.name)
+    made_up = {"key": f"{queue.name}/x/y", "name": "a.png", "size": 5, "type": "image/png"}
+    refused = worker("POST", api(queue, "finish"), json={"token": lease.token, "result": {"scan": [made_up]}})
+    assert refused.status_code == 422
+    file = upload(worker, queue, lease.token, question="scan")
+    finish = {"token": lease.token, "result": {"scan": [file]}}
+    assert worker("POST", api(queue, "finish"), json=finish).status_code == 200
 
     queue.enqueue({"text": "a parcel"}, id="page", form={**FORM, "show": ["text"]})
     take(queue, worker_browser)
