@@ -127,13 +127,15 @@ def test_priority_of_what_is_found_is_set_and_undone_by_keys_alone(
 
 def set_priority_and_undo(tab: Page, panel: Any, mail: leaseq.Queue) -> None:
     """Set the priority of all rows of the page, by keys, and undo it."""
-    tab.set_viewport_size({"width": 1024, "height": 800})
+    tab.set_viewport_size({"width": 1024, "height": 400})
     expect(panel).to_be_hidden()
     tab.keyboard.press("*")
+    top = tab.evaluate("scrollY")
     tab.keyboard.press(".")
     expect(tab.get_by_role("button", name="Assign …")).to_be_focused()
     tab.keyboard.press("Tab")
     tab.keyboard.press("Tab")
+    assert tab.evaluate("scrollY") == top  # the rows stay in sight
     tab.keyboard.press("Enter")
     expect(tab.get_by_role("textbox", name="Priority")).to_be_focused()
     check_accessibility(tab)

@@ -88,11 +88,12 @@ const getOpenMenus = () => document.querySelectorAll(":is(.menu, .filters)[open]
 
 for (const type of ["click", "focusin"]) {
   document.addEventListener(type, (event) => {
+    if (event.target.closest?.("dialog")) return; // closed, it returns the focus into the menu
     for (const menu of getOpenMenus()) if (!menu.contains(event.target)) menu.open = false;
   });
 }
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
+  if (event.key !== "Escape" || event.target.closest("dialog")) return;
   for (const menu of getOpenMenus()) closeDetails(menu);
   const details = event.target.closest("details:is(.action-form, .confirm)[open]");
   if (details) closeDetails(details);
