@@ -41,6 +41,8 @@ def is_allowed(scope: str, need: str, method: str, path: str) -> bool:
         return method == "GET"
     if scope == "enqueue":
         return (method, path) in ADDING
+    if scope == "ask":
+        return path.startswith("/queues/walked/questions") or (method, path) == ("GET", "/me")
     if (method, path) == ("DELETE", "/queues/walked"):  # requires all rights of the person, here an admin
         return scope == "admin"
     return need in OPENED_NEEDS[scope]
