@@ -17,7 +17,7 @@ from sqlalchemy import Engine, Text, cast, delete, literal, select, update
 
 from leaseq.bridge import registry
 from leaseq.bridge.migrator import BY, differences, new_item
-from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
+from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details, write_ends
 from leaseq.bridge.statements import Statements, statements_on
 from leaseq.bridge.tables import STATUS_OF, ItemRow, answer, change, event, item, item_row
 from leaseq.errors import Invalid, QueueNotFound
@@ -35,6 +35,8 @@ _SETTLING_EVENTS: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed", "closed"}
 )
 """Events that change an item's status or answers."""
+_NEEDING_EVENTS: frozenset[EventKind] = frozenset({"revived", "reopened", "removed", "forgotten"})
+"""Events after which an item, or a new one with its id, may have another deadline or form."""
 _DETAIL_EVENTS: frozenset[EventKind] = frozenset(
     {"assigned", "unassigned", "changed", "abandoned", "failed", "expired", "released"}
 )
@@ -95,9 +97,11 @@ def _write(statements: Statements, queue: Queue, events: Sequence[EventRow]) -> 
     settling_ids = {event.id: None for event in events if event.what in _SETTLING_EVENTS and event.id}
     added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
     foreign_ids: list[str] = []
+    new_ids: list[str] = []  # of rows that are those of an earlier item
     if added_ids:
         foreign_ids = statements.missing_ids(added_ids)
-        settling_ids |= dict.fromkeys(statements.ended_ids(added_ids))
+        new_ids = statements.ended_ids(added_ids)
+        settling_ids |= dict.fromkeys(new_ids)
     detail_ids = {event.id for event in events if event.what in _DETAIL_EVENTS and event.id}
     ids = list(settling_ids | dict.fromkeys(foreign_ids) | dict.fromkeys(detail_ids))
     outcomes = dict(zip(ids, queue.outcome_rows(ids), strict=True))
@@ -106,7 +110,10 @@ def _write(statements: Statements, queue: Queue, events: Sequence[EventRow]) -> 
     write_answers(statements, list(by_id.values()))
     rows = [(item_row(by_id[id]), STATUS_OF[by_id[id].state]) for id in foreign_ids if id in by_id]
     statements.add_items(rows)
-    _set_statuses(statements, [by_id[id] for id in settling_ids if id in by_id])
+    settled = [by_id[id] for id in settling_ids if id in by_id]
+    _set_statuses(statements, settled)
+    needed_ids = {event.id for event in events if event.what in _NEEDING_EVENTS}
+    write_ends(statements, settled, needed_ids.union(new_ids))
     write_details(statements, by_id.values(), detail_ids)
     changed_ids = {event.id for event in events if event.what == "changed" and event.person != BY}
     _write_changes(statements, [by_id[id] for id in changed_ids if id in by_id])

@@ -6,10 +6,11 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from sqlalchemy import Engine
 
-from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details
+from leaseq.bridge.outcomes import outcomes_of, write_answers, write_details, write_fixed_columns
 from leaseq.bridge.registry import Window
 from leaseq.bridge.statements import Statements, statements_on
 from leaseq.bridge.tables import STATUS_OF, ChangeRow, ItemRow, item_row
@@ -67,12 +68,15 @@ class Migrator:
                 errors[place] = error
         duplicate_count = _enqueue(queue, items, errors) if items else 0
         moved = {place: item for place, item in items.items() if place not in errors}
-        outcomes = queue.outcome_rows([str(item.id) for item in moved.values()]) if duplicate_count else []
+        has_details = duplicate_count or any(item.to for item in moved.values())
+        outcomes = queue.outcome_rows([str(item.id) for item in moved.values()]) if has_details else []
         finished = self._handle_duplicates(queue, moved, outcomes, errors) if duplicate_count else set()
         for places, status in ((moved.keys() - errors.keys() - finished, "queued"), (finished, "finished")):
             if places:
                 statements.set_moved([rows[place].id for place in places], status)
         write_details(statements, filter(None, outcomes), ())
+        if duplicate_count:
+            write_fixed_columns(statements, list(filter(None, outcomes)))
         self._refuse(statements, queue, [(rows[place], error) for place, error in errors.items()])
 
     def _refuse(
@@ -179,8 +183,18 @@ def new_item(row: ItemRow) -> NewItem:
     if row.problem is not None:
         raise row.problem
     payload = load_json(row.payload, "payload")
-    priority = row.priority
-    return NewItem(payload, row.id, priority, 0, _skills(row.requires), row.due)  # type: ignore[arg-type]
+    form = None if row.form is None else load_json(row.form, "form")
+    priority: Any = row.priority
+    return NewItem(
+        payload,
+        row.id,
+        priority,
+        requires=_skills(row.requires),
+        due=row.due,
+        form=form,
+        expires=row.expires_at,
+        to=row.assignee,
+    )
 
 
 def _skills(requires: object) -> tuple[str, ...]:

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Text, cast, select
 
 from leaseq.bridge.statements import Statements
-from leaseq.bridge.tables import AnswerRow, answer, item
+from leaseq.bridge.tables import AnswerRow, ItemRow, answer, item
+from leaseq.engine import codec
 from leaseq.errors import Invalid, QueueNotFound
-from leaseq.models import GivenAnswerRow, OutcomeRow
+from leaseq.models import DiedOf, GivenAnswerRow, OutcomeRow
 from leaseq.queue import Queue
 from leaseq.validation import is_same_json, is_valid, item_id, load_json
 
@@ -115,10 +116,14 @@ class Details(NamedTuple):
     answers_needed: int | None = None
     assigned_to: tuple[str, ...] = ()
     at: datetime | None = None
+    died_of: DiedOf | None = None  # None, too, if it failed
+    reason: str | None = None
+    asked_by: str | None = None
 
     @classmethod
     def of(cls, outcome: OutcomeRow) -> Details:
-        return cls(*(getattr(outcome, name) for name in cls._fields))
+        details = cls(*(getattr(outcome, name) for name in cls._fields))
+        return details._replace(died_of=None) if details.died_of == "failed" else details
 
     @classmethod
     def parse(cls, text: object) -> Details:
@@ -152,11 +157,41 @@ def write_details(
     statements.set_details(rows)
 
 
+def write_ends(
+    statements: Statements, outcomes: Sequence[OutcomeRow], needed_ids: Collection[str | None]
+) -> None:
+    """Write why nobody needs the dead items any more, and the forms and deadlines of ``needed_ids``, which
+    may be others than before."""
+    errors = {outcome.id: codec.why_ended(outcome) for outcome in outcomes if outcome.state == "dead"}
+    statements.set_each("error", {id: error for id, error in errors.items() if error is not None})
+    write_fixed_columns(statements, [outcome for outcome in outcomes if outcome.id in needed_ids])
+
+
+def write_fixed_columns(statements: Statements, outcomes: Collection[OutcomeRow]) -> None:
+    """Write the columns that don't change while the queue has an item."""
+    statements.set_each("expires_at", {outcome.id: outcome.expires for outcome in outcomes})
+    statements.set_each("form", {outcome.id: outcome.form for outcome in outcomes})
+
+
 def read_details(statements: Statements, ids: Sequence[str]) -> dict[str, str | None]:
     """The stored details of rows."""
     clause = (item.c.queue == statements.queue) & item.c.id.in_(ids)
     rows = statements.execute(select(item.c.id, cast(item.c.details, Text).label("text")).where(clause))
     return {row.id: row.text for row in rows}
+
+
+def row_difference(outcome: OutcomeRow, row: ItemRow) -> str | None:
+    """The difference between an item's row and the item in what doesn't change while the queue has it; None
+    if they don't."""
+    if row.expires_at != outcome.expires:
+        return f"its expires_at is {row.expires_at} in the database and {outcome.expires} in the queue"
+    try:
+        form = None if row.form is None else load_json(row.form, "form")
+    except Invalid as error:
+        return f"its {error}"
+    if not is_same_json(form, None if outcome.form is None else json.loads(outcome.form)):
+        return "its form is a different one in the database"
+    return None
 
 
 def details_difference(outcome: OutcomeRow, text: str | None) -> str | None:

@@ -107,14 +107,17 @@ class _Rebuild:
         status: str,
     ) -> bool:
         try:
-            failures, max_attempts, answers_needed, assigned_to, at = Details.parse(details_text)
+            details = Details.parse(details_text)
             self._queue.restore(
-                replace(new_item(row), max_attempts=max_attempts, at=at),
+                replace(new_item(row), max_attempts=details.max_attempts, at=details.at, to=None),
                 item_answers,
                 dead=status == "dead",
-                answers_needed=answers_needed,
-                failures=failures,
-                assigned_to=assigned_to,
+                answers_needed=details.answers_needed,
+                failures=details.failures,
+                assigned_to=details.assigned_to,
+                died_of=details.died_of,
+                reason=details.reason,
+                asked_by=details.asked_by,
                 by=BY,
             )
         except Invalid as error:

@@ -8,9 +8,10 @@ take psycopg three times as long.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import itemgetter
@@ -48,6 +49,7 @@ from sqlalchemy.sql.selectable import FromClause
 from leaseq.bridge.database import transaction
 from leaseq.bridge.tables import (
     DUE_LIMIT,
+    EXPIRY_LIMIT,
     AnswerRow,
     ChangeRow,
     ItemRow,
@@ -64,11 +66,13 @@ from leaseq.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9001, 1, 1, tzinfo=UTC)
+_WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}")
 _RUN_AT_LIMIT = Invalid("run_at", "format", what="database_time")
 _IS_WITHDRAWN = and_(
     item.c.status == "cancelled",
     exists().where(change.c.queue == item.c.queue, change.c.id == item.c.id).correlate(item),
 )
+_COLUMNS = ItemRow._fields.index("problem")  # the fields of an ItemRow that are columns
 _NEW_STATE = {"error": None, "details": null()}
 
 
@@ -155,6 +159,18 @@ class Statements(ABC):
         clause = (item.c.queue == self.queue) & self.is_row(row)
         self.execute(update(item).where(clause).values(status=status, error=error))
 
+    def set_each(self, name: str, values: Mapping[str, object]) -> None:
+        """Set a column of rows, to a value for each id, except those that `set_status` leaves."""
+        if values:
+            is_row = (item.c.queue == self.queue) & (item.c.id == bindparam("row"))
+            clause = and_(is_row, item.c.status != "waiting", ~_IS_WITHDRAWN)
+            type = item.c[name].type
+            value: ColumnElement[Any] = bindparam("value", type_=type)
+            if isinstance(type, JSON):  # given as text
+                value = cast(bindparam("value", type_=Text), type)
+            statement = update(item).where(clause).values({name: value})
+            self.execute(statement, [{"row": id, "value": value} for id, value in values.items()])
+
     def changes(self, after: str, limit: int) -> list[ChangeRow]:
         """Queued rows that were changed in the database, by id."""
         its_item = (item.c.queue == change.c.queue) & (item.c.id == change.c.id)
@@ -217,8 +233,8 @@ class Statements(ABC):
 
     def add_items(self, rows: Sequence[tuple[ItemRow, str]]) -> None:
         """Add rows, each with a status, for items that did not come from the database."""
-        names = ("id", "payload", "priority", "requires", "due", "status")
-        self.insert(item, names, [(*row[:5], status) for row, status in rows])
+        names = (*ItemRow._fields[:_COLUMNS], "status")
+        self.insert(item, names, [(*row[:_COLUMNS], status) for row, status in rows])
 
     def runner(self) -> Runner | None:
         """The bridge that last worked on the queue."""
@@ -252,14 +268,21 @@ class Statements(ABC):
 
 class PostgreSQL(Statements):
     insert_into = staticmethod(postgresql.insert)
-    _is_out_of_range = or_(item.c.due < _EPOCH, item.c.due >= _LATEST)  # psycopg can't read all of these
+    # psycopg can't read all times
+    _is_due_bad, _is_expiry_bad = (
+        or_(time < _EPOCH, time >= _LATEST) for time in (item.c.due, item.c.expires_at)
+    )
     columns = (
         item.c.id,
         cast(item.c.payload, Text),
         item.c.priority,
         item.c.requires,
-        case((~_is_out_of_range, item.c.due)),
-        _is_out_of_range,
+        case((~_is_due_bad, item.c.due)),
+        _is_due_bad,
+        cast(item.c.form, Text),
+        case((~_is_expiry_bad, item.c.expires_at)),
+        _is_expiry_bad,
+        item.c.assignee,
     )
     is_due = item.c.run_at <= func.now()
     tie = item.c.id
@@ -267,9 +290,10 @@ class PostgreSQL(Statements):
     seconds_since_seen = extract("epoch", func.now() - bridge.c.seen_at)
 
     def row(self, *values: Any) -> ItemRow:
-        id, payload, priority, requires, due, is_out_of_range = values
-        problem = DUE_LIMIT if is_out_of_range else None
-        return ItemRow(id, payload, priority, requires, due and due.astimezone(UTC), problem)
+        id, payload, priority, requires, due, is_due_bad, form, expires_at, is_expiry_bad, assignee = values
+        problem = DUE_LIMIT if is_due_bad else EXPIRY_LIMIT if is_expiry_bad else None
+        due, expires_at = (time and time.astimezone(UTC) for time in (due, expires_at))
+        return ItemRow(id, payload, priority, requires, due, form, expires_at, assignee, problem)
 
     def is_row(self, row: ItemRow) -> ColumnElement[bool]:
         is_row: ColumnElement[bool] = item.c.id == row.id
@@ -309,6 +333,22 @@ class PostgreSQL(Statements):
             self.execute(statement.on_conflict_do_nothing())
 
 
+def _milliseconds(time: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A time since the epoch, as SQLite reads it; NULL if it can't."""
+    return func.round((func.julianday(time) - 2440587.5) * 86_400_000)
+
+
+def _moment(text: object, milliseconds: float | None) -> datetime | None:
+    """A time in SQLite, or None. SQLite reads it to the millisecond; what the bridge wrote is exact."""
+    if milliseconds is None or not 0 <= milliseconds < (_LATEST - _EPOCH) / timedelta(milliseconds=1):
+        return None
+    time = _EPOCH + timedelta(milliseconds=milliseconds)
+    if isinstance(text, str) and _WRITTEN_TIME.fullmatch(text):
+        with suppress(ValueError):  # SQLite reads February 31, too
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    return time
+
+
 class SQLite(Statements):
     """Columns may contain values of any type, and times are text."""
 
@@ -319,7 +359,11 @@ class SQLite(Statements):
         item.c.priority,
         item.c.requires,
         cast(item.c.due, Text),
-        func.round((func.julianday(item.c.due) - 2440587.5) * 86_400_000),
+        _milliseconds(item.c.due),
+        item.c.form,
+        cast(item.c.expires_at, Text),
+        _milliseconds(item.c.expires_at),
+        item.c.assignee,
         literal_column("leaseq_item.rowid"),
     )
     waiting_columns = (func.julianday(item.c.run_at).is_(None),)
@@ -329,15 +373,15 @@ class SQLite(Statements):
     seconds_since_seen = (func.julianday("now") - func.julianday(bridge.c.seen_at)) * 86_400
 
     def row(self, *values: Any) -> ItemRow:
-        id, payload, priority, requires, due, milliseconds, rowid, *is_bad_run_at = values
+        id, payload, priority, requires, due_text, due_ms, form, *others = values
+        expiry_text, expiry_ms, assignee, rowid, *is_bad_run_at = others
         problem = _RUN_AT_LIMIT if any(is_bad_run_at) else None
-        due_at = None
-        if due is not None:
-            if milliseconds is None or not 0 <= milliseconds < (_LATEST - _EPOCH) / timedelta(milliseconds=1):
-                problem = DUE_LIMIT
-            else:
-                due_at = _EPOCH + timedelta(milliseconds=milliseconds)
-        return ItemRow(id, payload, priority, requires, due_at, problem, rowid)
+        due, expires_at = _moment(due_text, due_ms), _moment(expiry_text, expiry_ms)
+        if due_text is not None and due is None:
+            problem = DUE_LIMIT
+        elif expiry_text is not None and expires_at is None:
+            problem = EXPIRY_LIMIT
+        return ItemRow(id, payload, priority, requires, due, form, expires_at, assignee, problem, rowid)
 
     def is_row(self, row: ItemRow) -> ColumnElement[bool]:
         # Its id may be none that can be sent.

@@ -67,6 +67,9 @@ item = Table(
     Column("run_at", _TIME, nullable=False),
     Column("requires", Text, nullable=False),
     Column("due", _TIME),
+    Column("form", _JSON),
+    Column("expires_at", _TIME),
+    Column("assignee", Text),
     Column("status", Text, nullable=False),
     Column("error", Text),
     Column("created_at", _TIME, nullable=False),
@@ -123,6 +126,7 @@ bridge = Table(
 )
 
 DUE_LIMIT = Invalid("due", "format", what="database_due")
+EXPIRY_LIMIT = Invalid("expires_at", "format", what="database_due")
 
 
 class ItemRow(NamedTuple):
@@ -133,13 +137,26 @@ class ItemRow(NamedTuple):
     priority: object
     requires: str  # comma-separated skills, or a JSON array of them
     due: datetime | None
+    form: str | None = None  # JSON
+    expires_at: datetime | None = None
+    assignee: str | None = None
     problem: Invalid | None = None  # a column that can't be read
     rowid: int | None = None  # in SQLite
 
 
 def item_row(outcome: OutcomeRow) -> ItemRow:
     """The row for an item that did not come from the database."""
-    return ItemRow(outcome.id, outcome.payload, outcome.priority, outcome.requires, outcome.due)
+    assignee = outcome.assigned_to[0] if len(outcome.assigned_to) == 1 else None
+    return ItemRow(
+        outcome.id,
+        outcome.payload,
+        outcome.priority,
+        outcome.requires,
+        outcome.due,
+        outcome.form,
+        outcome.expires,
+        assignee,
+    )
 
 
 class Runner(NamedTuple):

@@ -17,6 +17,7 @@ from leaseq.bridge.outcomes import (
     outcomes_of,
     read_answers,
     read_details,
+    row_difference,
 )
 from leaseq.bridge.statements import statements_on
 from leaseq.bridge.tables import AnswerRow, item
@@ -88,9 +89,12 @@ def _compare(queue: leaseq.Queue, engine: Engine, forgets_dead: bool, ids: Seque
         statuses = {row.id: row.status for row in item_rows}
         rows = read_answers(statements, ids)
         texts = read_details(statements, ids)
+        columns = {row.id: row for row in statements.items(ids)}
     differences: list[Difference] = []
     for id, outcome in zip(ids, outcomes_of(queue, ids), strict=True):
         text = _difference(statuses.get(id), outcome, rows.get(id, ()), texts.get(id), forgets_dead)
+        if text is None and outcome is not None and id in columns:
+            text = row_difference(outcome, columns[id])
         if text is not None:
             differences.append(Difference(queue.name, id, text))
     return differences

@@ -296,15 +296,19 @@ def _cancel_reason(head: Mapping[str, str]) -> str | None:
     return None if why == "expired" else cast("str | None", json.loads(why.replace("\a", " ")))
 
 
-def why_ended(died_of: DiedOf, reason: str | None) -> str:
-    """The error of an item that nobody needs any more."""
+def _why_ended(died_of: DiedOf | None, reason: str | None) -> str:
     return UNANSWERED if died_of == "expired" else reason or "cancelled"
+
+
+def why_ended(outcome: OutcomeRow) -> str | None:
+    """The error of a dead item that nobody needs any more; None if it died otherwise."""
+    return None if outcome.died_of in (None, "failed") else _why_ended(outcome.died_of, outcome.reason)
 
 
 def _last_error(grants: Sequence[Grant], head: Mapping[str, str], *, is_dead: bool) -> str | None:
     """Why a dead item was ended; else the error of the last fail; without one, why it died."""
     if is_dead and "c" in head:
-        return why_ended(_died_of(head), _cancel_reason(head))
+        return _why_ended(_died_of(head), _cancel_reason(head))
     errors = [grant.reason for grant in grants if grant.how == "failed"]
     causes = [_CAUSES[grant.how] for grant in grants if is_dead and grant.how in _CAUSES]
     return (errors or causes or [None])[-1]

@@ -47,6 +47,7 @@ VERBS = (
     "remove",
     "forget",
     "cancel",
+    "call_off",
     "delete",
     "retry",
     "change",
@@ -77,12 +78,13 @@ class Run:
             getattr(self, verb)(number, result)
 
     def add(self, number: int, _: object) -> None:
-        self.queue.enqueue({"n": 1}, id=IDS[number % 2])
+        form = {"ask": {"type": "object"}} if number % 4 == 3 else None
+        self.queue.enqueue({"n": 1}, id=IDS[number % 2], expires=(None, 5, 500)[number % 3], form=form)
 
     def insert(self, number: int, _: object) -> None:
         id = IDS[number % 2]
         if id not in self.statuses():
-            self.database.add(self.name, id)
+            self.database.add(self.name, id, expires_at=AT if number % 3 == 1 else None)
 
     def reserve(self, number: int, _: object) -> None:
         if lease := self.queue.reserve(PEOPLE[number % 3], skills=["fr"]):
@@ -151,6 +153,9 @@ class Run:
 
     def cancel(self, number: int, _: object) -> None:
         self.write(IDS[number % 2], "UPDATE leaseq_item SET status = 'cancelled'")
+
+    def call_off(self, number: int, _: object) -> None:
+        self.queue.cancel(IDS[number % 2], "sold" if number % 3 else None)
 
     def delete(self, number: int, _: object) -> None:
         self.write(IDS[number % 2], "DELETE FROM leaseq_item")

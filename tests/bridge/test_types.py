@@ -22,13 +22,27 @@ numbers = itertools.count()
 EXAMPLES = 8  # of up to 16 rows each: one of them must not keep the others
 
 
+REASONED = ("refused", "dead")  # dead: its deadline was over
+
+
 class Raw(bytes):
     """Bytes that are stored as text, although they may be no UTF-8."""
 
 
 plain_texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 jsons = st.sampled_from(
-    ["1", "true", '{"a": 1, "a": 2}', '"\\ud800"', '"\\u0000"', "1e400", "[" * 500 + "]" * 500, "-0", '"x"']
+    [
+        '{"ask": {"type": "object"}}',
+        "1",
+        "true",
+        '{"a": 1, "a": 2}',
+        '"\\ud800"',
+        '"\\u0000"',
+        "1e400",
+        "[" * 500 + "]" * 500,
+        "-0",
+        '"x"',
+    ]
 )
 skills = st.one_of(
     plain_texts, st.sampled_from(["", "fr", "[" * 3000, "[1]", '["fr"]', '[["fr"]]', "{}", "fr,,es", ", ,"])
@@ -77,7 +91,7 @@ def check(
     assert bridge._loop._failures == {}
     assert status_of(database, "good") == ["queued"]
     for status, error, is_later in statuses(database):
-        assert status == "queued" or (status == "refused" and error) or (status == "waiting" and is_later)
+        assert status == "queued" or (status in REASONED and error) or (status == "waiting" and is_later)
     for values in changes:
         for name, value in values.items():
             database.run(
@@ -117,7 +131,10 @@ def statuses(database: Database) -> list[tuple[str, str | None, bool]]:
     rows=st.lists(
         st.dictionaries(
             st.sampled_from(
-                ["queue", "id", "payload", "priority", "run_at", "requires", "due", "created_at"]
+                [
+                    *("queue", "id", "payload", "priority", "run_at", "requires", "due", "created_at"),
+                    *("form", "expires_at", "assignee"),
+                ]
             ),
             sqlite_values,
             min_size=1,
@@ -128,7 +145,10 @@ def statuses(database: Database) -> list[tuple[str, str | None, bool]]:
     ),
     changes=st.lists(
         st.dictionaries(
-            st.sampled_from(["payload", "priority", "requires", "due"]), sqlite_values, min_size=1, max_size=1
+            st.sampled_from(["payload", "priority", "requires", "due", "form", "expires_at", "assignee"]),
+            sqlite_values,
+            min_size=1,
+            max_size=1,
         ),
         max_size=2,
     ),
@@ -154,6 +174,9 @@ def test_any_value_of_sqlite(
                 "requires": skills,
                 "due": times,
                 "created_at": times,
+                "form": jsons,
+                "expires_at": times,
+                "assignee": long_texts,
             },
         ),
         min_size=4,
@@ -162,6 +185,8 @@ def test_any_value_of_sqlite(
     changes=st.lists(
         st.one_of(
             st.fixed_dictionaries({"due": times}),
+            st.fixed_dictionaries({"expires_at": times}),
+            st.fixed_dictionaries({"form": jsons}),
             st.fixed_dictionaries({"requires": skills}),
             st.fixed_dictionaries({"payload": jsons}),
             st.fixed_dictionaries({"priority": st.integers(-(2**31), 2**31 - 1)}),
@@ -195,3 +220,49 @@ def test_skills_that_can_not_be_read_are_refused(
     settle(bridge)
     assert database.statuses() == {"a": "refused", "good": "queued"}
     assert "requires" in str(database.error("a"))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "word"),
+    [
+        ("form", '{"ask": {"type": 5}}', "form"),
+        ("form", '{"ask": {"$ref": "https://example.org/x"}}', "form"),
+        ("form", '{"show": [{"kind": "nothing"}]}', "form"),
+        ("form", '"' + "x" * 66_000 + '"', "form"),
+        ("form", "[" * 400 + "]" * 400, "form"),
+        ("expires_at", "9999-12-31 00:00:00", "expires_at"),
+        ("expires_at", "1969-12-31 00:00:00", "expires_at"),
+        ("assignee", "", "to"),
+        ("assignee", "a\tb", "to"),
+        ("assignee", "x" * 300, "to"),
+    ],
+)
+def test_bad_form_deadline_and_assignee_are_refused(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, column: str, value: str, word: str
+) -> None:
+    database.run(
+        f"INSERT INTO leaseq_item (queue, id, payload, {column}) VALUES (:queue, 'a', '1', :value)"
+        if column == "assignee" or not database.is_postgresql
+        else f"INSERT INTO leaseq_item (queue, id, payload, {column}) VALUES (:queue, 'a', '1', "
+        f"CAST(:value AS {'json' if column == 'form' else 'timestamptz'}))",
+        queue=queue.name,
+        value=value,
+    )
+    database.add(queue.name, "good")
+    settle(bridge)
+    assert database.statuses() == {"a": "refused", "good": "queued"}
+    assert str(database.error("a")).startswith(f"{word}")
+
+
+@only_sqlite
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("form", "no JSON"), ("form", b"{}\xff"), ("expires_at", "soon"), ("assignee", b"\xff")],
+)
+def test_what_only_sqlite_can_hold_is_refused(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, column: str, value: object
+) -> None:
+    insert(database, {"queue": queue.name, "id": "a", "payload": "1", column: value})
+    database.add(queue.name, "good")
+    settle(bridge)
+    assert database.statuses() == {"a": "refused", "good": "queued"}

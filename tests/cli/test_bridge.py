@@ -35,8 +35,8 @@ def add(file: Path, queue: str, *ids: str) -> None:
 
 def test_init_creates_tables_once_without_server(call: Call, url: str) -> None:
     result = call("bridge", "init", "--database", url)
-    assert (result.exit_code, result.output) == (0, "The tables are of version 0001 now.\n")
-    assert call("bridge", "init", "--database", url).output == "The tables are of version 0001 already.\n"
+    assert (result.exit_code, result.output) == (0, "The tables are of version 0002 now.\n")
+    assert call("bridge", "init", "--database", url).output == "The tables are of version 0002 already.\n"
 
 
 @pytest.mark.parametrize(
