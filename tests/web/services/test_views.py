@@ -30,7 +30,7 @@ READING = set(
 WRITING = {
     name for name, _ in inspect.getmembers(leaseq.Queue, inspect.isfunction) if not name.startswith("_")
 } - READING
-SHARED_WORDS = frozenset({"add", "change", "clear", "delete", "follow", "remove", "restore"})
+SHARED_WORDS = frozenset({"add", "ask", "change", "clear", "delete", "follow", "remove", "restore"})
 """Names that other objects have, too: they count if the object is a queue by its name."""
 
 # The audit log, the day's figures and the rows of a file.
@@ -40,6 +40,8 @@ OTHER_WRITES = re.compile(
 
 NOT_LOGGED = frozenset(
     {
+        "api.ask",
+        "api.cancel_question",
         "api.enqueue",
         "manage.access_matches",
         "manage.apply_template",
@@ -58,8 +60,8 @@ NOT_LOGGED = frozenset(
         "manage.save_view",
     }
 )
-"""Managers' routes without an entry in the audit log: what producers add is in the queue's journal, item by
-item; the others change nothing, or only the look of lists."""
+"""Managers' routes without an entry in the audit log: what programs add, ask or take back is in the queue's
+journal, item by item; the others change nothing, or only the look of lists."""
 
 
 def service_names(tree: ast.Module) -> set[str]:
