@@ -29,8 +29,7 @@ local function bury(item, token, person)
   redis.call('ZREM', keys.due, items.id(item.member))
   queue.count('died')
   journal.note('died', items.id(item.member), token, person)
-  local first = item.member == items.id(item.member) and item or items.read(items.id(item.member))
-  if first.ended == 'expired' then journal.note('lapsed', first.member, token, person) end
+  if queue.mode ~= 'open' and items.read(items.id(item.member)).ended == 'expired' then journal.note('lapsed', items.id(item.member), token, person) end
   if item.asked then TELL_ASKER(item.member) end
   return true
 end

@@ -83,8 +83,7 @@ end
 
 -- A lease as a reply: {'leased', id, grant, record, draft or nil, the item's own form or nil}.
 function leases.reply(item, grant, draft)
-  local form = item.form and redis.call('HGET', keys.forms, item.form)
-  return { 'leased', items.id(item.member), grant, items.full_record(item.member, item.record), draft or form and false, form }
+  return { 'leased', items.id(item.member), grant, items.full_record(item.member, item.record), draft or item.form and false, item.form and redis.call('HGET', keys.forms, item.form) }
 end
 
 -- Ends a lease, and counts the attempt in `item`. The caller writes the item and puts it where it belongs
