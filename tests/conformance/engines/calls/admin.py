@@ -154,6 +154,12 @@ def configure(scene: Scene) -> None:
     assert scene.other.policy.holds == 2
 
 
+def cancel(scene: Scene) -> None:
+    scene.take()
+    assert scene.other.cancel("0", "sold out").died_of == "cancelled"
+    assert scene.queue.stats().reserved == 0
+
+
 CALLS = (
     clear,
     pause,
@@ -164,6 +170,7 @@ CALLS = (
     erase_person,
     delete,
     release,
+    cancel,
     assign,
     unassign,
     unassign_all,
