@@ -1,13 +1,13 @@
-"""A queue's policy: its fields, each described once, and its validation. `engine.policy_codec` stores it."""
+"""A queue's policy: its fields, each described once, its validation, and its stored form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Any, Final, Literal, TypedDict
 
-from leaseq.errors import Invalid, LeaseqError
+from leaseq.errors import Invalid, LeaseqError, QueueUnreadable
 from leaseq.models import Json
 from leaseq.names import nearest
 from leaseq.policy_fields import (
@@ -257,6 +257,58 @@ FIELDS: Final = fields_of(Policy)
 
 RULES: Final = tuple(name for name, field in FIELDS.items() if field.storage == "rule")
 TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.storage == "text")
+
+
+def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
+    """The name and stored value of each of these fields."""
+    fields: list[str] = []
+    for name in names:
+        fields += [name, FIELDS[name].dump(getattr(policy, name))]
+        if name == "form":
+            fields += ["form_version", form_version]
+    return fields
+
+
+def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
+    """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
+
+    If the queue is older than a field, its text is missing, and the default is used. A value that this
+    version does not know was written by a newer one, and raises QueueUnreadable.
+    """
+    texts_by_name = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
+    texts_by_name["lease_seconds"] = lease_seconds.decode()
+    values = {name: FIELDS[name].load(text) for name, text in texts_by_name.items()}
+    try:
+        return Policy(**values, **parse_rules(rules))
+    except Invalid as error:
+        raise QueueUnreadable("newer", what="value", name=error.field) from None
+
+
+def parse_rules(line: bytes) -> dict[str, Any]:
+    """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
+
+    An unknown rule was written by a newer version, and raises QueueUnreadable: this version can't follow it.
+    """
+    values: dict[str, Any] = {}
+    for word in line.decode(errors="replace").split():
+        name, _, text = word.partition("=")
+        try:
+            if name not in RULES:
+                raise ValueError(name)
+            values[name] = FIELDS[name].check(FIELDS[name].load(text))
+        except (ValueError, Invalid):
+            raise QueueUnreadable("newer", what="rule", name=word) from None
+    return values
+
+
+def rule_defaults() -> dict[str, str]:
+    """The default of each field that is stored in the rules, in stored form."""
+    return {name: FIELDS[name].stored_default for name in RULES}
+
+
+def text_defaults() -> dict[str, str]:
+    """The default of each field that is stored as separate JSON, in the order of `Policy.version`."""
+    return {name: FIELDS[name].stored_default for name in TEXTS}
 
 
 class PolicyChanges(TypedDict, total=False):

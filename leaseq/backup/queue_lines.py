@@ -17,11 +17,10 @@ from leaseq.backup.file import Line, RestoreRefused, Writer
 from leaseq.backup.stored_keys import BackupFailed, require_same_server
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
-from leaseq.engine.codec import to_server
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, Keys
 from leaseq.errors import QueueNotFound, QueueUnreadable
-from leaseq.policy import FIELDS, Policy
+from leaseq.policy import FIELDS, Policy, to_server
 from leaseq.queue import Queue
 from leaseq.queue.inspection import COUNTERS
 

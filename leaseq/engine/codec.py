@@ -1,15 +1,14 @@
-"""The codecs of stored strings and of the policy."""
+"""The codecs of stored strings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from leaseq.errors import Invalid, QueueUnreadable
 from leaseq.events import Event, EventKind, EventRow
 from leaseq.models import (
     Alert,
@@ -29,7 +28,6 @@ from leaseq.models import (
     State,
     WaitingRow,
 )
-from leaseq.policy import FIELDS, RULES, TEXTS, Policy
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = cast("Any", json.JSONDecoder()).scan_once  # called by raw_decode with the text and the start index
@@ -473,55 +471,3 @@ def event(row: EventRow) -> Event:
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
     """The events of one journal entry. Each has its own cursor, so a page may end within the entry."""
     return [event(row) for row in event_rows(entry, fields)]
-
-
-def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
-    """The name and stored value of each of these fields."""
-    fields: list[str] = []
-    for name in names:
-        fields += [name, FIELDS[name].dump(getattr(policy, name))]
-        if name == "form":
-            fields += ["form_version", form_version]
-    return fields
-
-
-def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
-    """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
-
-    If the queue is older than a field, its text is missing, and the default is used. A value that this
-    version does not know was written by a newer one, and raises QueueUnreadable.
-    """
-    texts_by_name = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
-    texts_by_name["lease_seconds"] = lease_seconds.decode()
-    values = {name: FIELDS[name].load(text) for name, text in texts_by_name.items()}
-    try:
-        return Policy(**values, **parse_rules(rules))
-    except Invalid as error:
-        raise QueueUnreadable("newer", what="value", name=error.field) from None
-
-
-def parse_rules(line: bytes) -> dict[str, Any]:
-    """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
-
-    An unknown rule was written by a newer version, and raises QueueUnreadable: this version can't follow it.
-    """
-    values: dict[str, Any] = {}
-    for word in line.decode(errors="replace").split():
-        name, _, text = word.partition("=")
-        try:
-            if name not in RULES:
-                raise ValueError(name)
-            values[name] = FIELDS[name].check(FIELDS[name].load(text))
-        except (ValueError, Invalid):
-            raise QueueUnreadable("newer", what="rule", name=word) from None
-    return values
-
-
-def rule_defaults() -> dict[str, str]:
-    """The default of each field that is stored in the rules, in stored form."""
-    return {name: FIELDS[name].stored_default for name in RULES}
-
-
-def text_defaults() -> dict[str, str]:
-    """The default of each field that is stored as separate JSON, in the order of `Policy.version`."""
-    return {name: FIELDS[name].stored_default for name in TEXTS}

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from hiredis import pack_command
 
-from leaseq.engine.codec import rule_defaults, text_defaults
 from leaseq.engine.keys import Keys
+from leaseq.policy import rule_defaults, text_defaults
 
 _log = logging.getLogger("leaseq.engine")
 

@@ -13,7 +13,6 @@ from typing import Any, Unpack
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.engine.client import Client, check_client, connection_of
-from leaseq.engine.codec import from_server, to_server
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.connection import ServerMarker
 from leaseq.engine.durability import check
@@ -21,9 +20,9 @@ from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, WEBHOOK_STATE, Keys, of_
 from leaseq.engine.parts import delete_related_data
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, ItemNotFound, LeaseqError, QueueExists, QueueNotFound
+from leaseq.form.passages import check_passages
 from leaseq.models import Item, Json, Lease
-from leaseq.passages import check_passages
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server, to_server
 
 _SCAN_COUNT = 1_000  # keys of the server that one call scans
 _UNLINK_COUNT = 500  # keys that one call unlinks

@@ -23,7 +23,7 @@ BASE = "base"  # the modules of leaseq/ next to its folders; they count as one c
 # From the lowest. A folder that is in no layer is refused.
 LEASEQ_LAYERS: tuple[set[str], ...] = (
     {"sentences"},  # the texts of errors
-    {BASE},
+    {BASE, "form"},
     {"engine"},
     {"queue"},
     {"aio", "followers"},
@@ -49,7 +49,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.sentences", "leaseq.simulation", "leaseq.trans
         followers,
         leaseq.form,
         leaseq.names,
-        leaseq.passages,
+        leaseq.form.passages,
         leaseq.sentences,
         policy_fields,
         leaseq.validation,

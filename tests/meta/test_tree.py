@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -11,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 WEBAPP = ROOT / "webapp"
 TEMPLATES, STATIC = WEBAPP / "templates", WEBAPP / "static"
 SHARED = "shared"  # for files shared by several views
+MAX_LINES, MAX_MODULES = 500, 14
 TEST_FOLDERS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "tools"}
 
 
@@ -31,6 +33,15 @@ def views() -> set[str]:
 
 def test_folders_of_tests_mirror_leaseq_or_are_listed() -> None:
     assert folders(ROOT / "tests") - folders(ROOT / "leaseq") - TEST_FOLDERS == set()
+
+
+def test_modules_and_folders_stay_readable() -> None:
+    """A module is a subject, a folder one that is seen at a glance: redesign what gets larger."""
+    modules = [path for package in ("leaseq", "webapp") for path in (ROOT / package).rglob("*.py")]
+    lines = {path: path.read_text().count("\n") for path in modules}
+    long_modules = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MAX_LINES}
+    in_folder = Counter(str(path.parent.relative_to(ROOT)) for path in modules)
+    assert (long_modules, {name: n for name, n in in_folder.items() if n > MAX_MODULES}) == ({}, {})
 
 
 def test_web_test_folders_mirror_webapp_folders() -> None:

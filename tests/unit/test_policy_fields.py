@@ -7,9 +7,8 @@ from typing import Any, cast, get_args
 import pytest
 
 import leaseq
-from leaseq.engine.codec import parse_rules, rule_defaults
 from leaseq.errors import Invalid
-from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS
+from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS, parse_rules, rule_defaults
 from tests.support.policy_values import OTHER_VALUES
 from tests.support.refused import raises
 

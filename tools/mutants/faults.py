@@ -227,7 +227,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     ),
     Fault(
         "every form has one version",
-        "leaseq/form.py",
+        "leaseq/form/__init__.py",
         "def version(form: Json) -> str:\n    return '0' * 12\n",
         ("test_successive_form_changes_apply_at_once",),
     ),

@@ -16,6 +16,7 @@ from leaseq.webapp.api.blueprint import bp, problem_reply
 from leaseq.webapp.api.description.openapi import TAGS_PATTERN, UNASSIGNED, UNMATCHED
 from leaseq.webapp.api.models import responses
 from leaseq.webapp.api.models.base import LateQuery, PageQuery, list_response, page_of
+from leaseq.webapp.api.models.policy import PolicyChanges
 from leaseq.webapp.api.models.requests import (
     PERSON,
     SKILLS,
@@ -30,7 +31,7 @@ from leaseq.webapp.api.models.requests import (
     RemoveRequest,
     ReviveRequest,
 )
-from leaseq.webapp.api.models.responses import PolicyChanges, serialize_queue
+from leaseq.webapp.api.models.responses import serialize_queue
 from leaseq.webapp.api.negotiation import accepted_format
 from leaseq.webapp.context import accounts, existing_queue, queue_names, state
 from leaseq.webapp.rendering.downloads import streamed_answers

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, Json, LeaseLost, PolicyChanged
 from leaseq.form import marked_texts
-from leaseq.passages import with_words
+from leaseq.form.passages import with_words
 from leaseq.webapp.context import existing_queue, form_of, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms.changes import with_gone
 from leaseq.webapp.forms.inputs import MORE_ROWS, UPLOAD

@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq import Invalid, Json, TooLarge
 from leaseq.form import check_result
-from leaseq.passages import check_passages, with_words
+from leaseq.form.passages import check_passages, with_words
 from leaseq.simulation.people import answer_to
 from tests.support.leases import take
 from tests.support.passages import passages_of

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 import leaseq
 from leaseq import Policy
 from leaseq.engine import arguments, codec
-from leaseq.engine.codec import parse_rules, rule_defaults, to_server
 from leaseq.engine.scripts import read
-from leaseq.policy import RULES
+from leaseq.policy import RULES, parse_rules, rule_defaults, to_server
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"

@@ -61,47 +61,56 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "remote $ref refused",
-        guard("remote-ref", "leaseq/schema_size.py", "not isinstance(schema, dict | bool)", instead="False"),
+        guard(
+            "remote-ref", "leaseq/form/schema_size.py", "not isinstance(schema, dict | bool)", instead="False"
+        ),
     ),
     *row(
         "validation of an answer is bounded",
-        guard("checks-limit", "leaseq/schema_size.py", "checks > MAX_CHECKS", instead="False"),
+        guard("checks-limit", "leaseq/form/schema_size.py", "checks > MAX_CHECKS", instead="False"),
         guard(
             "subschemas-limit",
-            "leaseq/schema_size.py",
+            "leaseq/form/schema_size.py",
             "_totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] > MAX_SUBSCHEMAS",
             instead="_totals(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS)[root] < 0",
         ),
         guard(
             "unevaluated-times",
-            "leaseq/schema_size.py",
+            "leaseq/form/schema_size.py",
             'node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1',
             instead="node.times = 1",
         ),
         guard(
             "result-bytes",
-            "leaseq/form.py",
+            "leaseq/form/__init__.py",
             "checks * len(text.encode()) > _MAX_COPIED_BYTES",
             instead="False",
         ),
-        guard("result-values", "leaseq/form.py", "checks * values <= _MAX_LISTED_CHECKS", instead="True"),
+        guard(
+            "result-values",
+            "leaseq/form/__init__.py",
+            "checks * values <= _MAX_LISTED_CHECKS",
+            instead="True",
+        ),
         guard(
             "error-length",
-            "leaseq/form.py",
+            "leaseq/form/__init__.py",
             "limit if len(text) <= _MAX_LIMIT else",
             instead="limit if True else",
         ),
-        guard("error-count", "leaseq/form.py", "len(refusals) == MAX_ERRORS", instead="False"),
+        guard("error-count", "leaseq/form/__init__.py", "len(refusals) == MAX_ERRORS", instead="False"),
     ),
     *row(
         "a form's patterns take time in proportion to the text",
         guard(
             "pattern-time",
-            "leaseq/schema_size.py",
+            "leaseq/form/schema_size.py",
             "OPTIONS = jsonschema_rs.RegexOptions(size_limit=MAX_SIZE)",
             instead="OPTIONS = jsonschema_rs.RegexOptions(size_limit=1_000 * MAX_SIZE)",
         ),
-        guard("pattern-text", "leaseq/form.py", "_check_lengths(size, result)", instead="pass"),
-        guard("patterns-total", "leaseq/schema_size.py", "pattern_bytes > MAX_TOTAL_SIZE", instead="False"),
+        guard("pattern-text", "leaseq/form/__init__.py", "_check_lengths(size, result)", instead="pass"),
+        guard(
+            "patterns-total", "leaseq/form/schema_size.py", "pattern_bytes > MAX_TOTAL_SIZE", instead="False"
+        ),
     ),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from leaseq import Invalid
 from leaseq.form import check_form, check_result
-from leaseq.schema_size import OPTIONS
+from leaseq.form.schema_size import OPTIONS
 
 
 def form_with(pattern: str) -> dict[str, Any]:

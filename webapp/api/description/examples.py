@@ -10,7 +10,7 @@ from typing import Any
 
 import leaseq
 from leaseq.transfer import CONTENT_TYPES
-from leaseq.webapp.api.models.responses import serialize_policy
+from leaseq.webapp.api.models.policy import serialize_policy
 
 _AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
 _DUE = "2026-11-24T17:00:00.000Z"
