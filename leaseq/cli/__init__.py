@@ -19,6 +19,7 @@ GROUP = "leaseq.commands"
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
 COMMANDS = {
+    "ask": ("leaseq.cli.asking:ask", "Ask a person, and print the answer."),
     "backup": ("leaseq.cli.backup:backup", "Write all queues, people and other stored data to a file."),
     "bridge": ("leaseq.cli.bridge:bridge", "Connect queues with a SQL database."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease expired; release items that are due."),
@@ -36,7 +37,7 @@ COMMANDS = {
         "Create, change, show and delete queues; revive, cancel and remove items.",
     ),
     "restore": ("leaseq.cli.backup:restore", "Restore a backup into a server."),
-    "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
+    "simulate": ("leaseq.cli.work:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),
     "webhook": ("leaseq.cli.webhook:webhook", "Send events to other programs, signed, over HTTP."),
     "work": ("leaseq.cli.work:work", "Run a function as a worker of a queue."),
