@@ -90,6 +90,8 @@ if not is_answered then -- also if it was closed
   queue.finished = queue.finished + 1
   journal.note('finished', id, token, person)
 end
+-- Another one may be the oldest that keep_finished_count keeps: see lib/retention.lua.
+if is_answered and queue.rules.keep_finished_count then redis.call('HINCRBY', keys.ledger, 'full', -1) end
 if is_moved then
   local source_item = items.read(source_member)
   source_item.attempts = math.max(source_item.attempts or 0, grant.attempt)

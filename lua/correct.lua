@@ -40,6 +40,8 @@ grants.finish(new_grant, queue.now, false, answer)
 grants.write(member, new_grant)
 redis.call('ZADD', keys.finished, queue.now, member)
 answers.apply(member, by, keys.finished)
+-- Another one may be the oldest that keep_finished_count keeps: see lib/retention.lua.
+if queue.rules.keep_finished_count then redis.call('HINCRBY', keys.ledger, 'full', -1) end
 queue.count('corrected')
 journal.note('corrected', id, new_grant.token, by)
 if first.asked then TELL_ASKER(id) end

@@ -89,6 +89,23 @@ def test_item_with_several_answers_is_forgotten_as_whole(timed_queue: leaseq.Que
         timed_queue.get("a")
 
 
+def test_replaced_answer_makes_its_item_the_latest(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(keep_finished_count=1, answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.finish(take(timed_queue, "ann"), 1)
+    take(timed_queue, "bob")
+    timed_queue.configure(answers=1)
+    finish(timed_queue, "b")
+    assert timed_queue.clear().forgotten == 0, "a can still get an answer"
+    late = timed_queue.get("a").answers[0]
+    timed_queue.correct("a", late.token, 2, by="mona")
+    assert timed_queue.clear().forgotten == 1
+    finish(timed_queue, "c")
+    assert timed_queue.clear().forgotten == 0
+    timed_queue.adopt("a", late.token)
+    assert timed_queue.clear().forgotten == 1
+
+
 def test_unread_item_is_kept_beyond_count(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.configure(keep_finished_count=0)
     server.redis.xgroup_create(Keys(timed_queue.name).journal, "bridge", "0")
