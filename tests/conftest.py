@@ -97,6 +97,7 @@ SLOW = (
     "worker/",
     "web/api/",
     "bridge/",
+    "agents/",
     "browser/",
     "meta/",
     "transfer/",

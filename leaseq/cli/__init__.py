@@ -32,6 +32,7 @@ COMMANDS = {
         "Write a queue's answers or items to a file or standard output.",
     ),
     "import": ("leaseq.cli.imports:import_command", "Import items from a file or standard input."),
+    "mcp": ("leaseq.cli.asking:mcp", "Let models ask people, by the Model Context Protocol."),
     "queue": (
         "leaseq.cli.queues:queue",
         "Create, change, show and delete queues; revive, cancel and remove items.",
@@ -54,7 +55,7 @@ PLUGGED_COMMANDS = {
 }
 
 
-EXTRAS = {"bridge": "bridge"}
+EXTRAS = {"bridge": "bridge", "mcp": "mcp"}
 """The extra of the package that a command needs, if that is not ``web``."""
 
 

@@ -1,4 +1,4 @@
-"""`leaseq ask`: ask a person from a shell."""
+"""`leaseq ask` asks a person from a shell, `leaseq mcp` lets models ask."""
 
 from __future__ import annotations
 
@@ -119,3 +119,49 @@ def _question(
     return {"payload": payload, "id": id} | {
         name: value for name, value in options.items() if value not in (None, ())
     }
+
+
+@click.command(epilog="Example: LEASEQ_TOKEN=... leaseq mcp --url https://leaseq.example.org --queue refunds")
+@click.option(
+    "--url",
+    required=True,
+    envvar="LEASEQ_URL",
+    help="The address of the leaseq app in which models ask. [env: LEASEQ_URL]",
+)
+@click.option(
+    "--token",
+    envvar="LEASEQ_TOKEN",
+    help="The token with which models ask, of scope `ask`. [env: LEASEQ_TOKEN]",
+)
+@click.option(
+    "--queue", "queues", multiple=True, required=True, help="Where models may ask; the first is the default."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1, 315_360_000),
+    default=3_600,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long people have to answer.",
+)
+@click.option(
+    "--port", type=click.IntRange(1, 65_535), help="Serve HTTP instead of standard input and output."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to serve HTTP on.")
+def mcp(
+    url: str, token: str | None, queues: tuple[str, ...], timeout: float, port: int | None, host: str
+) -> None:
+    """Let models ask people, by the Model Context Protocol over the REST API of a leaseq app.
+
+    With --port, each client sends a token of its own to http://HOST:PORT/mcp, in the header `Authorization:
+    Bearer TOKEN`.
+    """
+    if port is None and not token:
+        raise CommandMisused("LEASEQ_TOKEN is not set: `leaseq token create NAME --scope ask` prints a token")
+    from leaseq.agents.mcp import Tools, make_server
+
+    server = make_server(Tools(url, token if port is None else None, queues, timeout))
+    if port is None:
+        server.run()
+    else:
+        server.run("streamable-http", host=host, port=port)

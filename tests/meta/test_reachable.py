@@ -12,7 +12,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 # What programs import, what gunicorn's command line names, and what Alembic finds by its path.
 ENTRY_MODULES = {
-    "leaseq.remote",  # imported by other programs
+    # Imported by other programs.
+    "leaseq.agents.langgraph",
+    "leaseq.agents.openai_agents",
+    "leaseq.agents.pydantic_ai",
+    "leaseq.remote",
     "leaseq",
     "leaseq.__main__",
     "leaseq.webapp.serving.gunicorn_conf",

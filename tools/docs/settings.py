@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from pydantic_core import PydanticUndefined
 
+from leaseq.cli.asking import mcp
 from leaseq.cli.bridge import run
 from leaseq.cli.common import data_option, redis_option
 from leaseq.discovery import DEFAULT_DATA
@@ -33,7 +34,7 @@ def _command_rows() -> list[str]:
     def shared_options() -> None: ...
 
     rows: list[str] = []
-    for option in [*shared_options.params, *serve.params, *run.params]:
+    for option in [*shared_options.params, *serve.params, *run.params, *mcp.params]:
         if isinstance(option, click.Option) and isinstance(option.envvar, str):
             default = DEFAULT_DATA if option.name == "data" else option.default
             text = (option.help or "").partition(" [env")[0]
