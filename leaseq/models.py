@@ -183,7 +183,7 @@ class Failed:
 class Cleared:
     returned: int  # items whose lease expired; they are inbound again
     released: int  # scheduled items that became due
-    died: int  # items that are dead: their lease expired, and no attempts were left
+    died: int  # items that are dead: no attempts were left, or nobody needs them any more
     more: bool  # the limit was reached and there is more to do
     forgotten: int = 0  # finished and dead items deleted because the policy no longer keeps them
 

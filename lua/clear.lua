@@ -33,16 +33,18 @@ end
 local TRIM_STEP = 100000 -- entries of the journal in one call
 
 -- Ends items whose answer nobody needs any more; entries of those that have ended already are removed. `limit` bounds
--- how many are looked at. Returns how many there were.
+-- how many are looked at. Returns how many there were, and how many died.
 local function end_expired(limit)
   local ids = redis.call('ZRANGEBYSCORE', keys.expiring, '-inf', stamp(queue.now), 'LIMIT', 0, limit)
+  local dead_count = 0
   for i, id in ipairs(ids) do
-    if journal.is_full() then return i - 1 end
+    if journal.is_full() then return i - 1, dead_count end
     queue.tick()
-    deaths.end_item(id, 'expired', '', false)
+    local _, has_died = deaths.end_item(id, 'expired', '', false)
+    if has_died then dead_count = dead_count + 1 end
     redis.call('ZREM', keys.expiring, id)
   end
-  return #ids
+  return #ids, dead_count
 end
 
 local limit = ARGV[2] + 0
@@ -51,13 +53,14 @@ if refusal then return refusal end
 local retention_state, tidy_state = retention_text and retention.parse(retention_text), tidy.parse(tidy_text)
 local must_forget = retention_state and (queue.now >= retention_state.next_time or full and queue.finished >= full + 0)
 local must_tidy = queue.now >= tidy_state.next_time
-local lapse_count = queue.mode ~= 'open' and queue.now >= queue.next_sweep and end_expired(limit) or 0
+local lapse_count, lapse_deaths = 0, 0
+if queue.mode ~= 'open' and queue.now >= queue.next_sweep then lapse_count, lapse_deaths = end_expired(limit) end
 local return_count, release_count, death_count = sweep.run(limit - lapse_count)
-death_count = death_count + lapse_count
+death_count = death_count + lapse_deaths
 local forget_count, has_more = 0, queue.next_sweep <= queue.now
 if must_forget then
   local has_more_old
-  forget_count, has_more_old = forget.run(retention_state, limit - return_count - release_count - death_count)
+  forget_count, has_more_old = forget.run(retention_state, limit - lapse_count - return_count - release_count - death_count)
   has_more = has_more or has_more_old
 end
 if must_tidy then tidy.run(tidy_state) end

@@ -41,6 +41,7 @@ grants.write(member, grant)
 local new_grant, draft = leases.prepare(item, person)
 new_grant.attempt, new_grant.undo = grant.attempt, request -- the same attempt goes on
 items.write(item)
+places.hold_again(id)
 leases.begin(member, new_grant, held_leases, 1)
 redis.call('ZREM', key, member)
 if state == 'dead' then

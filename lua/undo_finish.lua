@@ -31,6 +31,7 @@ if not grant.moved then new_grant.attempt = grant.attempt end -- the same attemp
 item.has_draft = nil
 items.write(item)
 places.enter_due(id)
+places.hold_again(id)
 answers.forget(id, person, member)
 new_grant.undo = request
 local held_leases = holdings.read(person)

@@ -57,9 +57,10 @@ function deaths.die(item, token, person)
 end
 
 -- Ends an item that nobody needs any more: what waits or is scheduled dies. What is held dies when it comes back or,
--- with `is_cancelled`, at once. `why`: see the letter c in items.lua. Returns whether there was anything to end.
+-- with `is_cancelled`, at once. `why`: see the letter c in items.lua. Returns whether there was anything to end, and whether
+-- anything died.
 function deaths.end_item(id, why, by, is_cancelled)
-  local open_members, first, is_held = {}, items.read(id), false
+  local open_members, first, is_held, has_died = {}, items.read(id), false, false
   for _, member in ipairs(items.assignments(id)) do
     local state, _, key = places.find(items.read(member))
     if state ~= 'finished' and state ~= 'dead' then open_members[#open_members + 1] = { member, state, key } end
@@ -71,13 +72,13 @@ function deaths.end_item(id, why, by, is_cancelled)
     local member, state, key = unpack(open)
     local item = items.read(member)
     if state ~= 'reserved' then
-      bury(item, '', by)
+      has_died = bury(item, '', by) or has_died
     elseif is_cancelled then
       local grant = grants.latest(member)
       leases.close(item, grant, 'released')
       queue.count('released')
       journal.note('released', id, grant.token, by)
-      bury(item, '', by)
+      has_died = bury(item, '', by) or has_died
     else
       is_held = true
     end
@@ -88,7 +89,7 @@ function deaths.end_item(id, why, by, is_cancelled)
     first.dies = ''
     items.write(first)
   end
-  return true
+  return true, has_died
 end
 
 -- Ends a lease without counting a failure. The assignment goes back to inbound, or dies if the item did.

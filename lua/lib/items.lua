@@ -26,8 +26,8 @@ Payload, failures and late answers are stored with the first. The k-th is create
 handed out, so that every item gets its first answer before any gets its second. ]]
 local items = {}
 -- Whether a record is that of an item that nobody has had, without a due date: after its time there is a newline, or
--- there are only a priority, max_attempts of its own and the shelf.
---- @constant IS_NEW(record) (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
+-- there are only a priority, max_attempts of its own and the shelf, whose name has no q.
+--- @constant IS_NEW(record) (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?[a-pr-z]*\n'))
 local LETTERS = 'acefgnqxmpdroswvz' -- in this order
 local NAMES = { a = 'attempts', c = 'ended', e = 'expires', f = 'failures', g = 'form', n = 'answers', q = 'asked', x = 'dies',
   m = 'max_attempts', p = 'priority', d = 'due', r = 'requires', o = 'assignee', s = 'shelf', w = 'has_draft',

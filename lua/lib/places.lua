@@ -59,6 +59,17 @@ function places.need_again(first)
   if first.expires then places.enter_expiring(first) end
 end
 
+-- An assignment whose end was undone is held again, perhaps after nobody needed the item any more: then it dies when it
+-- comes back.
+function places.hold_again(id)
+  local first = items.read(id)
+  if first.expires then places.enter_expiring(first) end
+  if first.ended then
+    first.dies = ''
+    items.write(first)
+  end
+end
+
 -- Closes what an item no longer needs, except for what is held: of several, the last. Each has a time of its own,
 -- so that those that keep_finished_count keeps can be told apart.
 function places.close_surplus(id)

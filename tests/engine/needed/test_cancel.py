@@ -66,6 +66,16 @@ def test_answers_that_count_stay(three: leaseq.Queue) -> None:
     assert three.reserve("cyd") is None
 
 
+def test_undone_answer_of_cancelled_item_dies_when_it_comes_back(three: leaseq.Queue) -> None:
+    three.enqueue("x", id="one")
+    lease = take(three, "ann")
+    three.finish(lease, "yes")
+    three.cancel("one", "solved")
+    three.abandon(three.undo_finish(lease))
+    item = three.get("one")
+    assert (item.state, item.died_of, three.reserve("bob")) == ("dead", "cancelled", None)
+
+
 def test_revived_item_is_needed_again(timed_queue: leaseq.Queue) -> None:
     timed_queue.enqueue("x", id="one", expires=60)
     timed_queue.cancel("one")

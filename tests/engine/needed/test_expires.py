@@ -78,7 +78,7 @@ def test_held_item_dies_when_it_comes_back_after_deadline(
     timed_queue.enqueue("x", id="one", expires=10)
     lease = take(timed_queue)
     clock.tick(11)
-    timed_queue.clear()
+    assert timed_queue.clear().died == 0
     assert timed_queue.get("one").state == "reserved"
     if way == "abandon":
         timed_queue.abandon(lease)
@@ -94,6 +94,24 @@ def test_held_item_dies_when_it_comes_back_after_deadline(
     item = timed_queue.get("one")
     assert (item.state, item.died_of, item.last_error) == ("dead", "expired", "expired unanswered")
     assert timed_queue.reserve("bob") is None
+
+
+@pytest.mark.parametrize("how", ["finish", "fail"])
+def test_undone_end_does_not_make_item_needed_again(
+    timed_queue: leaseq.Queue, clock: Clock, how: str
+) -> None:
+    timed_queue.enqueue("x", id="one", expires=5)
+    lease = take(timed_queue)
+    if how == "finish":
+        timed_queue.finish(lease, "yes")
+    else:
+        timed_queue.fail(lease, retry=False)
+    clock.tick(6)
+    timed_queue.clear()
+    lease = timed_queue.undo_finish(lease) if how == "finish" else timed_queue.take_back(lease)
+    timed_queue.abandon(lease)
+    assert timed_queue.reserve("bob") is None
+    assert timed_queue.get("one").died_of == "expired"
 
 
 def test_finish_in_the_microsecond_of_deadline_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
@@ -127,7 +145,7 @@ def test_deadline_of_ended_item_leaves_no_trace(
     timed_queue.enqueue("x", id="one", expires=10)
     timed_queue.finish(take(timed_queue), "yes")
     clock.tick(11)
-    timed_queue.clear()
+    assert timed_queue.clear().died == 0
     assert not server.redis.exists(f"leaseq:{{{timed_queue.name}}}:expiring")
     assert timed_queue.get("one").state == "finished"
     timed_queue.enqueue("x", id="two", expires=10)
