@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final, Unpack
 
 from leaseq import validation
@@ -84,16 +85,14 @@ class Asking(Producer):
         """Subscribe, add the item if there is a row, and look until it is settled: so no answer is missed,
         whenever it is given. None if it is not settled in time. Raises NotAnswered."""
         listener, is_known = self._connection.listener, False
+        enqueued_at: datetime | None = None
 
         def look(_name: str = "", _woken: bool = False) -> Answered | NoItemYet:
-            nonlocal is_known
-            try:
-                item = self._run_on_item("get" if is_known else "ask", id)
-            except ItemNotFound:
-                if not is_known:
-                    raise
-                raise NotAnswered(id, "cancelled") from None
-            is_known = True
+            nonlocal is_known, enqueued_at
+            item = self._look(id, is_known)
+            is_known, enqueued_at = True, enqueued_at or item.enqueued_at
+            if item.enqueued_at != enqueued_at:  # removed, and another one has the id
+                raise NotAnswered(id, "cancelled")
             return _outcome(item) or NoItemYet(_POLL_SECONDS, 0)
 
         self._connection.check_open()
@@ -115,6 +114,19 @@ class Asking(Producer):
         finally:
             if waiter is not None:
                 listener.leave(waiter)
+
+    def _look(self, id: str, is_known: bool) -> Item:
+        """The item, marked as one whose answer somebody waits for. Raises NotAnswered if a known one was
+        removed."""
+        try:
+            item = self._run_on_item("get" if is_known else "ask", id)
+            if is_known and item.state in ("finished", "dead"):
+                item = self._run_on_item("ask", id)  # it is confirmed, as the policy requires, unlike a read
+        except ItemNotFound:
+            if not is_known:
+                raise
+            raise NotAnswered(id, "cancelled") from None
+        return item
 
     def _is_another_question(self, row: list[str]) -> bool:
         """Whether the item with this row's id has another payload or form, or is not of the same asker."""

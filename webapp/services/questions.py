@@ -47,8 +47,12 @@ def wait_for(queue: Queue, id: str, seconds: float) -> Answered:
     served. Raises StillWaiting, NotAnswered, ItemNotFound, and Problem or QueueNotFound if the caller may no
     longer know it by then."""
     find(queue, id)
-    if not seconds:
-        return queue.wait_for(id, 0)
+    answered = _wait(queue, id, seconds) if seconds else queue.wait_for(id, 0)
+    find(queue, id)  # another caller may have the id by now
+    return answered
+
+
+def _wait(queue: Queue, id: str, seconds: float) -> Answered:
     with (
         state().open_calls.track("waits", person().name),
         state().request_slots.release_temporarily(),

@@ -69,6 +69,22 @@ def test_unconfirmed_finish_raises_unavailable_and_can_be_repeated(pair: Pair, q
     assert (queue.stats().finished, queue.stats().counters["finished"]) == (1, 1)
 
 
+def test_asker_gets_no_unconfirmed_answer(pair: Pair, queue_name: str) -> None:
+    """A new primary may not have it, and somebody else may answer otherwise."""
+    queue, asking = pair.queue(queue_name), pair.queue(queue_name)
+    queue.enqueue({}, id="one")
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(asking.wait_for, "one", 60)
+        eventually(lambda: queue.get("one").asked_by is not None)  # it has looked
+        lease = not_none(queue.reserve("ann"))
+        pair.stop()
+        with raises(leaseq.ServerUnavailable, "unconfirmed"):
+            queue.finish(lease, "yes")
+        assert not future.done(), "it had more time for its look than the finish for its confirmation"
+        pair.resume()
+        assert future.result(30).result == "yes"
+
+
 def test_repeated_unconfirmed_reserve_returns_same_lease(pair: Pair, queue_name: str) -> None:
     queue = pair.queue(queue_name)
     queue.enqueue_many([{}, {}])

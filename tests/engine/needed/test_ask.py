@@ -125,6 +125,7 @@ def test_each_way_to_an_answer_reaches_asker(queue: leaseq.Queue, ask: Ask, way:
     assert future.result(10).result == YES
 
 
+@pytest.mark.usefixtures("no_polling")
 @pytest.mark.parametrize("held", [False, True])
 def test_item_that_nobody_asked_for_can_be_waited_for(queue: leaseq.Queue, ask: Ask, held: bool) -> None:
     queue.enqueue("x", id="one")
@@ -251,6 +252,23 @@ def test_lost_message_costs_two_seconds_at_most(
     future = ask("one")
     queue.finish(take(queue), YES)
     assert future.result(10).result == YES
+
+
+@pytest.mark.usefixtures("no_polling")
+def test_answer_of_another_question_with_the_id_is_not_returned(
+    server: Server, queue: leaseq.Queue, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    future = ask("one")
+    with monkeypatch.context() as patch:
+        patch.setattr("leaseq.engine.notifications.Channel.wake", lambda *_: None)
+        queue.remove("one")
+        with pytest.raises(leaseq.StillWaiting):
+            queue.ask("Delete all?", id="one", wait=0)
+        queue.finish(take(queue), "yes")
+    server.redis.publish(Keys(queue.name).ended, "one")
+    with pytest.raises(leaseq.NotAnswered) as error:
+        future.result(10)
+    assert error.value.reason == "cancelled"
 
 
 def test_closing_the_client_ends_the_wait(server: Server, queue: leaseq.Queue) -> None:

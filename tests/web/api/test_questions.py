@@ -14,6 +14,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.waiting import eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
@@ -181,16 +182,45 @@ def test_answer_of_256_kb_arrives_whole(queue: leaseq.Queue, asker: Caller) -> N
     assert asker("GET", f"/queues/{queue.name}/questions/one").json["result"] == text
 
 
+@pytest.mark.parametrize("way", ["disabled", "closed"])
 def test_access_lost_while_waiting_tells_nothing(
-    queue: leaseq.Queue, asker: Caller, accounts: Accounts
+    app: Flask, queue: leaseq.Queue, asker: Caller, accounts: Accounts, way: str
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         body = {**QUESTION, "id": "one", "wait": 25}
         call = pool.submit(asker, "POST", f"/queues/{queue.name}/questions", json=body)
         eventually(lambda: queue.stats().inbound == 1)
-        accounts.change(asker.name, by="test", disabled=True)
+        if way == "disabled":
+            accounts.change(asker.name, by="test", disabled=True)
+        else:
+            other = Group(people=("another",))
+            app.extensions["leaseq"].access.set(queue.name, Access(work=other, manage=other))
         answer(queue)
-        assert_problem(call.result(), 401, "unauthorized")
+        if way == "disabled":
+            assert_problem(call.result(), 401, "unauthorized")
+        else:
+            assert_problem(call.result(), 404, "not-found")
+
+
+def test_question_of_another_asker_with_the_id_by_now_is_not_told(
+    queue: leaseq.Queue,
+    asker: Caller,
+    make_asker: Callable[..., Caller],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other, path = make_asker("other bot"), f"/queues/{queue.name}/questions"
+    asker("POST", path, json={**QUESTION, "id": "one"})
+    wait_for = leaseq.Queue.wait_for
+
+    def replace_and_wait(self: leaseq.Queue, id: str, seconds: float) -> leaseq.Answered:
+        queue.remove("one")
+        with pytest.raises(leaseq.StillWaiting):
+            queue.ask("x", id="one", wait=0, by=other.name)
+        answer(queue, "secret")
+        return wait_for(self, id, seconds)
+
+    monkeypatch.setattr(leaseq.Queue, "wait_for", replace_and_wait)
+    assert_problem(asker("GET", f"{path}/one"), 404, "not-found")
 
 
 def test_token_to_ask_does_nothing_else(app: Flask, queue: leaseq.Queue, asker: Caller) -> None:
