@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from http.client import HTTPException, HTTPResponse
 from typing import Any, NamedTuple, Unpack
@@ -34,12 +35,14 @@ from leaseq.errors import (
 )
 from leaseq.models import Answer, Answered, Json, QuestionOptions
 from leaseq.sentences import RULES
-from leaseq.validation import item_id, number, queue_name
+from leaseq.validation import dump_json, item_id, number, queue_name, skills
 
 _LONGEST_WAIT = 25  # seconds of one request; the app allows 30, and proxies often close one after 60
+_WAIT_WITH_STOP = 2  # the same for a call with `stop`, which is looked at between two requests
 _SLACK = 10  # seconds that a response may take, in addition to its wait
 _PAUSES = (0.5, 5.0)  # seconds between two tries: the first pause, and the longest
 _MAX_SECONDS = 315_360_000  # ten years
+_IN_A_REQUEST = re.compile("[!-~]{1,1000}")  # what a URL and a token may consist of
 
 
 class _Reply(NamedTuple):
@@ -64,9 +67,10 @@ class Asker:
     """
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not _is_address(url):
             raise Invalid("url", "format", what="url", schemes=("https://", "http://"))
+        if not _IN_A_REQUEST.fullmatch(token):
+            raise Invalid("token", "ascii", minimum=1, maximum=1_000)
         self._base = f"{url.rstrip('/')}/api/v1/queues/"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._opener: OpenerDirector = build_opener(_NoRedirects)
@@ -86,12 +90,22 @@ class Asker:
         """Ask a person, and wait for the answer: as `Queue.ask`."""
         seconds = number(timeout, "timeout", 0.001, _MAX_SECONDS)
         wait_seconds = seconds if wait is None else number(wait, "wait", 0, seconds)
-        question = {"payload": payload, "timeout": seconds, **options}
+        dump_json(None if default is ... else default, "default")
+        question = {"payload": payload, **options}
+        if "requires" in options:
+            question["requires"] = skills(options["requires"], "requires")
+        for name, value in question.items():
+            dump_json(value, name)
         question["id"] = id = secrets.token_hex(12) if id is None else item_id(id)
-        until = time.monotonic() + wait_seconds
+        now = time.monotonic()
+        until, needed_until = now + wait_seconds, now + seconds
+
+        def body() -> dict[str, Any]:
+            timeout = max(needed_until - time.monotonic(), 0.001)
+            return {**question, "timeout": timeout, "wait": _next_wait(until, stop)}
+
         try:
-            question["wait"] = min(wait_seconds, _LONGEST_WAIT)
-            answered = self._result(queue, id, self._send("POST", _path(queue), until, stop, question))
+            answered = self._result(queue, id, self._send("POST", _path(queue), until, stop, body))
             answered = answered or self._wait(queue, id, until, stop)
             if answered is not None:
                 return answered
@@ -120,8 +134,7 @@ class Asker:
 
     def _wait(self, queue: str, id: str, until: float, stop: threading.Event | None) -> Answered | None:
         while True:
-            seconds = min(max(until - time.monotonic(), 0), _LONGEST_WAIT)
-            path = f"{_path(queue, id)}?wait={seconds:.3f}"
+            path = f"{_path(queue, id)}?wait={_next_wait(until, stop):.3f}"
             answered = self._result(queue, id, self._send("GET", path, until, stop))
             if answered is not None or time.monotonic() >= until or (stop is not None and stop.is_set()):
                 return answered
@@ -132,13 +145,14 @@ class Asker:
         path: str,
         until: float,
         stop: threading.Event | None,
-        body: Mapping[str, Any] | None = None,
+        body: Callable[[], Mapping[str, Any] | None] = lambda: None,
     ) -> _Reply:
-        """Send a request, again while the app can't be reached or asks to come back later."""
+        """Send a request, again while the app can't be reached or asks to come back later. ``body`` makes
+        that of each."""
         pause, longest_pause = _PAUSES
         while True:
             try:
-                reply = self._exchange(method, path, body)
+                reply = self._exchange(method, path, body())
                 if reply.status not in (429, 502, 503, 504):
                     return reply
                 error = _error(reply)
@@ -174,18 +188,34 @@ class Asker:
 
     def _result(self, queue: str, id: str, reply: _Reply) -> Answered | None:
         """The answer; None if there is none yet."""
-        if reply.status == 200:
-            return _answered(reply.body)
+        body = reply.body if isinstance(reply.body, dict) else {}  # it may not be a leaseq app
+        if reply.status == 200 and "answers" in body:
+            return _answered(body)
         if reply.status in (202, 204):
             return None
-        if reply.status == 410 and reply.body:
-            raise NotAnswered(id, reply.body["reason"])
-        if reply.status == 409 and reply.body and reply.body["code"] == "conflict":
+        if reply.status == 410 and "reason" in body:
+            raise NotAnswered(id, body["reason"])
+        if reply.status == 409 and body.get("code") == "conflict":
             raise Invalid("id", "question", id=id)
-        if reply.status == 404 and reply.body:
-            is_item = reply.body["values"].get("what") == "item"
+        if reply.status == 404 and "values" in body:
+            is_item = body["values"].get("what") == "item"
             raise ItemNotFound(queue, id) if is_item else QueueNotFound(queue)
         raise _error(reply)
+
+
+def _is_address(url: object) -> bool:
+    if not isinstance(url, str) or not _IN_A_REQUEST.fullmatch(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # no port, no IPv6 address
+        return False
+
+
+def _next_wait(until: float, stop: threading.Event | None) -> float:
+    """How long the next request may wait, in seconds."""
+    return min(max(until - time.monotonic(), 0), _LONGEST_WAIT if stop is None else _WAIT_WITH_STOP)
 
 
 def _path(queue: str, id: str | None = None) -> str:

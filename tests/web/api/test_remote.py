@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import math
 import subprocess
 import sys
 import threading
@@ -103,32 +104,57 @@ def test_refusals_are_those_of_the_library(refunds: leaseq.Queue, asker: Asker, 
         asker.ask("missing", "x")
     with pytest.raises(leaseq.ServerRefused):
         Asker(app_url, "leaseq_wrong").ask(refunds.name, "x")
+    endless: list[Any] = []
+    endless.append(endless)
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"timeout": 0}, "timeout"),
-        ({"wait": 7_200}, "wait"),
-        ({"id": ""}, "id"),
-        ({"form": {"ask": {"type": "string"}}}, "form"),
-        ({"requires": ["a,b"]}, "requires"),
-        ({"to": ""}, "to"),
+        *[({"timeout": value}, "timeout") for value in (0, -1, "1", None, math.nan, math.inf, 4e8, True)],
+        *[({"wait": value}, "wait") for value in (-1, "1", 7_200, math.nan, math.inf, True)],
+        *[({"id": value}, "id") for value in ("", "a\nb", "..", 7, "x" * 300)],
+        *[({"form": form}, "form") for form in ("text", {"ask": {"type": "string"}}, {"ask": {1: 2}})],
+        ({"form": {"ask": {"type": "object", "$ref": "file:///etc/passwd"}}}, "form"),
+        ({"form": {"ask": {"type": "object", "description": "x" * 65_536}}}, "form"),
+        *[({"requires": value}, "requires") for value in (["a,b"], "fr", 7)],
+        *[({"to": value}, "to") for value in ("", 7, {1, 2})],
+        *[({"priority": value}, "priority") for value in (-1, "1", math.nan)],
+        *[({"payload": value}, "payload") for value in ({1, 2}, math.nan, endless, {1: 2}, "\ud800")],
+        ({"default": {1, 2}}, "default"),
     ]
     for options, field in bad:
         with pytest.raises(leaseq.Invalid) as refusal:
-            asker.ask(refunds.name, "x", **options)
-        assert refusal.value.field == field
+            asker.ask(refunds.name, **{"payload": "x", "wait": 0, **options})
+        assert refusal.value.field == field, options
+    for timeout in (-1, "1", None, math.nan, True):
+        with pytest.raises(leaseq.Invalid):
+            asker.wait_for(refunds.name, "one", timeout)  # type: ignore[arg-type]
+    assert refunds.stats().inbound == 0
     with pytest.raises(leaseq.TooLarge):
         asker.ask(refunds.name, "x" * 300_000)
     with pytest.raises(leaseq.Invalid):
         asker.ask("No/Queue", "x")
-    for url in ("ftp://example.org", "example.org", "http://", "file:///etc/passwd"):
+    for url in BAD_URLS:
         with pytest.raises(leaseq.Invalid):
-            Asker(url, "token")
+            Asker(url, "token")  # type: ignore[arg-type]
+    for bad_token in ("", "to ken", "token\n", "tök€n"):
+        with pytest.raises(leaseq.Invalid):
+            Asker(app_url, bad_token)
 
 
 def test_stop_ends_the_wait(refunds: leaseq.Queue, asker: Asker) -> None:
     stop = threading.Event()
-    stop.set()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(asker.ask, refunds.name, "x", timeout=600, stop=stop)
+        eventually(lambda: refunds.stats().inbound == 1)
+        stop.set()
+        with pytest.raises(leaseq.StillWaiting):
+            future.result(20)  # a request without it waits for 25 seconds
     with pytest.raises(leaseq.StillWaiting):
         asker.ask(refunds.name, "x", wait=0.1, stop=stop)
+
+
+BAD_URLS = (
+    *("ftp://example.org", "example.org", "http://", "file:///etc/passwd", "http://exam ple.org"),
+    *("http://example.org:port", "http://[::1", "http://example.org\n", None),
+)
 
 
 class Flaky(http.server.BaseHTTPRequestHandler):
@@ -144,7 +170,7 @@ class Flaky(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if step == "drop":
             self.connection.close()
-        elif step in ("503", "429", "302"):
+        elif step in ("503", "429", "302", "200"):
             self.send_response(int(step))
             self.send_header("Retry-After", "0")
             self.send_header("Location", f"{self.app_url}/elsewhere")
@@ -197,6 +223,9 @@ def test_lost_responses_ask_once(
         answer(refunds, "yes")
         assert future.result(30).result == "yes"
     assert refunds.stats().counters["enqueued"] == 1
+    (item,) = refunds.items("finished")
+    assert item.expires is not None
+    assert item.expires - item.enqueued_at < timedelta(seconds=60), "from the call on, not from its last try"
 
 
 def test_app_that_stays_away_is_told(
@@ -209,6 +238,9 @@ def test_app_that_stays_away_is_told(
         Asker(url, token).ask("refunds", "x", timeout=0.2)
     handler.plan[:] = ["302"]
     with pytest.raises(leaseq.ServerRefused):
+        Asker(url, token).ask("refunds", "x", timeout=0.2)
+    handler.plan[:] = ["200"]
+    with pytest.raises(leaseq.ServerRefused):  # it is no leaseq app
         Asker(url, token).ask("refunds", "x", timeout=0.2)
     assert handler.seen[-1] == "POST", "a redirect is not followed: it would pass on the token"
 
