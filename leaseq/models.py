@@ -37,7 +37,7 @@ LeaseOutcome = Literal[Ending, "assigned"]
 NothingReason = Literal["empty", "held", "not-eligible", "paused"]
 """Why a reserve would return nothing."""
 
-AlertName = Literal["waiting", "oldest", "dead", "idle", "unreachable", "bridge", "webhooks"]
+AlertName = Literal["waiting", "oldest", "question", "dead", "idle", "unreachable", "bridge", "webhooks"]
 """What an alert measures: see the policy field ``alerts`` in docs/policy.md."""
 
 CounterName = Literal[
@@ -50,6 +50,7 @@ CounterName = Literal[
     "failed",
     "died",
     "cancelled",
+    "lapsed",
     "revived",
     "released",
     "assigned",
@@ -401,6 +402,8 @@ class Stats:
     counters: Mapping[CounterName, int] = field(default_factory=dict)
     alerts: tuple[Alert, ...] = ()  # the alerts that are raised now
     unreachable: int | None = None  # waiting items that nobody may have; None: not measured lately
+    questions: int = 0  # open ones: somebody asked, the answer is still needed, and nobody has answered
+    answer_seconds: float | None = None  # the median, of the latest 100 questions that got one; None: none
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,9 @@ class Policy:
                 "oldest": Measure(
                     N_("Wait of the oldest item"), "seconds for which the oldest item has waited"
                 ),
+                "question": Measure(
+                    N_("Wait of the oldest question"), "seconds for which an open question has waited"
+                ),
                 "dead": Measure(N_("Time since an item failed"), "seconds since an item failed"),
                 "idle": Measure(
                     N_("Items wait and nobody works"),

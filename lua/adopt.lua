@@ -101,6 +101,6 @@ if item.answers then places.close_surplus(id) end
 grants.write_history(source_member, history)
 late_answers.write(id, late_list)
 journal.note('adopted', id, token, by)
-if item.asked then TELL_ASKER(id) end
+if item.asked then places.answer_question(items.read(id)) end
 commit()
 return { 'item', describe(id) }

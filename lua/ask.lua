@@ -12,6 +12,9 @@ local refusal = queue.open()
 if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
+if not first.asked and first.expires and redis.call('ZREM', keys.expiring, id) == 1 and not redis.call('ZSCORE', keys.finished, id) then
+  redis.call('ZADD', keys.questions, first.expires, id)
+end
 for _, member in ipairs(first.asked and {} or items.assignments(id)) do
   local item, grant = items.read(member), grants.latest(member)
   item.asked = ''

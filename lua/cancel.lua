@@ -19,7 +19,4 @@ if deaths.end_item(id, reason, by, true) then
   commit()
   return { 'item', describe(id) }
 end
-for _, member in ipairs(items.assignments(id)) do
-  if redis.call('ZSCORE', keys.dead, member) then return { 'item', describe(id) } end
-end
-return { 'wrong-state', describe(id) }
+return { places.has_dead(id) and 'item' or 'wrong-state', describe(id) }

@@ -13,10 +13,10 @@ REPLY  {'ok'}   {'no-queue'} ]]
 --- @include journal
 local refusal = queue.open()
 if refusal then return refusal end
-local rules_json, raised_text, idle_text = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
+local rules_json, raised_text, idle_text, question_text = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle', 'question'))
 local rule_list, old_alerts = alerts.rules(rules_json or ''), alerts.parse(raised_text or '')
 local waiting_count, oldest_time = shelves.sum()
-local SECOND, unreachable_count = 1000000, tonumber(ARGV[2])
+local SECOND, QUESTIONS, unreachable_count = 1000000, 100, tonumber(ARGV[2]) -- QUESTIONS: looked at in one call
 
 -- Since when items have been waiting while nobody holds one, from the field `idle`; nil if that is not the
 -- case. A paused queue is not idle: nobody can get its items.
@@ -27,9 +27,25 @@ local function find_idle_since()
   return stamp(queue.now)
 end
 
-local has_idle_rule = false
-for _, rule in ipairs(rule_list) do has_idle_rule = has_idle_rule or rule.measure == 'idle' end
-local idle_since = has_idle_rule and find_idle_since() or nil
+local has_rule = {}
+for _, rule in ipairs(rule_list) do has_rule[rule.measure] = true end
+local idle_since = has_rule.idle and find_idle_since() or nil
+
+-- When the oldest open question was asked, and what the field `question` gets. If there are more than QUESTIONS, each
+-- call looks at the next ones: then it is the oldest that was found in this round and the last one.
+local function find_oldest_question()
+  local rank, found, last = string.match(question_text or '', '^(%d+) (%d+) (%d+)$')
+  rank, found, last = (rank or 0) + 0, (found or NEVER) + 0, (last or NEVER) + 0
+  local ids = redis.call('ZRANGE', keys.questions, rank, rank + QUESTIONS - 1)
+  for _, record in ipairs(ids[1] and redis.call('HMGET', keys.items, unpack(ids)) or {}) do
+    found = math.min(found, tonumber(string.match(record, '^%x+'), 16) * 1000)
+  end
+  rank = rank + QUESTIONS
+  if #ids < QUESTIONS then rank, found, last = 0, NEVER, found end
+  return math.min(found, last), string.format('%d %d %d', rank, found, last)
+end
+local oldest_question, question_record
+if has_rule.question then oldest_question, question_record = find_oldest_question() end
 
 -- The age of the oldest journal entry that a consumer group has not read; 0 without such an entry or group.
 local function reading_lag(group)
@@ -46,6 +62,7 @@ local measures = { -- in microseconds; for `waiting`, a million for each item
     return death_time and queue.now - death_time or 0
   end,
   idle = function() return idle_since and queue.now - idle_since or 0 end,
+  question = function() return math.max(queue.now - (oldest_question or NEVER), 0) end,
   unreachable = unreachable_count and function() return unreachable_count * SECOND end,
   bridge = function() return reading_lag('bridge') end,
   webhooks = function() return reading_lag('webhooks') end,
@@ -83,6 +100,7 @@ if raised_text and text == '' then
 elseif text ~= (raised_text or '') then
   redis.call('HSET', keys.ledger, 'raised', text)
 end
+if question_record and question_record ~= question_text then redis.call('HSET', keys.ledger, 'question', question_record) end
 if unreachable_count then redis.call('HSET', keys.ledger, 'unreachable', unreachable_count .. ' ' .. stamp(queue.now)) end
 if idle_text and not idle_record then
   redis.call('HDEL', keys.ledger, 'idle')

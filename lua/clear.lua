@@ -35,16 +35,18 @@ local TRIM_STEP = 100000 -- entries of the journal in one call
 -- Ends items whose answer nobody needs any more; entries of those that have ended already are removed. `limit` bounds
 -- how many are looked at. Returns how many there were, and how many died.
 local function end_expired(limit)
-  local ids = redis.call('ZRANGEBYSCORE', keys.expiring, '-inf', stamp(queue.now), 'LIMIT', 0, limit)
-  local dead_count = 0
-  for i, id in ipairs(ids) do
-    if journal.is_full() then return i - 1, dead_count end
-    queue.tick()
-    local _, has_died = deaths.end_item(id, 'expired', '', false)
-    if has_died then dead_count = dead_count + 1 end
-    redis.call('ZREM', keys.expiring, id)
+  local count, dead_count = 0, 0
+  for _, key in ipairs({ keys.expiring, keys.questions }) do
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', stamp(queue.now), 'LIMIT', 0, limit - count)) do
+      if journal.is_full() then return count, dead_count end
+      queue.tick()
+      local _, has_died = deaths.end_item(id, 'expired', '', false)
+      if has_died then dead_count = dead_count + 1 end
+      redis.call('ZREM', key, id)
+      count = count + 1
+    end
   end
-  return #ids, dead_count
+  return count, dead_count
 end
 
 local limit = ARGV[2] + 0

@@ -63,6 +63,7 @@ if limits() ~= old_limits then
   redis.call('HDEL', keys.ledger, 'retention', 'full')
   if limits() ~= '- - -' then fields[#fields + 1], fields[#fields + 2] = 'retention', retention.START end
 end
+redis.call('HDEL', keys.ledger, 'question') -- see lib/alerts.lua: there may be another rule now
 redis.call('HSET', keys.ledger, 'rules', rules.format(queue.rules), unpack(fields))
 journal.note(is_new and 'created' or 'configured', '', '', by, '')
 commit()

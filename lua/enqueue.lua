@@ -82,13 +82,14 @@ for i, item in ipairs(given_items) do
 end
 
 -- Where they go: the shelf or `scheduled`, and the score there.
-local places_by_key, records, dues, expiries, own_forms, assignees, needed_rows = {}, {}, {}, {}, {}, {}, {}
+local places_by_key, records, dues, expiries, questions, own_forms, assignees, needed_rows = {}, {}, {}, {}, {}, {}, {}, {}
 for i, new_item in ipairs(new_items) do
   local item = items.parse(new_item.id, enqueued .. new_item.head .. '\n' .. new_item.payload)
   local score, key = queue.now + i - 1, keys.scheduled
   if item.expires then
     items.fix_expiry(item)
-    expiries[#expiries + 1], expiries[#expiries + 2] = item.expires, item.member
+    local list = item.asked and questions or expiries
+    list[#list + 1], list[#list + 2] = item.expires, item.member
     queue.expect(item.expires + 0)
   end
   local form = item.form and forms.take(item)
@@ -131,10 +132,9 @@ if new_items[1] then
     end
   end
   if dues[1] then redis.call('ZADD', keys.due, unpack(dues)) end
-  if expiries[1] then
-    shelves.mix()
-    redis.call('ZADD', keys.expiring, unpack(expiries))
-  end
+  if expiries[1] or questions[1] then shelves.mix() end
+  if expiries[1] then redis.call('ZADD', keys.expiring, unpack(expiries)) end
+  if questions[1] then redis.call('ZADD', keys.questions, unpack(questions)) end
   for _, form in ipairs(own_forms) do forms.add(unpack(form)) end
   redis.call('HSET', keys.items, unpack(records))
   for i, item in ipairs(new_items) do names[i] = item.id end

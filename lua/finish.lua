@@ -122,8 +122,8 @@ elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, pers
   end
 end
 if not source and not is_replayed then return lost_reply(id, answers.keep_late(id, token, person, result)) end
-local form = answered_grant and answered_grant.special and items.read(id).form
-if source and (form or queue.form_version) ~= ARGV[6] then return { 'form', form and redis.call('HGET', keys.forms, form) } end
+local first = answered_grant and answered_grant.special and items.read(id)
+if source and (first and first.form or queue.form_version) ~= ARGV[6] then return { 'form', first and first.form and redis.call('HGET', keys.forms, first.form) } end
 
 -- Write it.
 if source then
@@ -145,10 +145,9 @@ if source then
   grants.write(member, answered_grant)
   queue.finished = queue.finished + 1
   journal.note('finished', id, token, person)
-  if answered_grant.special and items.read(id).asked then TELL_ASKER(id) end
+  if first and first.asked then places.answer_question(first) end
 end
-local reply = { 'finished', answered_grant.detail + 0, is_replayed and 1 or 0,
-  answered_grant.ended - answered_grant.granted, answered_grant.ended }
+local reply = { 'finished', answered_grant.detail + 0, is_replayed and 1 or 0, answered_grant.ended - answered_grant.granted, answered_grant.ended }
 if not request then
   commit()
   return reply

@@ -64,9 +64,14 @@ while ARGV[at] do
     drafts.write(id, ARGV[at], ARGV[at + 1])
     at = at + 2
   end
+  local has_answer = false
   for round = 1, assignment_count do
+    has_answer = has_answer or ARGV[at] == 'finished'
     put(round == 1 and id or id .. '\a' .. round, unpack(ARGV, at, at + 4))
     at = at + 5
+  end
+  if has_answer and redis.call('ZREM', keys.questions, id) == 1 and assignment_count ~= '1' then
+    redis.call('ZADD', keys.expiring, items.read(id).expires, id)
   end
 end
 if is_last then

@@ -22,9 +22,7 @@ if not member then
   local is_reopened = text and grants.parse(text).ending == 'reopened' -- the call was sent again
   return is_reopened and { 'item', describe(id) } or { 'no-answer' }
 end
-for _, other in ipairs(items.assignments(id)) do
-  if redis.call('ZSCORE', keys.dead, other) then return { 'dead' } end
-end
+if places.has_dead(id) then return { 'dead' } end
 if to ~= '' and answers.has_another(id, member, to) then return { 'answered' } end
 if to ~= '' and shelves.too_many_rows({ ['@' .. to] = true }) then return { 'rows', shelves.ROW_LIMIT } end
 

@@ -91,7 +91,7 @@ for person, rest in string.gmatch(people, '([^\t]+)\t()') do
 end
 if state ~= 'dead' then
   places.enter_due(id)
-  if first.expires then places.enter_expiring(first) end
+  if first.expires and not (first.asked and redis.call('ZSCORE', keys.finished, id)) then places.enter_expiring(first) end
 end
 journal.note('restored', id, '', by)
 commit()

@@ -7,7 +7,8 @@ ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
        the pause's reason as JSON or nil, how many are overdue, how many calls wait for an item,
        the raised alerts (lib/alerts.lua) or nil, how many items nobody may have or nil if that was not measured
-       lately, counter, …}
+       lately, how many questions are open, the fields and values of answer_times,
+       counter, …}
        {'no-queue'} ]]
 --- @include shelves
 --- @include waiters
@@ -26,11 +27,12 @@ local unreachable
 reply[8], reply[11], unreachable = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised', 'unreachable'))
 local count, time = string.match(unreachable or '', '^(%d+) (%d+)$')
 reply[12] = time ~= nil and queue.now - time <= UNREACHABLE_SECONDS * 1000000 and count
+reply[13], reply[14] = redis.call('ZCARD', keys.questions), redis.call('HGETALL', keys.answer_times)
 local counters = {}
 for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end
 local counts = counters[1] and redis.call('HMGET', keys.ledger, unpack(counters)) or {}
 for i, count in ipairs(counts) do
   local word = ARGV[i + 1]
-  reply[12 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
+  reply[14 + i] = word == 'reserved' and stamp(queue.token - (count or 0)) or word == 'finished' and queue.finished or count or 0
 end
 return reply

@@ -91,6 +91,11 @@ class Keys:
     """Sorted set: items with a due date that are neither finished nor dead, by that date."""
     expiring = _Key()
     """Sorted set: items whose answer is needed until some time, by that time, until it is over."""
+    questions = _Key()
+    """Sorted set: open questions, by until when the answer is needed. They are not in ``expiring``."""
+    answer_times = _Key()
+    """Hash: 0 to 99 → how long one of the latest 100 answered questions took to get its first answer, in
+    microseconds; ``count``: how many were answered."""
     forms = _Key()
     """Hash: the forms of items' own, each by its version; ``n:<version>``: how many items have it."""
     relations = _Key()

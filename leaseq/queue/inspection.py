@@ -159,6 +159,8 @@ class Inspection(Base):
         """Counts of the five states, the age of the oldest inbound item, the counters, and the alerts."""
         counts = self._commands.run("stats", *COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
+        places, times = counts[12][::2], counts[12][1::2]
+        answer_times = sorted(int(n) for place, n in zip(places, times, strict=True) if place != b"count")
         return Stats(
             inbound,
             reserved,
@@ -169,9 +171,11 @@ class Inspection(Base):
             paused=None if counts[6] is None else json.loads(counts[6]) or "",
             overdue=int(counts[7]),
             waiting=int(counts[8]),
-            counters={name: int(n) for name, n in zip(COUNTERS, counts[11:], strict=True)},
+            counters={name: int(n) for name, n in zip(COUNTERS, counts[13:], strict=True)},
             alerts=codec.alerts(counts[9] or b""),
             unreachable=None if counts[10] is None else int(counts[10]),
+            questions=int(counts[11]),
+            answer_seconds=answer_times[len(answer_times) // 2] / 1e6 if answer_times else None,
         )
 
     def waiting_rows(self) -> tuple[WaitingRow, ...]:

@@ -18,18 +18,23 @@ function deaths.has_died(item)
   return (item.member == id and item or items.read(id)).dies ~= nil
 end
 
--- Returns whether it died: one that its item no longer needs is closed instead.
+-- Returns whether it died: one that its item no longer needs is closed instead. That nobody answered in time is noted
+-- once, with the first assignment that dies of it.
 local function bury(item, token, person)
   if item.answers and surplus.is_one(item) then
     surplus.close(item)
     return false
   end
+  local id = items.id(item.member)
   redis.call('ZADD', keys.dead, queue.now, item.member)
   items.write(item)
-  redis.call('ZREM', keys.due, items.id(item.member))
+  redis.call('ZREM', keys.due, id)
   queue.count('died')
-  journal.note('died', items.id(item.member), token, person)
-  if queue.mode ~= 'open' and items.read(items.id(item.member)).ended == 'expired' then journal.note('lapsed', items.id(item.member), token, person) end
+  journal.note('died', id, token, person)
+  if queue.mode ~= 'open' and items.read(id).ended == 'expired' and not places.has_dead(id, item.member) then
+    queue.count('lapsed')
+    journal.note('lapsed', id, token, person)
+  end
   if item.asked then TELL_ASKER(item.member) end
   return true
 end

@@ -86,11 +86,7 @@ function grants.read_history(member)
 end
 
 function grants.write_history(member, list)
-  if list[1] then
-    redis.call('HSET', keys.history, member, table.concat(list, '\n\n'))
-  else
-    redis.call('HDEL', keys.history, member)
-  end
+  if list[1] then redis.call('HSET', keys.history, member, table.concat(list, '\n\n')) else redis.call('HDEL', keys.history, member) end
 end
 
 -- The texts of all grants of an assignment.

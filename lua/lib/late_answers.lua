@@ -29,11 +29,7 @@ end
 function late_answers.read(id) return late_answers.parse(redis.call('HGET', keys.late, id) or '') end
 
 function late_answers.write(id, list)
-  if list[1] then
-    redis.call('HSET', keys.late, id, late_answers.format(list))
-  else
-    redis.call('HDEL', keys.late, id)
-  end
+  if list[1] then redis.call('HSET', keys.late, id, late_answers.format(list)) else redis.call('HDEL', keys.late, id) end
 end
 
 -- Removes the latest one with a token from a list, and returns it; nil if there is none.

@@ -36,19 +36,24 @@ function places.put_anew(item, key)
   if places.put(item, true) or shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
 end
 
+-- Whether an assignment of the item is dead. `except`: one that does not count.
+function places.has_dead(id, except)
+  for _, member in ipairs(items.assignments(id)) do
+    if member ~= except and redis.call('ZSCORE', keys.dead, member) then return true end
+  end
+end
+
 -- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead.
 -- `leaving_member`: an assignment that this call takes from the dead.
 function places.enter_due(id, leaving_member)
-  for _, member in ipairs(items.assignments(id)) do
-    if member ~= leaving_member and redis.call('ZSCORE', keys.dead, member) then return end
-  end
-  local due = items.read(id).due
+  local due = not places.has_dead(id, leaving_member) and items.read(id).due
   if due then redis.call('ZADD', keys.due, due, id) end
 end
 
--- An item whose answer is needed until some time is in the set `expiring` until then.
+-- An item whose answer is needed until some time is in the set `expiring` until then; a question is in `questions`
+-- instead, until it has an answer.
 function places.enter_expiring(first)
-  redis.call('ZADD', keys.expiring, first.expires, first.member)
+  redis.call('ZADD', first.asked and keys.questions or keys.expiring, first.expires, first.member)
   queue.expect(first.expires + 0)
 end
 
@@ -63,11 +68,22 @@ end
 -- comes back.
 function places.hold_again(id)
   local first = items.read(id)
-  if first.expires then places.enter_expiring(first) end
+  if first.expires and not redis.call('ZSCORE', keys.expiring, id) then places.enter_expiring(first) end
   if first.ended then
     first.dies = ''
     items.write(first)
   end
+end
+
+-- A question has an answer. With the first, it is no longer open, and how long that took is kept, of the latest 100; if
+-- more people are to answer, they may until its time.
+function places.answer_question(first)
+  if redis.call('ZREM', keys.questions, first.member) == 1 then
+    local place = redis.call('HINCRBY', keys.answer_times, 'count', 1) % 100
+    redis.call('HSET', keys.answer_times, place, stamp(queue.now - tonumber(first.enqueued, 16) * 1000))
+    if items.assignments(first.member)[2] then redis.call('ZADD', keys.expiring, first.expires, first.member) end
+  end
+  TELL_ASKER(first.member)
 end
 
 -- Closes what an item no longer needs, except for what is held: of several, the last. Each has a time of its own,

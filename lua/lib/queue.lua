@@ -1,8 +1,8 @@
 --- @include status
 --- @include rules
 -- Tells those who wait for an item's answer to look: it has one, or gets none. A channel's message may be lost, so they
--- also look by themselves. The message is the id, or the name of an assignment.
---- @constant TELL_ASKER(member) redis.call('PUBLISH', keys.ended, member)
+-- also look by themselves. The message is the id, or the name of an assignment. The question is no longer open then.
+--- @constant TELL_ASKER(member) redis.call('PUBLISH', keys.ended, member) redis.call('ZREM', keys.questions, member)
 
 -- The queue's keys, by the names in leaseq/engine/keys.py. All begin like the first key that a script gets,
 -- the queue's ledger, so they are in one slot of a cluster.

@@ -10,11 +10,7 @@ function sweep.expire(member)
   queue.count('expired')
   journal.note('expired', items.id(member), grant.token, grant.person)
   local is_dead = deaths.count_failure(item)
-  if is_dead then
-    is_dead = deaths.die(item, grant.token, grant.person)
-  else
-    places.put(item, true)
-  end
+  if is_dead then is_dead = deaths.die(item, grant.token, grant.person) else places.put(item, true) end
   redis.call('ZREM', keys.reserved, member)
   return is_dead
 end
@@ -41,11 +37,10 @@ function sweep.run(limit)
     if sweep.expire(member) then death_count = death_count + 1 else return_count = return_count + 1 end
   end
   local remaining = limit - return_count - death_count
-  local due_members = remaining > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, remaining) or {}
-  for _, member in ipairs(due_members) do
+  for _, member in ipairs(remaining > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, remaining) or {}) do
     if journal.is_full() then break end
     if release_due(member) then release_count = release_count + 1 end
   end
-  queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled), queue.mode == 'open' and NEVER or first_time(keys.expiring))
+  queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled), queue.mode == 'open' and NEVER or math.min(first_time(keys.expiring), first_time(keys.questions)))
   return return_count, release_count, death_count
 end

@@ -37,7 +37,7 @@ end
 local function take_again(person, request)
   if queue.now >= queue.next_sweep then
     sweep.run(8)
-    if queue.mode ~= 'open' and redis.call('ZCOUNT', keys.expiring, '-inf', stamp(queue.now)) > 0 then return { 'clear' } end
+    if queue.mode ~= 'open' and redis.call('ZCOUNT', keys.expiring, '-inf', stamp(queue.now)) + redis.call('ZCOUNT', keys.questions, '-inf', stamp(queue.now)) > 0 then return { 'clear' } end
   end
   local held_leases = holdings.read(person)
   local lease = held_leases[1] and repeated_lease(live_leases(held_leases), request, holdings.read(person))

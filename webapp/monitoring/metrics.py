@@ -45,6 +45,7 @@ def queue_metrics(client: leaseq.Client) -> Iterator[Metric]:
     unreachable = _gauge("leaseq_unreachable_items", "Waiting items that nobody can take.")
     waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
     oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item has waited; 0 if none waits.")
+    questions = _gauge("leaseq_open_questions", "Questions that somebody asked and nobody has answered.")
     paused = _gauge("leaseq_paused", "1 while the queue is paused.")
     alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
     moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
@@ -60,13 +61,14 @@ def queue_metrics(client: leaseq.Client) -> Iterator[Metric]:
             unreachable.add_metric([name], stats.unreachable)
         waiting.add_metric([name], stats.waiting)
         oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
+        questions.add_metric([name], stats.questions)
         paused.add_metric([name], stats.paused is not None)
         alert_names = {alert.name for alert in stats.alerts}
         for alert in ALERTS:
             alerts.add_metric([name, alert], alert in alert_names)
         for move, count in stats.counters.items():
             moves.add_metric([name, move], count)
-    yield from (items, overdue, unreachable, waiting, oldest, paused, alerts, moves, unreadable)
+    yield from (items, overdue, unreachable, waiting, oldest, questions, paused, alerts, moves, unreadable)
 
 
 def server_metrics(client: leaseq.Client) -> Iterator[Metric]:

@@ -91,6 +91,7 @@ class Snapshot:
             **self._summary(stats, rates, now),
             "handling": times,
             "covers_hour": rates.covers_hour(now),
+            **_questions(stats),
             "leases": holders,
             "more_leases": max(stats.reserved - len(holders), 0),
             **self._presence.figures(holders, now),
@@ -244,6 +245,16 @@ def _alert(alert: leaseq.Alert) -> dict[str, Any]:
         "name": alert.name,
         "limit": alert.limit,
         "since": rfc3339(alert.since),
+    }
+
+
+def _questions(stats: leaseq.Stats) -> dict[str, Any]:
+    median, lapsed = stats.answer_seconds, stats.counters["lapsed"]
+    return {
+        "has_questions": bool(stats.questions or lapsed or median is not None),
+        "open_questions": stats.questions,
+        "answer_seconds": None if median is None else _rounded(median),
+        "lapsed": lapsed,
     }
 
 

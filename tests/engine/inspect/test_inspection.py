@@ -135,6 +135,7 @@ def test_stats_count_states_and_events(timed_queue: leaseq.Queue, take: Take, cl
         "failed": 1,
         "died": 2,
         "cancelled": 0,
+        "lapsed": 0,
         "revived": 0,
         "released": 1,
         "assigned": 0,

@@ -167,11 +167,12 @@ def test_manager_revives_removes_clears_and_reads_stats(
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
         *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters", "alerts", "unreachable"),
+        *("questions", "answer_seconds"),
     ]
     assert set(stats["counters"]) == {
         *("enqueued", "reserved", "finished", "late", "abandoned"),
         *("expired", "failed", "died", "revived", "released", "assigned", "deduped", "forgotten", "undone"),
-        *("reopened", "corrected", "cancelled"),
+        *("reopened", "corrected", "cancelled", "lapsed"),
     }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import leaseq
+from tests.conftest import Clock
 from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.elements import attribute, attributes, elements, table_rows, texts
@@ -18,6 +21,8 @@ FORM = {
         },
     }
 }
+
+QUESTIONS = "[data-visible-if=has_questions]"
 
 
 def answer(queue: leaseq.Queue, person: str, about: str) -> None:
@@ -79,3 +84,27 @@ def test_chart_lines_have_class_of_their_state(manager_browser: Browser, queue: 
     page = manager_browser.get(f"/manage/{queue.name}").text
     assert set(attributes(page, ".line", "class")) <= {"line inbound", "line finished"}
     assert elements(page, ".line.finished")
+
+
+def test_figures_of_questions_are_shown_once_somebody_asked(
+    manager_browser: Browser, timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    for id, timeout in (("answered", 60), ("lapses", 60), ("open", 3_600)):
+        with pytest.raises(leaseq.StillWaiting):
+            timed_queue.ask({"text": id}, id=id, timeout=timeout, wait=0, by="refund bot")
+    clock.tick(41)
+    timed_queue.finish(not_none(timed_queue.reserve("ann")), {"text": "yes"})
+    clock.tick(20)
+    timed_queue.clear()
+    (line,) = elements(manager_browser.get(f"/manage/{timed_queue.name}").text, QUESTIONS)
+    assert re.findall(r"\d+", texts(line, "p")[0]) == ["1", "41", "1"]
+    stats = timed_queue.stats()
+    assert (stats.questions, stats.counters["lapsed"]) == (1, 1)
+    assert stats.answer_seconds == pytest.approx(41)
+
+
+def test_queue_without_questions_has_no_figures_of_them(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
+    queue.enqueue({"text": "x"})
+    assert elements(manager_browser.get(f"/manage/{queue.name}").text, f"{QUESTIONS}[hidden]")

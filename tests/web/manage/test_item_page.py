@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
+from leaseq.transfer import rfc3339
 from leaseq.webapp.store.threads import Threads
 from tests.support.leases import not_none, take
 from tests.web.conftest import Browser
@@ -142,6 +143,18 @@ def test_answer_shows_labels_of_questions_and_choices(manager_browser: Browser, 
     assert texts(answer, "dt") == ["Decision", "Teams", "More", "Inner"]
     assert texts(answer, "dd")[:2] == ["Escalate", "Second line, Escalate"]
     assert texts(answer, "dd")[-1] == "Second line"
+
+
+def test_page_says_who_asks_since_when_and_until_when(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.StillWaiting):
+        queue.ask({"text": "x"}, id="a", timeout=600, wait=0, by="refund bot")
+    queue.enqueue({"text": "x"}, id="b")
+    item = queue.get("a")
+    page = page_of(manager_browser, queue, "a")
+    times = attributes(page, "dl.details time", "datetime")
+    assert times == [rfc3339(item.enqueued_at), rfc3339(not_none(item.expires))]
+    assert "refund bot" in text_of(element(page, "dl.details"))
+    assert not elements(page_of(manager_browser, queue, "b"), "dl.details time")
 
 
 def test_answer_shows_what_was_suggested_instead(manager_browser: Browser, queue: leaseq.Queue) -> None:

@@ -79,7 +79,9 @@ def test_alert_metric_is_1_if_raised_and_0_otherwise(metrics_app: Flask, queue: 
         names = get_args(leaseq.AlertName)
         return {name: figure(metrics, "leaseq_alert", queue=queue.name, alert=name) for name in names}
 
-    no_alerts = dict.fromkeys(("waiting", "oldest", "dead", "idle", "unreachable", "bridge", "webhooks"), 0)
+    no_alerts = dict.fromkeys(
+        ("waiting", "oldest", "question", "dead", "idle", "unreachable", "bridge", "webhooks"), 0
+    )
     assert alerts() == no_alerts
     queue.clear()
     assert alerts() == {**no_alerts, "waiting": 1}

@@ -244,6 +244,10 @@ class Stats(Counts):
         description="Waiting items that nobody can take: assigned to somebody who may not work on the "
         "queue, or with skills that nobody has who may; null: not counted lately"
     )
+    questions: int = Field(description="Open questions: their answer is needed, and nobody has answered yet")
+    answer_seconds: float | None = Field(
+        description="The median time from a question to its first answer, of the latest 100 that got one"
+    )
 
 
 class Queue(Model):
