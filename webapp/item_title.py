@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import leaseq
@@ -10,6 +11,8 @@ from leaseq import Json
 LONGEST = 60  # characters
 _MAX_VALUES = 50  # fields of a payload
 _LINKS = ("http://", "https://", "data:")
+# **bold**, *emphasis* and `code` of Markdown, which a title shows as plain words.
+_MARKED = re.compile(r"(?<![\w*`])(\*\*|\*|`)(?=[^\s*`])([^*`\n]*[^\s*`])\1(?![\w*`])")
 
 
 def item_title(payload: Json, id: str) -> str:
@@ -66,7 +69,7 @@ def _first_message(value: Json) -> Json:
 
 
 def _words(text: str) -> str:
-    return " ".join(text[: 4 * LONGEST].split())
+    return " ".join(_MARKED.sub(r"\2", text[: 4 * LONGEST]).split())
 
 
 def _shorten(text: str) -> str:
@@ -75,4 +78,4 @@ def _shorten(text: str) -> str:
         return text
     beginning = text[:LONGEST]
     words = beginning.rpartition(" ")[0]
-    return (words if len(words) > LONGEST // 2 else beginning).rstrip(" ,;:.") + "…"
+    return (words if len(words) > LONGEST // 2 else beginning).rstrip(" ,;:.-") + "…"

@@ -36,10 +36,14 @@ def test_key_of_the_item_before_approves_nothing(tab: Page, person: str, queue: 
     choice = tab.locator("[name='answer.decision'][value=approve]")
     expect(choice).not_to_be_checked()
     expect(tab.locator("[name='answer.reason']")).to_be_hidden()
+    expect(tab.locator("fieldset.group")).to_be_hidden()  # a heading without a question
     tab.keyboard.press("3")  # early or not: once half a second is over, it selects
     while not tab.locator("[name='answer.decision'][value=reject]").is_checked():
         tab.keyboard.press("3")
     expect(tab.locator("[name='answer.reason']")).to_be_visible()
+    tab.keyboard.press("2")
+    expect(tab.locator("fieldset.group")).to_be_visible()
+    tab.keyboard.press("3")
     tab.locator("[name='answer.reason']").fill("Not before Monday")
     tab.keyboard.press("Control+Enter")
     expect(tab.locator("#item-view")).to_have_count(0)

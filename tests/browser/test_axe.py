@@ -135,6 +135,25 @@ FIND_SMALL = """() => {
 # The description of REST repeats itself for a hundred calls: one in ten has all kinds of parts.
 KEEP_SOME_CALLS = """() => document.querySelectorAll("main details.call").forEach(
   (one, index) => index % 10 && one.remove())"""
+LONG_NAME, LONG_TEAM = "Aleksandra Featherstonehaugh", "Support Hamburg and Bremen"
+LENGTHEN = """([name, team]) => {
+  document.querySelector("main tbody .name a").textContent = name;
+  for (const one of document.querySelectorAll("main .team")) one.textContent = team;
+}"""
+# Headings and buttons of a table that are cut, and names of people that are broken within a word.
+FIND_CUT = """() => {
+  const cells = "thead th:not(.title-column), td:has(> :is(button, .button, form))";
+  const cut = [...document.querySelectorAll(`main :is(${cells})`)]
+    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth && !one.closest(".hidden"));
+  const names = [...document.querySelectorAll("main .people tbody .name a")].filter((one) => {
+    const words = one.textContent.split(" ");
+    const word = document.createRange();
+    word.setStart(one.firstChild, words[0].length + 1);
+    word.setEnd(one.firstChild, words.slice(0, 2).join(" ").length);
+    return words.length > 1 && new Set([...word.getClientRects()].map((box) => box.top)).size > 1;
+  });
+  return [...cut, ...names].map((one) => one.textContent.trim());
+}"""
 # Focusable elements that are clipped and so invisible.
 FIND_CLIPPED = """() => {
   const clip = (one) => getComputedStyle(one).clipPath;
@@ -238,7 +257,9 @@ def test_german_page_fits_window(
             assert tab.evaluate(FIND_SMALL) == []
 
 
-@pytest.mark.parametrize("path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late"])
+@pytest.mark.parametrize(
+    "path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late", "/manage/axe/reports"]
+)
 def test_wide_german_table_fits_intermediate_widths(
     tabs: dict[str, Page], path_values: dict[str, str], address: str, path: str
 ) -> None:
@@ -246,9 +267,11 @@ def test_wide_german_table_fits_intermediate_widths(
     tab = tabs[ADMIN]
     with use_german(tab, address):
         tab.goto(path, wait_until="domcontentloaded")
-    for width in (690, 880, 1070):
+    tab.evaluate(LENGTHEN, [LONG_NAME, LONG_TEAM])
+    for width in (690, 880, 1070, 1366):
         tab.set_viewport_size({"width": width, "height": 800})
         assert measure_excess(tab) <= 0, f"at {width} px"
+        assert tab.evaluate(FIND_CUT) == [], f"at {width} px"
 
 
 @pytest.mark.parametrize("path", ["/nope", "/people"])

@@ -154,8 +154,10 @@ def test_pictures_of_a_strip_follow_each_other_by_key_and_a_missing_one_says_so(
     assert tab.evaluate("document.documentElement.scrollWidth") <= 320
     for region in ("Changes", "Source"):
         tab.get_by_role("region", name=region).focus()
-    tab.locator("iframe.mail").focus()
-    expect(tab.locator("iframe.mail")).to_be_focused()
+    letter = tab.frame_locator("iframe.mail").locator("body")
+    letter.focus()
+    expect(letter).to_be_focused()
+    expect(letter).to_have_css("outline-style", "solid")  # the frame around it shows no focus
 
 
 def test_sound_plays_and_seeks_by_keys_even_while_typing(item_page: Page) -> None:

@@ -20,6 +20,8 @@ LONG = "My parcel says delivered but nothing is here, and the photo shows anothe
         ({"text": LONG}, "My parcel says delivered but nothing is here, and the photo…"),
         ({"text": "x" * 80}, "x" * 60 + "…"),
         ("a text alone", "a text alone"),
+        ("Is it **lost**, *really*, or `x`?", "Is it lost, really, or x?"),
+        ("2*3*4 is 24, not ** 9", "2*3*4 is 24, not ** 9"),
         (["one", "two words"], "two words"),
         ({"n": 1, "list": ["a b"]}, "the-id"),
         ([{"role": "user", "content": "Where is it?"}], "Where is it?"),

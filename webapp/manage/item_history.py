@@ -187,7 +187,7 @@ def _from_journal(history: leaseq.History, undone: Iterable[Grant]) -> Iterator[
 
 
 def _author(name: str | None) -> str:
-    return _("a program") if name is None else shown_name(name)
+    return _("A program") if name is None else shown_name(name)
 
 
 def _event_text(event: Event) -> str | None:

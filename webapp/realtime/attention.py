@@ -223,11 +223,10 @@ def _count_problems(stats: leaseq.Stats, figures: Mapping[str, Any]) -> int:
     """The number of cards that the page shows for this."""
     kinds = (
         stats.paused is not None,
-        stats.dead,
         stats.overdue,
         *(
             figures[name]
-            for name in ("surplus", "question_count", "report_count", "unwanted_count", "late_count")
+            for name in ("dead", "surplus", "question_count", "report_count", "unwanted_count", "late_count")
         ),
     )
     return len(stats.alerts) + len(figures["unreachable"]) + sum(map(bool, kinds))

@@ -90,6 +90,11 @@ def event_words(name: str) -> str:
     return str(words.get(name, name))
 
 
+def breakable(name: str) -> Markup:
+    """A name that may break after each underscore: the only places in ``reason_for_the_customer``."""
+    return escape(name).replace("_", Markup("_<wbr>"))
+
+
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -268,7 +273,7 @@ def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
         markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, short_time, clock, role_word,
-        in_words, rfc3339, limits_text, capital, event_words, item_title, state_word, pictures_of,
+        in_words, rfc3339, limits_text, breakable, capital, event_words, item_title, state_word, pictures_of,
         media_refusal, messages_of, mail_of, difference_of, code_lines, visible_marks, money_text, date_text,
         shown_name, with_returns, tree_of, is_files, last_part, byte_count, file_in,
     )  # fmt: skip

@@ -52,6 +52,13 @@ def test_dashboard_shows_distribution_of_first_countable_question(
     assert shares(fragment) == shares(page), "also in the part that its script fetches each minute"
 
 
+def test_cancelled_item_needs_no_attention(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="cancelled")
+    queue.cancel("cancelled", "not needed")
+    page = manager_browser.get(f"/manage/{queue.name}").text
+    assert len(elements(page, "li.problem[data-visible-if=dead][hidden]")) == 1
+
+
 def test_dashboard_shows_agreement_and_disagreements(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(form=FORM, answers=2)
     queue.enqueue_many({} for _ in range(4))

@@ -92,6 +92,12 @@ for (const type of ["click", "focusin"]) {
     for (const menu of getOpenMenus()) if (!menu.contains(event.target)) menu.open = false;
   });
 }
+// So does a panel over the page on a focus elsewhere, which it could cover.
+document.addEventListener("focusin", ({ target }) => {
+  for (const panel of document.querySelectorAll("[popover]:popover-open")) {
+    if (!panel.contains(target) && target.popoverTargetElement !== panel) panel.hidePopover();
+  }
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.target.closest("dialog")) return;
   for (const menu of getOpenMenus()) closeDetails(menu);
