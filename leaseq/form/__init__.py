@@ -13,6 +13,7 @@ import jsonschema_rs
 
 from leaseq.errors import Invalid
 from leaseq.form.approvals import approval
+from leaseq.form.contradictions import TYPES, contradiction
 from leaseq.form.schema_size import OPTIONS, SchemaSize, measure
 from leaseq.models import Json
 from leaseq.names import nearest
@@ -149,7 +150,6 @@ SHOW_OPTIONS = {"with": "diff", "language": "code", "currency": "money"}
 """Options of an entry of ``show``, each a text, and the kind that has it."""
 SHOW_MEMBERS = ("field", "kind", "label", "beside", *SHOW_OPTIONS)
 _CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
-_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
 FILE_MEMBERS = ("key", "name", "size", "type")
 """The members of an answer's file: where it is kept, what it is called, its bytes, its media type."""
@@ -175,6 +175,10 @@ def check_form(form: Json) -> None:
     check_when(form)
     if "ask" in form:
         _compile(schema_of(form))
+        place = contradiction(schema_of(form))
+        if place is not None:
+            names = "".join(f"{name}: " for name in place)
+            raise Invalid("form", "form_schema", what="contradiction", place=names)
 
 
 def prefilled(form: Json, payload: Json) -> dict[str, Json]:
@@ -413,8 +417,8 @@ def _compile(ask: dict[str, Any]) -> None:
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
         name = _unknown_type(error)
         if name is not None:
-            near = nearest(name, _TYPES)
-            raise Invalid("form", "form_schema", what="type", name=name, choices=_TYPES, near=near) from None
+            near = nearest(name, TYPES)
+            raise Invalid("form", "form_schema", what="type", name=name, choices=TYPES, near=near) from None
         raise Invalid("form", "form_schema", what="other", why=str(error).partition("\n")[0]) from None
 
 
@@ -425,7 +429,7 @@ def _unknown_type(error: Exception) -> str | None:
         return None
     type_names = error.instance if isinstance(error.instance, list) else [error.instance]
     # None if the list is empty, or has one type twice
-    return next((str(name) for name in type_names if name not in _TYPES), None)
+    return next((str(name) for name in type_names if name not in TYPES), None)
 
 
 def _refuse(uri: str) -> NoReturn:

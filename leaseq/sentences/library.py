@@ -208,6 +208,7 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
             "one that does",
             "point into a property or an item",
         ),
+        "contradiction": Rule("ask: %(place)srules that an answer can meet", "rules that none can"),
         "other": Rule("ask: a self-contained JSON Schema (draft 2020-12)", "%(why)s"),
     },
     "form_too_large": {

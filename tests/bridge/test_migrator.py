@@ -13,6 +13,7 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, lose, only_sqlite, settle
 from tests.conftest import Server
+from tests.support.bad_questions import IMPOSSIBLE_FORM
 from tests.support.leases import not_none
 from tests.support.refused import refused
 
@@ -75,10 +76,15 @@ def test_invalid_row_is_refused_with_reason_and_others_are_enqueued(
     database.add(queue.name, "odd", requires="fr,not a skill!")
     database.add(queue.name, "few", priority=-1)
     database.add(queue.name, "x" * 600)
+    for id, form in (("outside", {"ask": {"type": "object", "$ref": "file:///x"}}), ("no", IMPOSSIBLE_FORM)):
+        database.add(queue.name, id, form=database.json(form))
+    database.add(queue.name, "whom", assignee="a\tb")
     database.add(queue.name, "good")
     settle(bridge)
     refused_ids = {id for id, status in database.statuses().items() if status == "refused"}
-    assert refused_ids == {"big", "odd", "few", "x" * 600}
+    assert refused_ids == {"big", "odd", "few", "x" * 600, "outside", "no", "whom"}
+    errors = [str(database.error(id)).partition(":")[0] for id in ("outside", "no", "whom")]
+    assert errors == ["form", "form", "to"]
     assert "payload" in str(database.error("big"))
     assert "requires" in str(database.error("odd"))
     assert "priority" in str(database.error("few"))
@@ -110,7 +116,8 @@ def test_row_with_one_skill_set_too_many_is_refused(
 def test_row_with_unreadable_time_or_json_is_refused(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    for id, column in (("a", "run_at"), ("b", "due"), ("c", "payload"), ("d", "requires")):
+    columns = ("run_at", "due", "payload", "requires", "expires_at", "form")
+    for id, column in zip("abcdef", columns, strict=True):
         database.run(
             f"INSERT INTO leaseq_item (queue, id, payload{', ' + column if column != 'payload' else ''}) "
             f"VALUES (:queue, :id, {':bad' if column == 'payload' else '1, :bad'})",
@@ -120,12 +127,7 @@ def test_row_with_unreadable_time_or_json_is_refused(
         )
     settle(bridge)
     assert set(database.statuses().values()) == {"refused"}
-    assert [str(database.error(id)).partition(":")[0] for id in "abcd"] == [
-        "run_at",
-        "due",
-        "payload",
-        "requires",
-    ]
+    assert [str(database.error(id)).partition(":")[0] for id in "abcdef"] == list(columns)
 
 
 def test_interrupted_enqueue_of_a_row_is_not_duplicated(

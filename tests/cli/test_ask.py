@@ -10,6 +10,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
+from tests.support.bad_questions import IMPOSSIBLE_FORM
 from tests.support.leases import take
 from tests.support.waiting import TIMEOUT, eventually
 
@@ -39,6 +40,14 @@ def test_stopped_question_stays_open_and_its_answer_is_printed_later(
         assert (result.exit_code, json.loads(result.stdout)) == (0, {"refund": "yes"})
 
 
+def test_form_that_nobody_can_answer_is_refused(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> None:
+    form = tmp_path / "form.json"
+    for text in ("{", "7", json.dumps(IMPOSSIBLE_FORM)):
+        form.write_text(text)
+        result = call("ask", new_queue.name, "--form", str(form), "--wait", "0", input=b"1")
+        assert (result.exit_code, result.stdout, new_queue.stats().inbound) == (2, "", 0), text
+
+
 def test_file_and_pipe(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> None:
     file = tmp_path / "payload.json"
     file.write_text('{"text": "é"}')
@@ -56,7 +65,11 @@ def test_file_and_pipe(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> N
         (["--timeout", "0.05"], 3),
         (["--id", "cancelled", "--payload", "2"], 2),  # another question
         (["--payload", "{"], 2),
-        (["--timeout", "0"], 2),
+        *[(["--timeout", value], 2) for value in ("0", "-1", "nan", "inf", "1e12", "soon")],
+        *[(["--wait", value], 2) for value in ("-1", "nan", "3601")],
+        *[([option, ""], 2) for option in ("--id", "--to", "--by")],
+        (["--skill", "a,b"], 2),
+        (["--form", "no such file"], 2),
         (["--wait-for", "missing"], 1),
     ],
 )

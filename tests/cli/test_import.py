@@ -16,6 +16,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.cli.queue_contents import inbound_payloads
+from tests.support.bad_questions import IMPOSSIBLE_FORM
 from tests.support.refused import unavailable
 
 
@@ -99,11 +100,11 @@ def test_form_deadline_and_addressee_are_taken_from_columns_and_exported(
     call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     form = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
-    cell = json.dumps(form).replace('"', '""')
-    rows = f'nr,what,until,who\n1,"{cell}",2031-03-01,Ann Lee\n2,,soon,\n3,[1],,\n'.encode()
+    cell, bad_cell = (json.dumps(value).replace('"', '""') for value in (form, IMPOSSIBLE_FORM))
+    rows = f'nr,what,until,who\n1,"{cell}",2031-03-01,Ann Lee\n2,,soon,\n3,[1],,\n4,"{bad_cell}",,\n'.encode()
     columns = ["--id-field", "nr", "--form-field", "what", "--expires-field", "until", "--to-field", "who"]
     result = call("import", new_queue.name, "-", "--format", "csv", *columns, input=rows)
-    assert (result.exit_code, result.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
+    assert (result.exit_code, result.stdout) == (1, "1 added, 0 duplicates, 3 rejected\n")
     item = new_queue.get("1")
     assert (item.form, item.assigned_to) == (form, ("Ann Lee",))
     assert item.expires == datetime(2031, 3, 1, tzinfo=UTC)

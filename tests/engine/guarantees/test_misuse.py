@@ -16,6 +16,10 @@ def form_schema(kind: object) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": {"type": kind}}}
 
 
+def required(name: str, schema: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: schema}, "required": [name]}
+
+
 @pytest.mark.parametrize("given", [redis.Redis(), "redis://localhost", None, leaseq.connect])
 @pytest.mark.parametrize(
     "call",
@@ -84,6 +88,8 @@ def test_unknown_policy_field_gets_list_of_fields(queue: leaseq.Queue) -> None:
         ({"ask": form_schema(["null", "strng"])}, "form_schema", {"what": "type", "name": "strng"}),
         ({"ask": form_schema(["null", "null"])}, "form_schema", {"what": "other"}),
         ({"ask": {"type": "object", "properties": {"type": "string"}}}, "form_schema", {"what": "other"}),
+        ({"ask": {**required("a", {}), "maxProperties": 0}}, "form_schema", {"place": ""}),
+        ({"ask": required("a", required("b", {"enum": []}))}, "form_schema", {"place": "a: b: "}),
     ],
 )
 def test_misspelled_word_in_form_is_named(

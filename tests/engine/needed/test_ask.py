@@ -13,6 +13,7 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
+from tests.support.bad_questions import BAD_QUESTIONS
 from tests.support.waiting import eventually
 
 FORM = {"ask": {"type": "object", "properties": {"refund": {"enum": ["yes", "no"]}}, "required": ["refund"]}}
@@ -300,29 +301,12 @@ def test_thousand_threads_of_a_program_get_their_answers(server: Server, queue: 
             assert future.result(60).result == n
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        *[({"timeout": value}, "timeout") for value in (0, -1, "1", None, float("nan"), 4e8, True)],
-        *[({"wait": value}, "wait") for value in (-1, "1", 3_601, float("inf"), True)],
-        ({"timeout": 5, "wait": 6}, "wait"),
-        *[({"id": value}, "id") for value in ("", "a\nb", 7, "x" * 300)],
-        *[({"to": value}, "to") for value in ("", 7, "a\tb")],
-        ({"requires": ["a,b"]}, "requires"),
-        ({"priority": -1}, "priority"),
-        ({"form": {"ask": {"type": "string"}}}, "form"),
-        ({"form": {"ask": {"type": "object", "properties": {"x": {"$ref": "http://localhost/x"}}}}}, "form"),
-        ({"form": {"ask": {"type": "object", "description": "x" * 65_536}}}, "form"),
-        ({"default": {1, 2}}, "default"),
-    ],
-    ids=str,
-)
-def test_bad_input_is_refused_before_anything_changes(
-    queue: leaseq.Queue, options: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(leaseq.Invalid) as refusal:
-        queue.ask("Refund?", **{"wait": 0, **options})
-    assert refusal.value.field == field
+def test_bad_input_is_refused_before_anything_changes(queue: leaseq.Queue) -> None:
+    bad: list[tuple[dict[str, Any], str]] = [*BAD_QUESTIONS, ({"default": {1, 2}}, "default")]
+    for options, field in bad:
+        with pytest.raises(leaseq.Invalid) as refusal:
+            queue.ask("Refund?", **{"wait": 0, **options})
+        assert refusal.value.field == field, options
     assert not queue.exists()
 
 

@@ -136,6 +136,7 @@ def test_item_without_own_form_takes_no_byte_more(server: Server, asking: leaseq
         choice("x", "y" * 70_000),
         {"ask": {"type": "object", "properties": {"a": {"pattern": "("}}}},
         {"show": 7},
+        choice("x"),  # nobody can answer it
     ],
 )
 def test_own_form_is_checked_as_queue_form_is(asking: leaseq.Queue, form: Any) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import leaseq
+from tests.support.bad_questions import IMPOSSIBLE_FORM
 from tests.support.leases import not_none
 from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, reserve
 from tests.web.conftest import Caller
@@ -20,6 +21,8 @@ def test_item_with_own_form_is_answered_and_corrected_by_it(
     for id in ("one", "two"):
         form_queue.remove(id)
     assert manager("POST", path, json={"payload": 1, "id": "own", "form": FORM}).status_code == 201
+    impossible = manager("POST", path, json={"payload": 1, "form": IMPOSSIBLE_FORM})
+    assert assert_problem(impossible, 400, "invalid")["field"] == "form"
     lease = reserve(form_queue, worker)
     assert (lease["id"], lease["form"]) == ("own", FORM)
     wrong = worker("POST", f"{path}/own/finish", json={"token": lease["token"], "result": ANSWER})
@@ -74,12 +77,13 @@ def test_import_takes_form_deadline_and_addressee_from_columns(
     table = (
         f'id;text;what;until;who\n1;x;"{form_cell}";2035-01-01;{worker.name}\n2;x;;600;\n'
         "3;x;;;stranger\n4;x;nonsense;;\n5;x;;never;\n"
+        + '6;x;"{}";;\n'.format(json.dumps(IMPOSSIBLE_FORM).replace('"', '""'))
     )
     columns = "id_field=id&payload_field=text&form_field=what&expires_field=until&to_field=who"
     path = f"/queues/{queue.name}/import?{columns}"
     queue.configure()
     result = manager("POST", path, data=table, content_type="text/csv").json
-    assert (result["added"], [error["line"] for error in result["errors"]]) == (2, [4, 5, 6])
+    assert (result["added"], [error["line"] for error in result["errors"]]) == (2, [4, 5, 6, 7])
     first, second = queue.get("1"), queue.get("2")
     assert (first.payload, first.form, first.assigned_to) == ({"text": "x"}, FORM, (worker.name,))
     assert leaseq.validation.rfc3339(not_none(first.expires)) == "2035-01-01T00:00:00.000Z"

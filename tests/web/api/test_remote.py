@@ -20,6 +20,7 @@ import pytest
 import leaseq
 from leaseq.remote import Asker
 from leaseq.webapp.store.accounts import Accounts
+from tests.support.bad_questions import BAD_QUESTIONS
 from tests.support.waiting import eventually
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_server import serve_app
@@ -107,15 +108,7 @@ def test_refusals_are_those_of_the_library(refunds: leaseq.Queue, asker: Asker, 
     endless: list[Any] = []
     endless.append(endless)
     bad: list[tuple[dict[str, Any], str]] = [
-        *[({"timeout": value}, "timeout") for value in (0, -1, "1", None, math.nan, math.inf, 4e8, True)],
-        *[({"wait": value}, "wait") for value in (-1, "1", 7_200, math.nan, math.inf, True)],
-        *[({"id": value}, "id") for value in ("", "a\nb", "..", 7, "x" * 300)],
-        *[({"form": form}, "form") for form in ("text", {"ask": {"type": "string"}}, {"ask": {1: 2}})],
-        ({"form": {"ask": {"type": "object", "$ref": "file:///etc/passwd"}}}, "form"),
-        ({"form": {"ask": {"type": "object", "description": "x" * 65_536}}}, "form"),
-        *[({"requires": value}, "requires") for value in (["a,b"], "fr", 7)],
-        *[({"to": value}, "to") for value in ("", 7, {1, 2})],
-        *[({"priority": value}, "priority") for value in (-1, "1", math.nan)],
+        *BAD_QUESTIONS,
         *[({"payload": value}, "payload") for value in ({1, 2}, math.nan, endless, {1: 2}, "\ud800")],
         ({"default": {1, 2}}, "default"),
     ]

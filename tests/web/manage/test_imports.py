@@ -22,6 +22,7 @@ from leaseq.webapp.serving.bodies import StrictRequest
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.jobs import imports as jobs_module
 from leaseq.webapp.store.jobs.imports import ImportJobs
+from tests.support.bad_questions import IMPOSSIBLE_FORM
 from tests.support.refused import unavailable
 from tests.support.waiting import eventually
 from tests.web.conftest import Browser
@@ -59,10 +60,11 @@ def test_form_deadline_and_addressee_are_columns(
     manager_browser: Browser, worker_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     first = f'a,1/2/2035,{worker_browser.name},"{{""show"": [""x""]}}"'
-    table = f"id,until,who,what\n{first}\nb,,stranger,\nc,600,,\n".encode()
+    impossible = json.dumps(IMPOSSIBLE_FORM).replace('"', '""')
+    table = f'id,until,who,what\n{first}\nb,,stranger,\nc,600,,\nd,,,"{impossible}"\n'.encode()
     choice = {"id": "id", "expires": "until", "to": "who", "form": "what", "dates": "day-first"}
     response = send(manager_browser, base, table, **choice)[1]
-    assert "2 added, 0 duplicates, 1 skipped" in response.text
+    assert "2 added, 0 duplicates, 2 skipped" in response.text
     item = queue.get("a")
     assert (item.form, item.assigned_to) == ({"show": ["x"]}, (worker_browser.name,))
     assert item.expires == datetime(2035, 2, 1, tzinfo=UTC)
