@@ -21,7 +21,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from leaseq.errors import LeaseqError, NotAnswered, ServerUnavailable, StillWaiting
+from leaseq.errors import Invalid, LeaseqError, NotAnswered, ServerUnavailable, StillWaiting
 from leaseq.models import Answered
 from leaseq.remote import Asker
 
@@ -121,6 +121,8 @@ class Tools:
             return {"state": "not_answered", "reason": error.reason, "next": _NOT_ANSWERED}
         except ServerUnavailable as error:
             raise ToolError(f"{error}. Make the same call again in a minute: it asks only once") from error
+        except Invalid as error:  # the model knows the form as schema
+            raise ToolError(str(error.at("schema") if error.field == "form" else error)) from error
         except LeaseqError as error:
             raise ToolError(str(error)) from error
         answers = [answer.result for answer in outcome.answers]

@@ -7,7 +7,7 @@ Tests import the frameworks, which take seconds: only the worker that runs the t
 from __future__ import annotations
 
 import asyncio
-import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ import leaseq
 from leaseq.agents import langgraph
 from tests.meta.docs.test_examples import ROOT, blocks
 from tests.support.leases import not_none
-from tests.support.waiting import TIMEOUT, eventually
+from tests.support.waiting import eventually
 
 Start = Callable[[str, float | None], dict[str, Any]]
 CALLS = [("one", 80), ("two", 90), ("three", 100)]  # of the tool refund: order and amount
@@ -208,22 +208,24 @@ def test_run_of_pydantic_ai(start: Start, queue: leaseq.Queue) -> None:
     assert told["four"] == "The parcel is lost"
 
 
-def test_example_agent(server: Any, tmp_path: Path) -> None:
+def test_example_agent(
+    server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """examples/agent.py is killed while its question waits, and started again after the answer."""
-
-    def begin(*words: str) -> subprocess.Popen[str]:
-        environment = {**os.environ, "LEASEQ_REDIS_URL": server.url}
-        command = [sys.executable, str(ROOT / "examples/agent.py"), *words]
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
-
+    monkeypatch.setenv("LEASEQ_REDIS_URL", server.url)
+    monkeypatch.chdir(tmp_path)
+    example = str(ROOT / "examples/agent.py")
+    killed = subprocess.Popen([sys.executable, example, "one", "80"], stdout=subprocess.PIPE)
     queue = leaseq.Queue(server.client, "refunds")
-    by_itself, waiting = begin("one", "50"), begin("two", "80")
     eventually(lambda: queue.exists() and queue.stats().inbound == 1)
-    waiting.kill()
-    waiting.communicate()
-    assert by_itself.communicate(timeout=TIMEOUT)[0] == "refund: yes\n"
+    killed.kill()
+    killed.communicate()
     assert answer(queue, [{"refund": "no"}]) == [{"text": "Refund 80.00 EUR?"}]
-    assert begin("two", "80").communicate(timeout=TIMEOUT)[0].endswith("refund: no\n")
+    for order, amount in (("one", "80"), ("two", "50")):
+        monkeypatch.setattr(sys, "argv", [example, order, amount])
+        runpy.run_path(example)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("refund")]
+    assert lines == ["refund: no", "refund: yes"]
 
 
 def test_adapters_import_no_framework() -> None:

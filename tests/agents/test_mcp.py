@@ -68,7 +68,7 @@ def test_client_by_standard_input_and_output(queue: leaseq.Queue, app_url: str, 
                 ("ask_people", QUESTION | {"wait_seconds": 46}, "45"),
                 ("get_answer", {"question_id": first["question_id"], "wait_seconds": 46}, "45"),
                 ("ask_people", QUESTION | {"queue": "other"}, queue.name),
-                ("ask_people", {"question": "Why?", "schema": {"type": "string"}}, "object"),
+                ("ask_people", {"question": "Why?", "schema": {"type": "string"}}, "schema:"),
                 ("get_answer", {"question_id": f"{queue.name}/missing"}, "missing"),
                 ("get_answer", {"question_id": "missing"}, queue.name),
             ]
