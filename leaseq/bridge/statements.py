@@ -258,11 +258,13 @@ class Statements(ABC):
         ids = select(item.c.id).where(item.c.queue == self.queue, item.c.status == status)
         return list(self.execute(ids.order_by(item.c.priority, item.c.created_at, self.tie)).scalars())
 
-    def items(self, ids: Sequence[str]) -> list[ItemRow]:
-        """The rows with these ids, in the same order."""
+    def items(self, ids: Sequence[str], *, with_payload: bool = True) -> list[ItemRow]:
+        """The rows with these ids, in the same order. Without payload, it is empty."""
         listed = self.listed(ids)
         is_row = (item.c.queue == self.queue) & (item.c.id == listed.id)
-        rows = select(*self.columns).select_from(listed.table.join(item, is_row)).order_by(listed.place)
+        id, payload, *others = self.columns
+        columns = (id, payload if with_payload else literal(""), *others)
+        rows = select(*columns).select_from(listed.table.join(item, is_row)).order_by(listed.place)
         return [self.row(*row) for row in self.execute(rows)]
 
 

@@ -89,7 +89,7 @@ def _compare(queue: leaseq.Queue, engine: Engine, forgets_dead: bool, ids: Seque
         statuses = {row.id: row.status for row in item_rows}
         rows = read_answers(statements, ids)
         texts = read_details(statements, ids)
-        columns = {row.id: row for row in statements.items(ids)}
+        columns = {row.id: row for row in statements.items(ids, with_payload=False)}
     differences: list[Difference] = []
     for id, outcome in zip(ids, outcomes_of(queue, ids), strict=True):
         text = _difference(statuses.get(id), outcome, rows.get(id, ()), texts.get(id), forgets_dead)

@@ -12,6 +12,7 @@ import click
 from leaseq.cli.common import (
     CommandFailed,
     CommandMisused,
+    addressee,
     connected,
     emit_json,
     existing_queue,
@@ -90,6 +91,8 @@ def ask(
     try:
         with stopped_by_signals() as stop:
             if wait_for is None:
+                if options["to"] is not None:
+                    options["to"] = addressee(client, name, options["to"])
                 question = _question(file, **options)
                 answer = queue.ask(timeout=timeout, wait=wait, stop=stop, **question).result
             else:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -148,6 +149,13 @@ def existing_queue(client: Client, name: str) -> Queue:
     if not queue.exists():
         raise CommandFailed(no_queue(name, queues(client)))
     return queue
+
+
+def addressee(client: Client, queue: str, name: str) -> str:
+    """The stored name of somebody who may get an item of the queue. Raises Invalid (``to``) for others."""
+    for entry in entry_points(group="leaseq.addressees"):
+        name = entry.load()(client, queue, name)
+    return name
 
 
 def confirm(yes: bool, question: str) -> None:

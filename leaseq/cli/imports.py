@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from leaseq import transfer
-from leaseq.cli.common import connected, count, emit_json, existing_queue, json_option
+from leaseq.cli.common import addressee, connected, count, emit_json, existing_queue, json_option
 from leaseq.cli.transfers import Echo, Show, format_of, format_option, open_input, open_output, reading_bar
 
 if TYPE_CHECKING:
-    from leaseq import Client, Queue
+    from leaseq import Client, NewItem, Queue
 
 
 class _ImportFile(click.Path):
@@ -145,7 +146,8 @@ def import_command(
         reject_writer = (
             transfer.Rejects(reject_stream, "csv" if format == "xlsx" else format) if reject_stream else None
         )
-        result = _import(None if dry_run else queue, rows, stream, reject_writer)
+        addressed_rows = transfer.addressed(rows, partial(addressee, client, name))
+        result = _import(None if dry_run else queue, rows, addressed_rows, stream, reject_writer)
         if reject_writer:
             reject_writer.close()
     if reject_writer and reject_writer.count:
@@ -193,7 +195,11 @@ Result = transfer.ImportResult | transfer.CheckResult
 
 
 def _import(
-    queue: Queue | None, rows: transfer.Rows, stream: BinaryIO, rejects: transfer.Rejects | None
+    queue: Queue | None,
+    rows: transfer.Rows,
+    addressed_rows: Iterable[NewItem | transfer.BadRow],
+    stream: BinaryIO,
+    rejects: transfer.Rejects | None,
 ) -> Result:
     """Import the rows, or only check them if there is no queue."""
     with reading_bar(stream) as (echo, show):
@@ -206,16 +212,22 @@ def _import(
         try:
             if queue is None:
                 return transfer.check(
-                    rows, on_bad=report_bad_row, progress=lambda result: show(result.readable + result.bad)
+                    addressed_rows,
+                    on_bad=report_bad_row,
+                    progress=lambda result: show(result.readable + result.bad),
                 )
-            return _enqueue(queue, rows, report_bad_row, echo, show)
+            return _enqueue(queue, addressed_rows, report_bad_row, echo, show)
         finally:
             for remark in _remarks(rows.summary):
                 echo(remark)
 
 
 def _enqueue(
-    queue: Queue, rows: transfer.Rows, on_bad: Callable[[transfer.BadRow], None], echo: Echo, show: Show
+    queue: Queue,
+    rows: Iterable[NewItem | transfer.BadRow],
+    on_bad: Callable[[transfer.BadRow], None],
+    echo: Echo,
+    show: Show,
 ) -> transfer.ImportResult:
     last_result = transfer.ImportResult()
 

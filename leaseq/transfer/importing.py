@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import BinaryIO, Protocol
 
 from leaseq import validation
@@ -325,6 +326,23 @@ class ImportResult:
     def rows(self) -> int:
         """The sum of the four counts."""
         return self.added + self.duplicates + self.rejected + self.conflicts
+
+
+def addressed(
+    rows: Iterable[NewItem | BadRow], stored_name: Callable[[str], str]
+) -> Iterator[NewItem | BadRow]:
+    """The rows, with the stored names of the people to whom rows of a file are addressed. ``stored_name`` is
+    called about once for each name, and raises Invalid if nothing may be addressed to it: then the row is
+    bad."""
+    known_name = cache(stored_name)
+    for row in rows:
+        if isinstance(row, FileItem) and row.to is not None:
+            try:
+                yield replace(row, to=known_name(row.to))
+            except Invalid as error:
+                yield row.refused(error)
+        else:
+            yield row
 
 
 def import_items(

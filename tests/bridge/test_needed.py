@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,6 +74,24 @@ def test_item_from_elsewhere_gets_row_with_its_form_deadline_and_assignee(
     assert (row.form if database.is_postgresql else json.loads(row.form)) == FORM
     assert (row.expires_at, row.assignee) == (queue.get("a").expires, "ann")
     rebuilt(server, database, queue, "a")
+
+
+def test_statements_for_erased_person_leave_no_column_with_the_name(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    """Those of the docs; what waited for that person alone is for anybody."""
+    database.add(queue.name, "answered", assignee="bob")
+    settle(bridge)
+    finish(queue, "bob")
+    settle(bridge)
+    database.add(queue.name, "waits", assignee="bob")
+    page = (Path(__file__).parents[2] / "docs/how-to/erase-a-person.md").read_text()
+    for statement in page.partition("```sql\n")[2].partition("```")[0].splitlines():
+        database.run(statement)
+    settle(bridge)
+    assert queue.get("waits").assigned_to == ()
+    assert [columns(database, id).assignee for id in ("answered", "waits")] == [None, None]
+    assert [row.person for row in database.run("SELECT person FROM leaseq_answer")] == ["erased-…"]
 
 
 def test_cancelled_and_expired_items_are_dead_with_reason_and_rebuilt(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ from click.testing import CliRunner, Result
 import leaseq
 from leaseq.cli import main
 from leaseq.server.embedded import EmbeddedServer
+from leaseq.webapp.store.accounts import Accounts
+from tests.conftest import Server
 
 Call = Callable[..., Result]
 Spawn = Callable[..., subprocess.Popen[bytes]]
@@ -30,6 +33,14 @@ def call(server: Any) -> Call:
         )
 
     return run
+
+
+@pytest.fixture
+def worker(server: Server) -> str:
+    """The name of somebody with an account."""
+    name = f"Ann {secrets.token_hex(4)}"
+    Accounts(server.admin or server.client).add(name, by="tests")
+    return name
 
 
 @pytest.fixture

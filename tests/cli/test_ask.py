@@ -18,19 +18,19 @@ FORM = {"ask": {"type": "object", "required": ["refund"], "properties": {"refund
 
 
 def test_stopped_question_stays_open_and_its_answer_is_printed_later(
-    spawn: Spawn, call: Call, new_queue: leaseq.Queue, tmp_path: Path
+    spawn: Spawn, call: Call, new_queue: leaseq.Queue, worker: str, tmp_path: Path
 ) -> None:
     form = tmp_path / "form.json"
     form.write_text(json.dumps(FORM))
     words = ["ask", new_queue.name, "--payload", '"Refund 80?"', "--form", str(form), "--by", "bot"]
-    words += ["--id", "one 1", "--to", "ann", "--skill", "fr", "--priority", "5", "--timeout", "60"]
+    words += ["--id", "one 1", "--to", worker, "--skill", "fr", "--priority", "5", "--timeout", "60"]
     process = spawn(*words)
     eventually(lambda: new_queue.stats().inbound == 1)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, stdout) == (4, b"")
     assert f"leaseq ask {new_queue.name} --wait-for 'one 1'".encode() in stderr
-    lease = take(new_queue, "ann", "fr")
+    lease = take(new_queue, worker, "fr")
     item = new_queue.get("one 1")
     assert (lease.payload, lease.form, item.asked_by, item.priority) == ("Refund 80?", FORM, "bot", 5)
     assert item.requires == ("fr",)
@@ -70,9 +70,11 @@ def test_file_and_pipe(call: Call, new_queue: leaseq.Queue, tmp_path: Path) -> N
         *[([option, ""], 2) for option in ("--id", "--to", "--by")],
         (["--skill", "a,b"], 2),
         (["--form", "no such file"], 2),
+        (["--to", "nobody of this name"], 2),
         (["--wait-for", "missing"], 1),
     ],
 )
+@pytest.mark.usefixtures("worker")
 def test_exit_codes_without_an_answer(
     call: Call, new_queue: leaseq.Queue, words: list[str], exit_code: int
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -97,16 +98,26 @@ def test_columns_are_mapped_to_fields_of_item(call: Call, new_queue: leaseq.Queu
 
 
 def test_form_deadline_and_addressee_are_taken_from_columns_and_exported(
-    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+    call: Call, new_queue: leaseq.Queue, worker: str, tmp_path: Path
 ) -> None:
     form = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}}}
     cell, bad_cell = (json.dumps(value).replace('"', '""') for value in (form, IMPOSSIBLE_FORM))
-    rows = f'nr,what,until,who\n1,"{cell}",2031-03-01,Ann Lee\n2,,soon,\n3,[1],,\n4,"{bad_cell}",,\n'.encode()
+    lines = [
+        "nr,what,until,who",
+        f'1,"{cell}",2031-03-01,{worker}',
+        "2,,soon,",
+        "3,[1],,",
+        f'4,"{bad_cell}",,',
+    ]
+    rows = "\n".join([*lines, "5,,,nobody", ""]).encode()
     columns = ["--id-field", "nr", "--form-field", "what", "--expires-field", "until", "--to-field", "who"]
     result = call("import", new_queue.name, "-", "--format", "csv", *columns, input=rows)
-    assert (result.exit_code, result.stdout) == (1, "1 added, 0 duplicates, 3 rejected\n")
+    assert (result.exit_code, result.stdout) == (1, "1 added, 0 duplicates, 4 rejected\n")
+    assert "line 6: to:" in result.stderr
+    checked = call("import", new_queue.name, "-", "--format", "csv", *columns, "--dry-run", input=rows)
+    assert re.findall(r"\d+", checked.stdout) == ["1", "4"]
     item = new_queue.get("1")
-    assert (item.form, item.assigned_to) == (form, ("Ann Lee",))
+    assert (item.form, item.assigned_to) == (form, (worker,))
     assert item.expires == datetime(2031, 3, 1, tzinfo=UTC)
 
     for name, back in (("items.jsonl", ["--envelope"]), ("items.csv", [])):

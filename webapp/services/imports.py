@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from flask_babel import gettext as _
@@ -12,7 +13,7 @@ from werkzeug.exceptions import ClientDisconnected
 from leaseq import Invalid, LeaseqError, NewItem, Queue, transfer
 from leaseq.webapp.context import note, person, state
 from leaseq.webapp.refusals import in_words
-from leaseq.webapp.services.queues import with_addressee
+from leaseq.webapp.services.queues import worker_name
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.jobs.imports import BadRows, ImportJob
 
@@ -59,15 +60,7 @@ def add_rows(
 
 def addressed(queue: Queue, rows: Iterable[NewItem | transfer.BadRow]) -> Iterator[NewItem | transfer.BadRow]:
     """The rows; one that is addressed to somebody who may not work on the queue is a bad row."""
-    known: dict[str, str] = {}
-    for row in rows:
-        if isinstance(row, transfer.FileItem) and row.to is not None:
-            try:
-                yield with_addressee(queue.name, row, known)
-            except Invalid as error:
-                yield row.refused(error)
-        else:
-            yield row
+    return transfer.addressed(rows, partial(worker_name, queue.name, field="to"))
 
 
 def run(queue: Queue, id: str, rows: transfer.Rows, reason_of: Callable[[transfer.BadRow], str]) -> None:

@@ -21,6 +21,7 @@ from leaseq.webapp.context import accounts, note, person, state
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.services.people import unassign_all
 from leaseq.webapp.serving.time_slices import in_slices
+from leaseq.webapp.store import queue_access
 from leaseq.webapp.store.accounts.model import Person, at_least
 from leaseq.webapp.store.announcements import Announcement
 from leaseq.webapp.store.jobs.simulations import Simulations
@@ -173,10 +174,7 @@ def people_of(queue: str) -> list[Person]:
 def worker_name(queue: str, name: str, field: str = "person") -> str:
     """The stored name of somebody who can be assigned an item: they may sign in and work on the queue. Raises
     Invalid with this field for others."""
-    name = accounts().worker_name(name, field)
-    if not state().access.get(queue).lets_work(accounts().get(name)):
-        raise Invalid(field, "access", what="none", name=name)
-    return name
+    return queue_access.worker_name(accounts(), state().access, queue, name, field)
 
 
 def with_addressee(queue: str, item: leaseq.NewItem, known: dict[str, str]) -> leaseq.NewItem:

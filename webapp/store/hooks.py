@@ -1,4 +1,5 @@
-"""The functions that the library calls: the keys of a backup, deleted queues, the makers of webhooks."""
+"""The functions that the library calls: the keys of a backup, deleted queues, the makers of webhooks, the
+people to whom an item may be addressed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from leaseq.webapp.store import (
     samples,
     threads,
 )
-from leaseq.webapp.store.accounts import model
+from leaseq.webapp.store.accounts import Accounts, model
 from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.announcements import Announcements
@@ -23,11 +24,11 @@ from leaseq.webapp.store.jobs.imports import ImportJobs
 from leaseq.webapp.store.jobs.simulations import Simulations
 from leaseq.webapp.store.jobs.undo import UndoStore
 from leaseq.webapp.store.list_settings import ListSettingsStore
-from leaseq.webapp.store.queue_access import QueueAccess, why_not
+from leaseq.webapp.store.queue_access import QueueAccess, why_not, worker_name
 from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.threads import Threads
 
-__all__ = ["KEYS", "PREFIX", "forget_queue", "why_not"]
+__all__ = ["KEYS", "PREFIX", "addressee", "forget_queue", "why_not"]
 
 PREFIX = "leaseq:{@limits}"
 _LIMITS = (LeftOut(PREFIX + "*", "a limit counts for minutes"),)
@@ -52,6 +53,13 @@ def forget_queue(client: Client, queue: str) -> None:
     figures, and what could be undone."""
     for store in _OF_QUEUES:
         store(client).forget_queue(queue)
+
+
+def addressee(client: Client, queue: str, name: str) -> str:
+    """The stored name of somebody who may get an item of the queue; any name while nobody has an account.
+    Raises Invalid (field ``to``) for others."""
+    (count,) = client.ask(("HLEN", model.PEOPLE))
+    return worker_name(Accounts(client), QueueAccess(client), queue, name, "to") if count else name
 
 
 _STORES = (

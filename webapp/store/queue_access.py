@@ -16,6 +16,7 @@ from typing import Any, Literal
 import leaseq
 from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
+from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import Person, at_least, checked_team
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.base import CachedHash, Command
@@ -214,6 +215,15 @@ def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Ite
         validation.skills(group.skills),
         tuple(dict.fromkeys(checked_team(team, name) for team in group.teams)),
     )
+
+
+def worker_name(accounts: Accounts, access: QueueAccess, queue: str, name: str, field: str) -> str:
+    """The stored name of somebody who can be assigned an item: they may sign in and work on the queue. Raises
+    Invalid with this field for others."""
+    name = accounts.worker_name(name, field)
+    if not access.get(queue).lets_work(accounts.get(name)):
+        raise Invalid(field, "access", what="none", name=name)
+    return name
 
 
 def why_not(client: Client, maker: str, type: str, queue: str | None) -> str | None:
