@@ -24,6 +24,7 @@ from pydantic import Field
 from leaseq.errors import Invalid, LeaseqError, NotAnswered, ServerUnavailable, StillWaiting
 from leaseq.models import Answered
 from leaseq.remote import Asker
+from leaseq.validation import queue_name
 
 _WAITING = "Nobody has answered yet. Call get_answer with this question_id, now or later. Don't ask again."
 _NOT_ANSWERED = "Nobody will answer. Don't act as if somebody had agreed."
@@ -48,6 +49,12 @@ class Tools:
     timeout: float  # seconds that people have
     process: str = field(default_factory=lambda: secrets.token_hex(8))
     limiter: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_MOST_CALLS))
+
+    def __post_init__(self) -> None:
+        """Raise Invalid for what no call could use."""
+        Asker(self.url, self.token or "none")
+        for queue in self.queues:
+            queue_name(queue)
 
     async def ask_people(
         self,

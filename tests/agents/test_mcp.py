@@ -141,7 +141,9 @@ def test_clients_by_http_have_tokens_of_their_own(queue: leaseq.Queue, app_url: 
         process.communicate()
 
 
-def test_token_is_needed() -> None:
-    words = ["mcp", "--url", "http://127.0.0.1:9", "--queue", "q"]
-    result = CliRunner(env={"LEASEQ_TOKEN": None}).invoke(main, words)
-    assert (result.exit_code, result.stdout) == (2, "")
+def test_wrong_settings_are_told_at_the_start() -> None:
+    good = {"--url": "http://127.0.0.1:9", "--queue": "q", "--token": "leaseq_x"}
+    for changes in ({"--token": ""}, {"--token": "two words"}, {"--url": "q"}, {"--queue": "Two Words"}):
+        words = [word for option in (good | changes).items() for word in option]
+        result = CliRunner(env={"LEASEQ_TOKEN": None}).invoke(main, ["mcp", *words])
+        assert (result.exit_code, result.stdout) == (2, ""), changes
