@@ -51,9 +51,11 @@ def ask_all(ask: Ask, questions: Sequence[Question]) -> list[Answered | NotAnswe
 
 
 def decision(outcome: Answered | NotAnswered) -> Any:
-    """What a person decided, as `leaseq.form.approval` describes it. What nobody decides is rejected."""
+    """What people decided, as `leaseq.form.approval` describes it. What nobody decides is rejected."""
     if isinstance(outcome, NotAnswered):
         return {"decision": "reject", "reason": str(outcome)}
+    if outcome.how == "undecided" and any(answer.result != outcome.result for answer in outcome.answers):
+        return {"decision": "reject", "reason": "the people who were asked disagree"}
     return outcome.result
 
 

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.agents import langgraph
+from leaseq.agents import decision, langgraph
+from leaseq.form import approval
 from tests.meta.docs.test_examples import ROOT, blocks
 from tests.support.leases import not_none
 from tests.support.waiting import eventually
@@ -206,6 +207,18 @@ def test_run_of_pydantic_ai(start: Start, queue: leaseq.Queue) -> None:
     assert "was cancelled" in told["two"]
     assert told["three"] == "refunded 100 for three"
     assert told["four"] == "The parcel is lost"
+
+
+def test_call_about_which_people_disagree_is_rejected(queue: leaseq.Queue) -> None:
+    queue.configure(answers=2)
+    form = approval("refund", {"amount": 80})
+    for id, second in (("one", "approve"), ("two", "reject")):
+        with pytest.raises(leaseq.StillWaiting):
+            queue.ask("x", id=id, form=form, wait=0)
+        queue.finish(not_none(queue.reserve("ann")), {"decision": "approve"})
+        reason = {"reason": "no"} if second == "reject" else {}
+        queue.finish(not_none(queue.reserve("bob")), {"decision": second, **reason})
+        assert decision(queue.wait_for(id))["decision"] == second
 
 
 def test_example_agent(
