@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import partial
@@ -12,20 +12,22 @@ from flask import render_template, request, url_for
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq import Answer, Filter, Invalid, validation
+from leaseq import Answer, Filter, Invalid, Json, validation
 from leaseq.webapp.context import existing_queue
-from leaseq.webapp.forms.fields import fields_of
+from leaseq.webapp.forms.fields import Field, fields_of
 from leaseq.webapp.manage.blueprint import bp
 from leaseq.webapp.manage.bulk.moves import moves_for
 from leaseq.webapp.manage.distributions import MAX_GROUPS, Distribution, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.services.queues import people_of
 from leaseq.webapp.serving.bodies import whole_number
+from leaseq.webapp.serving.time_slices import in_slices
 from leaseq.webapp.site_time import filter_period, site_zone
 
 READ_LIMITS = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more on request."""
 DISAGREEMENTS = 50
+MAX_QUESTIONS = 50
 _PAGE = 500
 _SCAN_LIMIT = 50_000  # entries of the list that one page scans for a person's answers
 _GROUPS: dict[str, Callable[[Answer], str]] = {
@@ -39,7 +41,7 @@ _GROUPS: dict[str, Callable[[Answer], str]] = {
 def answers(q: str) -> str | tuple[str, int]:
     queue, args, field_error = existing_queue(q), request.args, None
     results: list[Answer] = []
-    has_more = False
+    has_more, own_forms = False, dict[str, Json]()
     try:
         limit = int(
             validation.one_of(args.get("most") or str(READ_LIMITS[0]), tuple(map(str, READ_LIMITS)), "most")
@@ -47,12 +49,13 @@ def answers(q: str) -> str | tuple[str, int]:
         by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
         skip = _skip()
         criteria = _filter()
-        results, has_more = newest_answers(queue, criteria, limit)
+        results, has_more, own_forms = newest_answers(queue, criteria, limit)
     except Invalid as error:
         field_error, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
     policy = queue.policy
-    questions = fields_of(policy.form)
-    comparable = [question for question in questions if question.kind != "file"]  # no two are the same
+    asked = answers_by_question(policy.form, results, own_forms)
+    comparable = [field for field in fields_of(policy.form) if field.kind != "file"]  # no two are the same
+    compared = [answer for answer in results if answer.id not in own_forms]
     form_values: dict[str, Any] = {
         name: args.get(name, "").strip() for name in ("person", "from", "to", "by")
     }
@@ -69,10 +72,9 @@ def answers(q: str) -> str | tuple[str, int]:
         by=by,
         groups={"person": _("Person"), "day": _("Day")},
         max_groups=MAX_GROUPS,
-        distributions=[distribution_of(question, results, _GROUPS.get(by)) for question in questions]
-        if results
-        else [],
-        agreement=agreement_of(comparable, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
+        distributions=[distribution_of(question, given, _GROUPS.get(by)) for question, given in asked],
+        asked_counts=[len(given) for _, given in asked],
+        agreement=agreement_of(comparable, compared, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         page_size=DISAGREEMENTS,
         page_url=partial(url_for, "manage.answers", q=q, **form_values, most=limit),
@@ -96,10 +98,12 @@ def _filter() -> Filter:
     )
 
 
-def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
-    """The newest answers, and whether there may be more."""
+def newest_answers(
+    queue: leaseq.Queue, criteria: Filter, limit: int
+) -> tuple[list[Answer], bool, dict[str, Json]]:
+    """The newest answers, whether there may be more, and by id the items' own forms."""
     results: list[Answer] = []
-    after, scanned = None, 0
+    after, scanned, own_forms = None, 0, dict[str, Json]()
     while True:
         page = queue.find(
             "finished", criteria, limit=_PAGE, after=after, look=_SCAN_LIMIT - scanned, backwards=True
@@ -110,9 +114,25 @@ def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[l
             for answer in item.answers
             if criteria.person in (None, answer.person)
         ]
+        own_forms |= {item.id: item.form for item in page.items if item.form is not None}
         after, scanned = page.after, scanned + page.scanned
         if after is None or len(results) >= limit or scanned >= _SCAN_LIMIT:
-            return results[:limit], after is not None or len(results) > limit
+            return results[:limit], after is not None or len(results) > limit, own_forms
+
+
+def answers_by_question(
+    form: Json, answers: Sequence[Answer], own_forms: Mapping[str, Json]
+) -> list[tuple[Field, list[Answer]]]:
+    """The questions that were asked for these answers, each with its answers: those of the queue's form, then
+    of items' own. Questions of several forms with the same name, kind and choices are one."""
+    asked: dict[tuple[object, ...], tuple[Field, list[Answer]]] = {}
+    queue_fields = fields_of(form)
+    for answer in in_slices(answers):
+        own_form = own_forms.get(answer.id)
+        for field in queue_fields if own_form is None else fields_of(own_form):
+            key = field.name, field.kind, field.choices
+            asked.setdefault(key, (field, []))[1].append(answer)
+    return sorted(asked.values(), key=lambda entry: entry[0] not in queue_fields)[:MAX_QUESTIONS]
 
 
 def _skip() -> int:
@@ -160,13 +180,8 @@ class FirstQuestion:
 
 def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     """The first question whose answers can be counted; None if there is none, or no answer."""
-    questions = fields_of(queue.policy.form)
-    if not questions:
-        return None
-    answers, has_more = newest_answers(queue, Filter(), READ_LIMIT)
-    if not answers:
-        return None
-    for question in questions:
+    read, has_more, own_forms = newest_answers(queue, Filter(), READ_LIMIT)
+    for question, answers in answers_by_question(queue.policy.form, read, own_forms):
         distribution = distribution_of(question, answers)
         if distribution.bars:
             agreement = agreement_of([question], answers, 0)

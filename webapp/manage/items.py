@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -89,11 +90,18 @@ class Column:
 def columns_of(form: Json, names: Sequence[str], state: str, items: Sequence[Item]) -> list[Column]:
     """The columns with these names. Without names: for a list of finished items the first answers, and short
     values of the payload."""
-    titles, is_guessed = _titles(form), not names
+    titles, is_guessed = _titles(form, items), not names
     if not names:
-        names = [ANSWER + field.name for field in fields_of(form)[:SHOWN_ANSWERS] if state == "finished"]
+        names = _first_answers(form, items) if state == "finished" else []
         names = [*_short_fields(form, items)[: GUESSED.get(state, 3) - len(names)], *names]
     return [Column(name, titles.get(name, name.removeprefix(ANSWER)), is_guessed) for name in names]
+
+
+def _first_answers(form: Json, items: Iterable[Item]) -> list[str]:
+    """The first questions of these items' forms, before others those that most of them were asked."""
+    fields = (fields_of(form if item.form is None else item.form)[:SHOWN_ANSWERS] for item in items)
+    counts = Counter(field.name for first_fields in fields for field in first_fields)
+    return [ANSWER + name for name, _count in counts.most_common(SHOWN_ANSWERS)]
 
 
 def _short_fields(form: Json, items: Sequence[Item]) -> list[str]:
@@ -120,13 +128,14 @@ def _is_short(value: Json) -> bool:
     return isinstance(value, int | float)
 
 
-def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
-    """The columns on offer: the current ones, the fields of these items, and the form's questions."""
+def offered_columns(form: Json, items: Sequence[Item], column_names: Sequence[str]) -> list[Column]:
+    """The columns on offer: the current ones, the fields of these items, and the questions of the form and of
+    their own ones."""
     names = dict.fromkeys(column_names)
     for item in items:
         names |= dict.fromkeys(islice(item.payload if isinstance(item.payload, dict) else (), MAX_OFFERED))
-    names |= {ANSWER + name: None for name in titles_of(form)}
-    titles = _titles(form)
+    titles = _titles(form, items)
+    names |= {name: None for name in titles if name.startswith(ANSWER)}
     return [Column(name, titles.get(name, name)) for name in list(names)[:MAX_OFFERED]]
 
 
@@ -142,9 +151,14 @@ def payload_summary(payload: Json, title: str = "") -> str:
     return "" if is_titled_by(payload, title) else _shorten(_line(payload))
 
 
-def _titles(form: Json) -> dict[str, str]:
-    """By column, the titles of the form's questions and shown fields."""
-    return {**_shown_fields(form), **{ANSWER + name: title for name, title in titles_of(form).items()}}
+def _titles(form: Json, items: Iterable[Item]) -> dict[str, str]:
+    """By column, the titles of the form's questions and shown fields, then of others of items' own forms."""
+    titles: dict[str, str] = {}
+    for asked_form in (form, *(item.form for item in items if item.form is not None)):
+        answers = {ANSWER + name: title for name, title in titles_of(asked_form).items()}
+        for name, title in (_shown_fields(asked_form) | answers).items():
+            titles.setdefault(name, title)
+    return titles
 
 
 def _shown_fields(form: Json) -> dict[str, str]:

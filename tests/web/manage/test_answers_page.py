@@ -264,3 +264,31 @@ def test_ranking_is_counted_by_first_place(queue: leaseq.Queue, manager_browser:
         ["a", "1"],
         ["b", "2"],
     ]
+
+
+def test_answers_count_for_the_questions_that_were_asked(
+    queue: leaseq.Queue, manager_browser: Browser
+) -> None:
+    """Of items' own forms, equal questions are one; and only answers to the queue's form are compared."""
+
+    def form(**ask: Any) -> dict[str, Any]:
+        return {"ask": {"type": "object", "properties": ask}}
+
+    about = {"title": "About", "enum": ["refund", "parcel"]}
+    decision = {"title": "Decision", "enum": ["approve", "reject"]}
+    queue.configure(form=form(about=about), answers=2)
+    own_forms = (None, form(decision=decision), form(decision=decision, amount={"type": "integer"}))
+    for own_form in own_forms:
+        queue.enqueue({"text": "x"}, form=own_form)
+    for person in ("ann", "bob"):
+        for own_form in own_forms:
+            given = {"about": "refund"} if own_form is None else {"decision": "approve"}
+            queue.finish(take(queue, person), given)
+    page = manager_browser.get(url(queue)).text
+    assert cells(section(page, "About"), "distribution")[0][:3] == ["refund", "2", "100 %"]
+    assert cells(section(page, "Decision"), "distribution")[0][:3] == ["approve", "4", "100 %"]
+    assert "2 left empty" in text_of(section(page, "Amount"))
+    assert "left empty" not in text_of(section(page, "Decision"))
+    agreement = section(page, "Agreement")
+    assert cells(agreement, "distribution") == [["About", "100 %", ""]]
+    assert re.findall(r"(\d+) items?", text_of(agreement)) == ["1"]

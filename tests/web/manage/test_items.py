@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.leases import not_none
+from tests.support.leases import not_none, take
 from tests.web.conftest import Browser
 from tests.web.elements import attribute, attributes, element, elements, link, listed_ids, text_of, texts
 
@@ -287,6 +287,24 @@ def test_list_shows_short_values_that_most_items_have(
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
     assert texts(page, "th.guessed") == columns
     assert attributes(page, "tbody tr:first-child td.guessed", "data-label") == columns
+
+
+def test_list_of_done_items_has_the_questions_that_were_asked(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
+    def form(title: str, *names: str) -> dict[str, Any]:
+        properties = {name: {"type": "string", "title": title} for name in names}
+        return {"ask": {"type": "object", "properties": properties}}
+
+    queue.configure(form=form("Of the queue", "a", "b"))
+    for own_form in (form("Its own", "c"), form("Its own", "c", "d"), None):
+        queue.enqueue({"text": "x"}, form=own_form)
+        queue.finish(take(queue, "ann"), {"c": "yes"} if own_form else {"a": "no"})
+    page = manager_browser.get(f"/manage/{queue.name}/items?state=finished").text
+    assert texts(page, "th.guessed") == ["Its own", "Of the queue"], "those of most items first"
+    assert texts(page, "tbody td.guessed") == ["", "no", "yes", "", "yes", ""]
+    offered = attributes(page, "[name=column]", "value")
+    assert [name for name in offered if name.startswith("answer.")] == [f"answer.{x}" for x in "abcd"]
 
 
 def test_search_is_counted_on_in_steps(
