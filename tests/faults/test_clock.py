@@ -6,9 +6,12 @@ import random
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
@@ -16,6 +19,8 @@ from tests.faults.clock import WrongClock
 from tests.faults.history import Call, History
 from tests.faults.judge import find_faults
 from tests.faults.people import LEASE_SECONDS, RULES, crowd
+from tests.support.leases import take
+from tests.support.waiting import eventually
 
 STEP = 60.0
 CACHE_SECONDS = 0.01  # seconds for which a server may use a cached time
@@ -115,3 +120,40 @@ def test_clock_step_forward_expires_a_lease_and_late_answer_counts() -> None:
         eve_lease = queue.reserve("eve")
         assert eve_lease is not None
         assert (eve_lease.id, eve_lease.token > bob_lease.token) == (bob_lease.id, True)
+
+
+def test_clock_steps_neither_prolong_a_wait_for_an_answer_nor_lose_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with server_and_clock() as (embedded, clock), ThreadPoolExecutor(1) as pool:
+        queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
+        queue.configure(holds=2)
+
+        def ask(id: str, timeout: float) -> Future[leaseq.Answered]:
+            future = pool.submit(queue.ask, "x", id=id, timeout=timeout)
+            eventually(lambda: queue.stats().inbound == 1)
+            return future
+
+        asked = ask("back", 1)
+        clock.step(-STEP)
+        monkeypatch.setattr(time, "time", lambda: 0.0)  # and so does the asker's
+        with pytest.raises(leaseq.NotAnswered):
+            asked.result(STEP / 2)
+        eventually(lambda: queue.clear().died == 1, seconds=STEP / 2)
+        monkeypatch.undo()
+
+        asked = ask("held", 30)
+        lease = take(queue, "ann")
+        queue.enqueue("x", expires=30)
+        clock.step(2 * STEP)
+        eventually(lambda: queue.clear().died == 1)
+        assert not asked.done(), "who has begun may still answer"
+        queue.finish(lease, "yes")
+        assert (asked.result(STEP / 2).result, asked.result().late) == ("yes", True)
+
+        asked = ask("forward", STEP)
+        clock.step(2 * STEP)
+        eventually(lambda: queue.clear().died == 1)
+        with pytest.raises(leaseq.NotAnswered) as error:
+            asked.result(STEP / 2)
+        assert error.value.reason == "expired"

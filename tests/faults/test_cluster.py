@@ -12,6 +12,7 @@ from redis.crc import key_slot
 
 from leaseq.engine.keys import Keys
 from tests.conformance.topology.cluster import ReplicatedCluster, run_cluster
+from tests.faults.askers import askers
 from tests.faults.course import Course, summarize
 from tests.faults.judge import find_faults
 from tests.faults.outage import MAX_OUTAGE, recovery_time
@@ -81,9 +82,9 @@ def slot_of(name: str) -> int:
     return int(key_slot(Keys(name).ledger.encode()))
 
 
-def neighbour_queue(cluster: ReplicatedCluster, name: str) -> str:
+def neighbour_queue(cluster: ReplicatedCluster, name: str, purpose: str) -> str:
     """Return the name of another queue on the same node."""
-    names = (f"{name}-waited-for-{number}" for number in count())
+    names = (f"{name}-{purpose}-{number}" for number in count())
     owner = cluster.owner(slot_of(name))
     return next(candidate for candidate in names if cluster.owner(slot_of(candidate)) is owner)
 
@@ -98,14 +99,15 @@ def test_cluster_failover_or_slot_migration_loses_nothing(
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
     courses: list[Course] = []
-    recovery_times, grants, service_time = [], 0, 0.0
+    recovery_times, grants, questions, service_time = [], 0, 0, 0.0
     with run_cluster(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
         for number in range(rounds // FAULTS[fault] if soak else 1):
             cluster.wait_until_whole()
             name = f"clustered-{number}"
             slot = slot_of(name)
             with (
-                waiters(cluster.url, neighbour_queue(cluster, name)) as waiting_people,
+                waiters(cluster.url, neighbour_queue(cluster, name, "waited-for")) as waiting_people,
+                askers(cluster.url, neighbour_queue(cluster, name, "asked")) as asking_programs,
                 crowd(
                     cluster.url, name, seed + number, items=ITEMS, habits=SLOW, durable="replica"
                 ) as people,
@@ -114,6 +116,7 @@ def test_cluster_failover_or_slot_migration_loses_nothing(
                 fault_time = time.time()
                 fault(cluster, slot, dice)
                 service_time = max(service_time, waiting_people.serve())
+                questions += asking_programs.check()
                 people.wait_until_done()
                 faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
@@ -124,7 +127,7 @@ def test_cluster_failover_or_slot_migration_loses_nothing(
     report_figure(
         f"Cluster, {fault.__name__}, {grants:,} grants, {summarize(courses)}; "
         f"each person again within {max(recovery_times):.2f}, "
-        f"each who waited {service_time:.2f} after there was an item"
+        f"each who waited {service_time:.2f} after there was an item; {questions} questions settled once"
     )
     if soak:
         assert max(course.seconds for course in courses) <= MAX_OUTAGE

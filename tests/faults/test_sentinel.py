@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance.topology.sentinels import SentinelService, run_sentinels
+from tests.faults.askers import askers
 from tests.faults.course import Course, summarize
 from tests.faults.failover import course_of
 from tests.faults.judge import find_faults
@@ -97,13 +98,14 @@ def test_a_failover_loses_nothing(
     if fault is split and sys.platform != "linux":
         pytest.skip("platform: only Linux has all of 127.0.0.0/8, by which the proxy tells its peers apart")
     courses: list[Course] = []
-    recovery_times, grants, service_time = [], 0, 0.0
+    recovery_times, grants, questions, service_time = [], 0, 0, 0.0
     with run_sentinels(split=fault is split) as service:
         for number in range(round_count):
             service.wait_until_whole()
             name = f"watched-{number}"
             with (
                 waiters(service.url, f"{name}-waited-for") as waiting_people,
+                askers(service.url, f"{name}-asked") as asking_programs,
                 crowd(
                     service.url, name, seed + number, items=ITEMS, habits=SLOW, durable="replica"
                 ) as people,
@@ -111,6 +113,7 @@ def test_a_failover_loses_nothing(
                 people.wait_for_grants(dice.randint(10, ITEMS // 3))
                 fault_time = fault(service, people, dice)
                 service_time = max(service_time, waiting_people.serve())
+                questions += asking_programs.check()
                 people.wait_until_done()
                 faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
@@ -121,7 +124,7 @@ def test_a_failover_loses_nothing(
     report_figure(
         f"Sentinel, {fault.__name__}, {grants:,} grants, {summarize(courses)}; "
         f"each person again within {max(recovery_times):.2f}, "
-        f"each who waited {service_time:.2f} after there was an item"
+        f"each who waited {service_time:.2f} after there was an item; {questions} questions settled once"
     )
     if soak:  # sentinels with a setback first wait twice the failover-timeout
         assert all(course.seconds <= MAX_OUTAGE for course in courses if not course.setbacks)

@@ -202,6 +202,7 @@ def test_late_answer_is_found_later(timed_queue: leaseq.Queue, clock: Any) -> No
         (lambda q: q.cancel("one", "solved"), "cancelled"),
         (lambda q: q.remove("one"), "cancelled"),
         (lambda q: q.fail(take(q), "?", retry=False), "dead"),
+        (lambda q: (q.configure(max_abandons=1), q.abandon(take(q), again=False)), "dead"),
     ],
 )
 def test_end_without_answer_reaches_asker(
@@ -244,6 +245,19 @@ def test_question_of_abandoned_item_goes_to_the_next_person(queue: leaseq.Queue,
         queue.abandon(take(queue, person), again=False)
     queue.finish(take(queue, "cyd"), YES)
     assert future.result(10).answers[0].person == "cyd"
+
+
+@pytest.mark.usefixtures("no_polling")
+def test_scripts_forgotten_by_the_server_lose_no_answer(
+    server: Server, queue: leaseq.Queue, ask: Ask
+) -> None:
+    server.redis.script_flush()
+    future = ask("one")
+    server.redis.script_flush()
+    lease = take(queue)
+    server.redis.script_flush()
+    queue.finish(lease, YES)
+    assert future.result(10).result == YES
 
 
 def test_lost_message_costs_two_seconds_at_most(

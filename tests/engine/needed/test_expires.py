@@ -10,6 +10,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
+from tests.support.leases import not_none
 
 
 def take(queue: leaseq.Queue, person: str = "ann") -> leaseq.Lease:
@@ -114,15 +115,28 @@ def test_undone_end_does_not_make_item_needed_again(
     assert timed_queue.get("one").died_of == "expired"
 
 
-def test_finish_in_the_microsecond_of_deadline_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
-    timed_queue.configure(lease_seconds=10)
-    timed_queue.enqueue("x", id="one", expires=10)
+@pytest.mark.parametrize("microseconds", [-1, 0, 1])
+def test_calls_in_the_microsecond_of_the_deadline(
+    timed_queue: leaseq.Queue, clock: Clock, microseconds: int
+) -> None:
+    """Who holds the item may finish it, nobody gets one that waits, and each ends once."""
+    timed_queue.enqueue("x", id="held", expires=10)
     lease = take(timed_queue)
-    clock.tick(10 - 1e-6)
+    with pytest.raises(leaseq.StillWaiting):
+        timed_queue.ask("x", id="waits", timeout=10, wait=0)
+    deadlines = {id: timed_queue.get(id).expires for id in ("held", "waits")}
+    clock.now += round((not_none(deadlines["held"]) - at(clock, 0)).total_seconds() * 1e6) + microseconds
     timed_queue.finish(lease, "yes")
-    clock.tick(2e-6)
+    answered = timed_queue.wait_for("held")
+    assert (answered.result, answered.late) == ("yes", microseconds > 0)
+    clock.now += round((not_none(deadlines["waits"]) - at(clock, 0)).total_seconds() * 1e6) + microseconds
+    reserved = timed_queue.reserve("bob")
+    assert (reserved is not None) == (microseconds < 0)
     timed_queue.clear()
-    assert timed_queue.get("one").state == "finished"
+    events = [(event.what, event.id) for event in timed_queue.journal()]
+    assert events.count(("finished", "held")) == 1
+    assert ("lapsed", "held") not in events
+    assert events.count(("lapsed", "waits")) == (microseconds >= 0)
 
 
 def test_lease_expires_with_deadline(timed_queue: leaseq.Queue, clock: Clock) -> None:
