@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -175,6 +176,17 @@ def _lead_to_pages(tokens: Sequence[Token], name: str, names: frozenset[str]) ->
                 token.tag, token.attrs = "span", {}
         elif token.type == "link_close" and not ends.pop():
             token.tag = "span"
+        elif token.type == "image":
+            _set_size(token, posixpath.normpath(posixpath.join(posixpath.dirname(name), str(token.attrs["src"]))))
+
+
+def _set_size(image: Token, path: str) -> None:
+    """Say how large a picture is, so that the text below it stays where it is when the picture arrives."""
+    file = _FOLDER / path
+    if path.startswith(f"{_PICTURES}/") and file.is_file():
+        width, height = struct.unpack(">II", file.read_bytes()[16:24])  # of PNG's first chunk
+        image.attrSet("width", str(width))
+        image.attrSet("height", str(height))
 
 
 def find(query: str, among: Sequence[Guide]) -> list[Result]:

@@ -43,6 +43,9 @@ def test_links_of_guides_lead_to_guides_and_their_headings(manager_browser: Brow
         if parts.fragment:
             assert elements(pages[parts.path].text, f"[id='{parts.fragment}']"), link
     assert pages["/help/images/work.png"].mimetype == "image/png"
+    widths = attributes(pages["/help/person"].text, ".guide img[height]", "width")
+    assert widths == attributes(pages["/help/person"].text, ".guide img", "width"), "no text moves"
+    assert all(int(width) > 100 for width in widths)
 
 
 def test_search_finds_headings_first_and_marks_the_word(manager_browser: Browser) -> None:

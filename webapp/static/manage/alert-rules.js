@@ -19,6 +19,7 @@ for (const row of rows) {
   });
 }
 offerRest();
+list.classList.add("ready");
 
 addButton.addEventListener("click", () => {
   const row = rows.find(({ dataset }) => dataset.measure === select.value);
