@@ -144,7 +144,8 @@ LENGTHEN = """([name, team]) => {
 FIND_CUT = """() => {
   const cells = "thead th:not(.title-column), td:has(> :is(button, .button, form))";
   const cut = [...document.querySelectorAll(`main :is(${cells})`)]
-    .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth && !one.closest(".hidden"));
+    .filter((one) => one.checkVisibility() && getComputedStyle(one).overflowX !== "visible")
+    .filter((one) => one.scrollWidth > one.clientWidth);
   const names = [...document.querySelectorAll("main .people tbody .name a")].filter((one) => {
     const words = one.textContent.split(" ");
     const word = document.createRange();

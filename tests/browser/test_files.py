@@ -96,7 +96,9 @@ def test_files_survive_an_outage_a_reload_and_undo(tab: Page, person: str, queue
     expect(tab.get_by_role("checkbox", name="dropped.txt")).to_be_checked()
 
 
-def test_upload_can_be_cancelled(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def test_upload_is_cancelled_and_files_without_room_are_named(
+    tab: Page, person: str, queue: leaseq.Queue
+) -> None:
     fill_queue(queue, FORM)
     begin(tab, person, queue)
     waiting: list[Route] = []
@@ -111,6 +113,13 @@ def test_upload_can_be_cancelled(tab: Page, person: str, queue: leaseq.Queue) ->
     row.get_by_role("button", name="Cancel").press("Enter")
     expect(row).to_have_count(0)
     expect(tab.locator(".file-list input")).to_have_count(0)
+
+    tab.unroute("**/files/*ticket=*")
+    chosen = [file("huge.png", 300_001), *(file(f"{n}.png", 10) for n in range(4))]
+    tab.get_by_label("Choose files: Photos").set_input_files(chosen)
+    expect(tab.locator(".file-list input")).to_have_count(3)  # one that can't be sent takes no place
+    expect(tab.locator(".files [role=status]")).to_contain_text("2.png is sent. At most 3 files.")
+    expect(tab.locator(".files [role=status]")).to_contain_text("3.png")
 
 
 @pytest.fixture

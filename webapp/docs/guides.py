@@ -177,11 +177,12 @@ def _lead_to_pages(tokens: Sequence[Token], name: str, names: frozenset[str]) ->
         elif token.type == "link_close" and not ends.pop():
             token.tag = "span"
         elif token.type == "image":
-            _set_size(token, posixpath.normpath(posixpath.join(posixpath.dirname(name), str(token.attrs["src"]))))
+            _set_size(token, posixpath.dirname(name))
 
 
-def _set_size(image: Token, path: str) -> None:
+def _set_size(image: Token, folder: str) -> None:
     """Say how large a picture is, so that the text below it stays where it is when the picture arrives."""
+    path = posixpath.normpath(posixpath.join(folder, str(image.attrs["src"])))
     file = _FOLDER / path
     if path.startswith(f"{_PICTURES}/") and file.is_file():
         width, height = struct.unpack(">II", file.read_bytes()[16:24])  # of PNG's first chunk

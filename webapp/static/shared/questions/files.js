@@ -38,18 +38,22 @@ export function begin(question) {
   question.closest("form").addEventListener("filled", () => linkFiles(question));
 }
 
-const rowsOf = (question) => [...question.querySelectorAll(".unsent-file")];
+const rowsOf = (question) => [...question.querySelectorAll(".unsent-file:not(.refused)")];
 const boxesOf = (question) => [...question.querySelectorAll(".file-list input:checked")];
 
 function sendFiles(question, files) {
   const max = Number(question.dataset.max);
-  say(question, "");
+  question.leftOut = [];
   for (const file of files) {
     const taken = boxesOf(question);
     if (max === 1 && files.length === 1) for (const box of taken) box.checked = false; // the new one takes its place
-    else if (taken.length + rowsOf(question).length >= max) return say(question, "full");
+    else if (taken.length + rowsOf(question).length >= max) {
+      question.leftOut.push(file.name);
+      continue;
+    }
     addRow(question, file);
   }
+  say(question, "");
 }
 
 function addRow(question, file) {
@@ -153,6 +157,7 @@ function showProgress(row, share) {
 
 function showFailure(row, text, isRetryable) {
   row.classList.add("failed");
+  row.classList.toggle("refused", !isRetryable);
   row.querySelector(".error").textContent = text;
   row.querySelector(".help").textContent = "";
   row.querySelector("[data-file-action=retry]").hidden = !isRetryable;
@@ -164,9 +169,11 @@ function nameCancel(row, what) {
   button.textContent = button.dataset[what];
 }
 
-// A text of the question, with the file's name.
+// A text of the question, with the file's name, and which of the chosen files found no room.
 function say(question, what, name = "") {
-  question.querySelector("[role=status]").textContent = what ? question.dataset[what].replace("{name}", name) : "";
+  const texts = what ? [question.dataset[what].replace("{name}", name)] : [];
+  if (question.leftOut?.length) texts.push(`${question.dataset.full} ${question.leftOut.join(", ")}`);
+  question.querySelector("[role=status]").textContent = texts.join(" ");
 }
 
 // The names of sent files lead to them.
@@ -190,6 +197,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.fileAction === "retry") return schedule(question, row);
   row.remove();
   row.request?.abort();
+  question.leftOut = [];
   say(question, "");
   question.querySelector("input[type=file]").focus();
 });
