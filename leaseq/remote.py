@@ -61,9 +61,9 @@ class _NoRedirects(HTTPRedirectHandler):
 class Asker:
     """Asks people by the REST API of a leaseq app, with a token. Threads may share it.
 
-    ``url``: that of the app, such as ``https://leaseq.example.org``. While the app can't be reached, or asks
-    to come back later, calls try again until their time is over; then they raise ServerUnavailable. They
-    raise ServerRefused if the token doesn't allow the call.
+    ``url``: that of the app, such as ``https://leaseq.example.org``, also with ``/api/v1`` at its end.
+    While the app can't be reached, or asks to come back later, calls try again until their time is over;
+    then they raise ServerUnavailable. They raise ServerRefused if the token doesn't allow the call.
     """
 
     def __init__(self, url: str, token: str) -> None:
@@ -71,7 +71,7 @@ class Asker:
             raise Invalid("url", "format", what="url", schemes=("https://", "http://"))
         if not _IN_A_REQUEST.fullmatch(token):
             raise Invalid("token", "ascii", minimum=1, maximum=1_000)
-        self._base = f"{url.rstrip('/')}/api/v1/queues/"
+        self._base = f"{url.rstrip('/').removesuffix('/api/v1')}/api/v1/queues/"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._opener: OpenerDirector = build_opener(_NoRedirects)
 

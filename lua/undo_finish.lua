@@ -1,16 +1,26 @@
 #!lua flags=allow-oom
 --[[ Takes a finish back, for a few seconds after it: the person holds the item again, under a new token and
 for a full lease, with their answer as its draft, even if they then hold more items than allowed. An answer
-that a manager adopted can't be taken back.
+that a manager adopted can't be taken back, nor one that whoever asked has been told.
 
 KEYS   as renew.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds a finish can be undone
-REPLY  {'leased', …} (see leases.lua)   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
-       {'no-item'}   {'no-queue'} ]]
+REPLY  {'leased', …} (see leases.lua)   {'too-late'}   {'told'}   {'adopted', the item}
+       {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
 --- @include describe
+
+-- Whether somebody asked for the item's answer, and it has all of its answers.
+local function is_told()
+  if not items.read(id).asked then return false end
+  for _, member in ipairs(items.assignments(id)) do
+    if not redis.call('ZSCORE', keys.finished, member) then return false end
+  end
+  return true
+end
+
 local refusal = queue.open()
 if refusal then return refusal end
 local earlier_reply = leases.undo_reply(id, person, request)
@@ -19,6 +29,7 @@ local member, grant = leases.latest(id, token, person)
 if not grant or grant.ending ~= 'finished' then return lost_reply(id) end
 if grant.adopted then return { 'adopted', describe(id) } end
 if queue.now > grant.ended + time_limit then return { 'too-late' } end
+if is_told() then return { 'told' } end
 
 -- The answer becomes the person's draft; the finished grant goes into the history.
 local item = items.read(member)

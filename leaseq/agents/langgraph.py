@@ -21,7 +21,8 @@ def ask_people(ask: Ask, interrupts: Iterable[Interrupt[Any]]) -> Command[Any]:
     each is the payload, and its ``response_schema`` the form; without one, the queue's counts. A request of
     LangChain's `HumanInTheLoopMiddleware` becomes an approval of each action.
 
-    An action that nobody decides is rejected; any other interrupt that nobody answers raises NotAnswered.
+    An action that nobody decides is rejected; any other interrupt that nobody answers goes on with the
+    ``default`` of ``ask``, or raises NotAnswered without one.
     Raises what ``ask`` raises, such as StillWaiting.
     """
     from langgraph.types import Command  # noqa: PLC0415
@@ -57,7 +58,7 @@ def _response(interrupt: Interrupt[Any], outcomes: list[Answered | NotAnswered])
     if isinstance(outcome, NotAnswered):
         raise outcome
     is_wrapped = _wrapped(interrupt.response_schema) != interrupt.response_schema
-    return outcome.result["answer"] if is_wrapped else outcome.result
+    return outcome.result["answer"] if is_wrapped and outcome.how != "default" else outcome.result
 
 
 def _is_of_middleware(value: object) -> bool:

@@ -145,6 +145,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("renew", b"full"): _invalid("holds", "maximum", "maximum", what="leases"),
     ("renew", b"used-up"): _invalid("renewals", "maximum", "maximum", what="renewals"),
     ("undo_finish", b"too-late"): _invalid("undo", "undo", "seconds"),
+    ("undo_finish", b"told"): _invalid("undo", "undo_told", "id"),
     ("take_back", b"too-late"): _invalid("undo", "undo", "seconds"),
     ("undo_finish", b"adopted"): _answer_adopted,
     ("cancel", b"wrong-state"): _not_cancellable,

@@ -253,7 +253,8 @@ class Consumer(Reserving):
         """Undo a finish, at most 15 seconds after it: the person who finished the item holds it again,
         under a new token, with the answer as its draft.
 
-        They may then hold more items than allowed. Raises Invalid (field ``undo``) if it is too late, and
+        They may then hold more items than allowed. Raises Invalid (field ``undo``) if it is too late, or the
+        program that asked a question has been told the answer, and
         LeaseLost if this lease was not finished, or a manager has changed its answer since.
         """
         key = arguments.lease_key(self.name, lease, parts)

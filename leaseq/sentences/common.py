@@ -132,7 +132,10 @@ MAXIMA: Final = {
     "array": ("at most %(maximum)s items in an array", "send them as %(type)s"),
     "unpacked": ("a body that unpacks to at most %(maximum)s times its size", "send it unpacked"),
     # people and pages
-    "scope": ("at most %(maximum)s", "a token can't have more rights than its person, a %(role)s"),
+    "scope": (
+        "at most %(maximum)s, the rights of a %(role)s",
+        "a token has no right that its person lacks; asking adds items, as managers may",
+    ),
     "token_days": ("at most %(maximum)s", "the token of this request expires then"),
     "tokens": ("at most %(maximum)s API tokens of one person", "revoke unused ones first"),
     "group_people": ("at most %(maximum)s people", "use a skill or a team"),

@@ -169,6 +169,11 @@ RULES: Final[dict[str, Rule | dict[str, Rule]]] = {
         "answer": Rule("the token of an answer that '%(id)s' has", "%(token)s, which none has"),
     },
     "undo": Rule("a call within %(seconds)s seconds after the end of the lease", "a later one"),
+    "undo_told": Rule(
+        "an answer that nobody has been told",
+        "that of '%(id)s': the program that asked has it",
+        "a manager can correct it",
+    ),
     "duplicate": Rule(
         "a payload that was not added within the policy's dedupe_seconds",
         "the same one again: this one was not added",

@@ -41,7 +41,7 @@ def test_examples_get_answers(
         next(c for c in code if part in c) for part in ("connect(", "Asker(", "approval(")
     )
     values = {
-        "redis://127.0.0.1:6379": server.url,
+        "leaseq.connect()": f"leaseq.connect({server.url!r})",
         "https://leaseq.example.org": app_url,
         '"refunds"': f'"{refunds.name}"',
     }

@@ -25,7 +25,7 @@ from tests.meta.docs.test_examples import ROOT, blocks
 from tests.support.leases import not_none
 from tests.support.waiting import eventually
 
-Start = Callable[[str, float | None], dict[str, Any]]
+Start = Callable[..., dict[str, Any]]
 CALLS = [("one", 80), ("two", 90), ("three", 100)]  # of the tool refund: order and amount
 EDIT = {"decision": "edit", "arguments": {"order": "one", "amount": 60}}
 
@@ -48,9 +48,9 @@ def start(queue: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     queue.configure()
 
-    def run_block(marker: str, wait: float | None) -> dict[str, Any]:
+    def run_block(marker: str, wait: float | None, **options: Any) -> dict[str, Any]:
         (code,) = (code for code in blocks("docs/ask.md", "python") if marker in code)
-        names: dict[str, Any] = {"ask": partial(queue.ask, wait=wait)}
+        names: dict[str, Any] = {"ask": partial(queue.ask, wait=wait, **options)}
         exec(compile(code, marker, "exec", dont_inherit=True), names)
         return names
 
@@ -83,6 +83,7 @@ def test_graph_of_langgraph(start: Start, queue: leaseq.Queue) -> None:
     answer(queue, [None])
     with pytest.raises(leaseq.NotAnswered):
         start("StateGraph", None)["run"]("40-1184", 80)
+    assert start("StateGraph", None, default="no")["run"]("40-1184", 80) == "no"
 
 
 def test_agent_of_langchain(queue: leaseq.Queue, tmp_path: Path) -> None:

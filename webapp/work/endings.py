@@ -292,7 +292,11 @@ def finish(q: str, id: str) -> Page:
         return show_errors(queue, id, token, reasons_by_field(error))
     if not outcome.replayed:
         today += figures
-    remember_act(q, id, token, "finish late" if outcome.late else "finish")
+    if request.form.get("asked"):  # the program that asked has the answer
+        forget_act()
+        flash(_("Your answer was sent."))
+    else:
+        remember_act(q, id, token, "finish late" if outcome.late else "finish")
     if outcome.next is not None and wants_fragment():
         is_new, policy = _is_new(outcome, outcome.next), queue.policy
         return show_lease(
@@ -324,7 +328,9 @@ def undo(q: str, id: str) -> Page:
     forget_act()
     try:
         lease = leases.undo(queue, id, token, request_id=f"undo-{token}")
-    except Invalid:
+    except Invalid as error:
+        if error.rule == "undo_told":
+            return _refuse_undo(q, _("That can't be undone: the program that asked has your answer."))
         if box:
             return _refuse_undo(q, _("It was too late to undo that."))
         return _refuse_undo(q, _("It was too late to undo that: your answer counts."))

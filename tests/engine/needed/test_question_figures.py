@@ -25,12 +25,6 @@ def answer(queue: leaseq.Queue, person: str = "ann") -> leaseq.Finished:
     return queue.finish(not_none(queue.reserve(person)), {"text": "yes"})
 
 
-def undo(queue: leaseq.Queue) -> None:
-    lease = not_none(queue.reserve("ann"))
-    queue.finish(lease, "yes")
-    queue.undo_finish(lease)
-
-
 def reopen(queue: leaseq.Queue) -> None:
     answer(queue)
     queue.reopen("one", queue.get("one").answers[0].token)
@@ -49,7 +43,6 @@ OPEN: dict[str, tuple[int, Act]] = {
     "held": (1, lambda queue: queue.reserve("ann")),
     "abandoned": (1, lambda queue: queue.abandon(not_none(queue.reserve("ann")), "later")),
     "answered": (0, answer),
-    "undone": (1, undo),
     "reopened": (1, reopen),
     "revived": (1, revive),
     "cancelled": (0, lambda queue: queue.cancel("one")),

@@ -76,7 +76,7 @@ def test_question_is_answered(refunds: leaseq.Queue, asker: Asker) -> None:
     assert (conflict.value.field, conflict.value.rule) == ("id", "question")
 
 
-def test_nobody_answers(refunds: leaseq.Queue, asker: Asker) -> None:
+def test_nobody_answers(refunds: leaseq.Queue, asker: Asker, app_url: str, token: str) -> None:
     with pytest.raises(leaseq.StillWaiting) as waiting:
         asker.ask(refunds.name, "x", id="one", wait=0)
     assert waiting.value.id == "one"
@@ -93,6 +93,8 @@ def test_nobody_answers(refunds: leaseq.Queue, asker: Asker) -> None:
             call()
         assert (error.value.id, error.value.reason) == ("one", "cancelled")
     assert asker.ask(refunds.name, "x", id="one", default="no").how == "default"
+    same_asker = Asker(f"{app_url}/api/v1/", token)
+    assert same_asker.ask(refunds.name, "x", id="one", default="no").how == "default"
     with pytest.raises(leaseq.NotAnswered) as error:
         asker.ask(refunds.name, "x", timeout=0.2)
     assert error.value.reason == "expired"

@@ -36,6 +36,22 @@ def test_page_says_who_asks_and_until_when(
     assert not attributes(worker_browser.get(path(form_queue)).text, ".asked", "class")
 
 
+def test_answer_that_the_program_was_told_is_not_undone(
+    form_queue: leaseq.Queue, worker_browser: Browser, asked_lease: leaseq.Lease
+) -> None:
+    page = worker_browser.get(path(form_queue)).text
+    fields = {name: attribute(page, f"[name={name}]", "value") for name in ("asked", "questions")}
+    answer = {"answer.decision": "approve"}
+    send(form_queue, worker_browser, asked_lease, "finish", **fields, **answer)
+    assert not attributes(worker_browser.get("/").text, "form[action$='/undo']", "action")
+    assert form_queue.wait_for("q").result == {"decision": "approve"}
+    refused = send(form_queue, worker_browser, asked_lease, "undo")
+    assert refused.status_code in (303, 409)
+    assert form_queue.get("q").state == "finished"
+    take(form_queue, worker_browser)
+    assert not attributes(worker_browser.get(path(form_queue)).text, "[name=asked]", "value"), "no question"
+
+
 def test_approval_preselects_nothing_and_prefills_arguments(
     form_queue: leaseq.Queue, worker_browser: Browser, asked_lease: leaseq.Lease
 ) -> None:
