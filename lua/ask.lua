@@ -12,7 +12,7 @@ local refusal = queue.open()
 if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
-if not first.asked and first.expires and redis.call('ZREM', keys.expiring, id) == 1 and not redis.call('ZSCORE', keys.finished, id) then
+if not first.asked and first.expires and not redis.call('ZSCORE', keys.finished, id) and redis.call('ZREM', keys.expiring, id) == 1 then
   redis.call('ZADD', keys.questions, first.expires, id)
 end
 for _, member in ipairs(first.asked and {} or items.assignments(id)) do

@@ -115,7 +115,23 @@ def test_undone_end_does_not_make_item_needed_again(
     assert timed_queue.get("one").died_of == "expired"
 
 
-@pytest.mark.parametrize("microseconds", [-1, 0, 1])
+def test_item_that_somebody_waits_for_keeps_its_deadline(three: leaseq.Queue, clock: Clock) -> None:
+    three.enqueue("x", id="one", expires=10)
+    for person in (None, "ann"):
+        if person:
+            three.finish(take(three, person), "yes")
+        with pytest.raises(leaseq.StillWaiting):
+            three.wait_for("one", 0)
+    three.enqueue("x", id="two", expires=10)
+    three.finish(take(three), "yes")
+    with pytest.raises(leaseq.StillWaiting):
+        three.wait_for("two", 0)
+    clock.tick(11)
+    three.clear()
+    assert [three.get(id).died_of for id in ("one", "two")] == ["expired", "expired"]
+
+
+@pytest.mark.parametrize("microseconds", [-100, 0, 1])  # the queue counts a microsecond for each call
 def test_calls_in_the_microsecond_of_the_deadline(
     timed_queue: leaseq.Queue, clock: Clock, microseconds: int
 ) -> None:
