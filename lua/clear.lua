@@ -58,7 +58,6 @@ local must_tidy = queue.now >= tidy_state.next_time
 local lapse_count, lapse_deaths = 0, 0
 if queue.mode ~= 'open' and queue.now >= queue.next_sweep then lapse_count, lapse_deaths = end_expired(limit) end
 local return_count, release_count, death_count = sweep.run(limit - lapse_count)
-death_count = death_count + lapse_deaths
 local forget_count, has_more = 0, queue.next_sweep <= queue.now
 if must_forget then
   local has_more_old
@@ -68,4 +67,4 @@ end
 if must_tidy then tidy.run(tidy_state) end
 journal.trim(journal.ENTRIES, TRIM_STEP)
 commit()
-return { 'ok', return_count, release_count, death_count, has_more and 1 or 0, forget_count, has_alerts }
+return { 'ok', return_count, release_count, death_count + lapse_deaths, has_more and 1 or 0, forget_count, has_alerts }

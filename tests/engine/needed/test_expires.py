@@ -115,6 +115,17 @@ def test_undone_end_does_not_make_item_needed_again(
     assert timed_queue.get("one").died_of == "expired"
 
 
+def test_clear_ends_and_forgets_no_more_than_its_limit(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(keep_finished_seconds=5)
+    for n in range(4):
+        timed_queue.enqueue(n)
+        timed_queue.finish(take(timed_queue), "yes")
+    timed_queue.enqueue_many(leaseq.NewItem(n, expires=10) for n in range(2))
+    clock.tick(11)
+    cleared = timed_queue.clear(2)
+    assert (cleared.died, cleared.forgotten, cleared.more) == (2, 0, True)
+
+
 def test_item_that_somebody_waits_for_keeps_its_deadline(three: leaseq.Queue, clock: Clock) -> None:
     three.enqueue("x", id="one", expires=10)
     for person in (None, "ann"):
