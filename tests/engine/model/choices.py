@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hypothesis import strategies as st
 
 SKILLS: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr", "legal"), "@d:1": ("fr",)}
@@ -10,11 +12,30 @@ SKILLS |= {"eva": (), "fay": ("fr",)}
 LEASE_SECONDS = 9.5
 
 BAND = {10: "high", 100: "normal", 200: "low"}
-New = tuple[int, float, int, float | None, tuple[str, ...]]  # priority, delay, attempts, due in, requires
-NEW: st.SearchStrategy[New] = st.tuples(
+FORM = {"ask": {"type": "object", "title": "Its own"}}
+
+
+class New(NamedTuple):
+    """A new item. The last three only for people."""
+
+    priority: int = 100
+    delay: float = 0
+    attempts: int = 2
+    due_in: float | None = None
+    requires: tuple[str, ...] = ()
+    expires: float | None = None
+    to: str | None = None
+    has_form: bool = False
+
+
+NEW: st.SearchStrategy[New] = st.builds(
+    New,
     st.sampled_from([10, 100, 100, 200]),
     st.sampled_from([0, 0, 0, 4.25]),
     st.integers(1, 4),
     st.sampled_from([None, None, -7.5, 12.5]),
     st.sampled_from([(), (), (), ("fr",), ("fr", "legal")]),
+    st.sampled_from([None, None, 3.75, 14.75]),
+    st.sampled_from([None, None, None, *SKILLS]),
+    st.booleans(),
 )

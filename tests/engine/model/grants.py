@@ -102,6 +102,8 @@ class Grants(Sets):
 
     def answer(self, part: Part, grant: Grant, result: object, late: bool, now: datetime) -> str:
         item, part.finished_at = part.item, now
+        if "questions" in item.lists:
+            item.lists = {"expiring"} if len(item.parts) > 1 else item.lists - {"questions"}
         grant.how, grant.result = "finished", result
         self.leave(part)
         part.state = "finished"
@@ -126,6 +128,7 @@ class Grants(Sets):
             for other in item.parts:
                 if other.state == "inbound":
                     self.wait(other, returned=True)
+        self.hold_again(item)
         self.continue_attempt(part, token, expires)
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
@@ -159,8 +162,8 @@ class Grants(Sets):
         part.attempts = max(part.attempts, 1)
         correctors = [one.person for one in part.grants if one.how == "corrected"]
         freed_people = [person for person in correctors if not self.has_another(part, person)]
-        if item.ended:
-            item.ended = item.died = False
+        if item.ended or item.expires:
+            self.need_again(item, self.now())
         for person in [grant.person, *freed_people, *([to] if to else [])]:
             if person in item.answerers:
                 item.answerers.discard(person)
@@ -202,6 +205,7 @@ class Grants(Sets):
             if grant.was_later:
                 item.later.add(grant.person)
         grant.how = "undone"
+        self.hold_again(item)
         if part.state == "dead":
             self.count("revived")
         self.continue_attempt(part, token, expires)

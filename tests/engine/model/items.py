@@ -44,7 +44,11 @@ class Item:
     needed: int | None = None  # how many answers it needs, if a manager changed that
     failures: int = 0
     died: bool = False  # it died while somebody held an assignment
-    ended: bool = False  # it was cancelled
+    ended: str = ""  # why nobody needs it any more: cancelled or expired
+    expires: datetime | None = None
+    is_asked: bool = False  # somebody waits for its answer
+    lists: set[str] = field(default_factory=set)  # of deadlines, in which it is: expiring, questions
+    form: object = None
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
     answerers: set[str] = field(default_factory=set)

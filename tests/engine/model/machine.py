@@ -17,7 +17,7 @@ from leaseq import NewItem, WhyNothing
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import server_contents
-from tests.engine.model.choices import BAND, LEASE_SECONDS, NEW, SKILLS, New
+from tests.engine.model.choices import BAND, FORM, LEASE_SECONDS, NEW, SKILLS, New
 from tests.engine.model.items import Item, Part, Rules
 from tests.engine.model.model import Model
 
@@ -102,22 +102,26 @@ class WatchedMachine(RuleBasedStateMachine):
 
     def add(self, specs: list[New]) -> None:
         new_items, items = [], []
-        for n, (priority, delay, attempts, due_in, skills) in enumerate(specs):
-            id, requires = f"{len(self.ids) + n}", () if self.plain else skills
-            due = None if due_in is None else self.now + timedelta(seconds=due_in)
-            new_items.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
-            items.append(Item(id, BAND[priority], attempts, requires, due))
+        for n, new in enumerate(specs):
+            spec = new._replace(requires=(), expires=None, to=None, has_form=False) if self.plain else new
+            id, form = f"{len(self.ids) + n}", FORM if spec.has_form else None
+            due = None if spec.due_in is None else self.now + timedelta(seconds=spec.due_in)
+            head = (spec.priority, spec.delay, spec.requires, due, spec.attempts)
+            new_items.append(NewItem({"n": id}, id, *head, form=form, expires=spec.expires, to=spec.to))
+            items.append(Item(id, BAND[spec.priority], spec.attempts, spec.requires, due, form=form))
         assert self.queue.enqueue_many(new_items).added == len(new_items)
         for new_item, item in zip(new_items, items, strict=True):
-            self.model.enqueue(
-                item, self.queue.get(item.id).state_since if new_item.delay else None, self.now
-            )
+            real_item = self.queue.get(item.id)
+            item.expires = real_item.expires
+            self.model.enter_expiring(item)
+            until = real_item.state_since if new_item.delay else None
+            self.model.enqueue(item, until, self.now, new_item.to)
             self.ids.append(item.id)
 
     def reserve_now(self, person: str, twice: bool = False) -> None:
         """Let a person reserve. Mostly there is an item for them."""
         if self.has_room() and not self.model.parts("inbound"):
-            self.add([(100, 0, 2, None, ())])
+            self.add([New()])
         request = f"request-{next(numbers)}"
         lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
         self.check_lease(person, lease)
@@ -156,6 +160,7 @@ class WatchedMachine(RuleBasedStateMachine):
     def check_lease(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
         """Check that a reserve returned what the model expects."""
         expected = self.model.in_hand(person, self.now)
+        self.forget_old()
         if not expected:
             if waiter and not self.model.waiting_list.has_turn(waiter):
                 assert lease is None, f"{person} overtook others"
@@ -173,9 +178,17 @@ class WatchedMachine(RuleBasedStateMachine):
         self.model.add_grant(part, lease.token, person, lease.expires_at)
         assert lease.person == person
         assert lease.payload == part.item.payload_now
+        assert lease.form == part.item.form
         assert lease.draft == part.item.drafts.get(person)
         assert lease.attempt == part.attempts
         self.leases.append(lease)
+
+    def forget_old(self) -> None:
+        """Forget in the model the old items that the queue has chosen to forget."""
+        sets = server_contents.sets(self.server.redis, self.queue.name)
+        kept_names, old_items = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
+        for item in [item for item in old_items if item.id not in kept_names]:
+            self.model.forget(item)
 
     def reserved_part(self, parts: list[Part]) -> Part:
         """Return which of these assignments of one item was handed out."""
@@ -193,7 +206,10 @@ class WatchedMachine(RuleBasedStateMachine):
         stats = self.queue.stats()
         assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.waiting_list.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "nothing is on any other shelf"
-        assert {kind: n for kind, n in stats.counters.items() if n} == self.model.counters
+        assert {kind: n for kind, n in stats.counters.items() if n} == self.model.counters, (
+            stats.counters,
+            self.model.counters,
+        )
         assert stats.overdue == sum(due < self.now for due in self.model.due())
 
     def all_wait(self, people: list[str]) -> None:
@@ -281,6 +297,15 @@ class WatchedMachine(RuleBasedStateMachine):
         self.published_names, waiting_list.woken_names = [], []
 
     @invariant()
+    def deadlines_match_model(self) -> None:
+        for name in ("expiring", "questions"):
+            real = self.server.redis.zrange(getattr(Keys(self.queue.name), name), 0, -1)
+            expected = sorted(item.id for item in self.model.items.values() if name in item.lists)
+            assert sorted(id.decode() for id in real) == expected, (name, real, expected)
+        has_forms = self.server.redis.exists(Keys(self.queue.name).forms)
+        assert has_forms == any(item.form for item in self.model.items.values())
+
+    @invariant()
     def hands_match_model(self) -> None:
         for person, hands in self.model.hands.items():
             assert server_contents.hands(self.server.redis, self.queue.name, person) == [
@@ -310,6 +335,7 @@ class WatchedMachine(RuleBasedStateMachine):
             assert [(g.token, g.person, g.how) for g in real_item.history] == grants
             assert (real_item.state, real_item.failures) == (item.state, item.failures)
             assert real_item.payload == item.payload_now
+            assert (real_item.expires, real_item.form) == (item.expires, item.form)
             assert (real_item.requires, real_item.due) == (item.requires, item.due)
             open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
             assert real_item.assigned_to == tuple(part.assigned for part in open_parts if part.assigned)

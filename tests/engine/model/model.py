@@ -14,10 +14,11 @@ from tests.engine.model.grants import Grants
 from tests.engine.model.items import Item, Part
 
 TAKEN_BACK_BY_A_RESERVE = 8
+CLEARED_BY_A_CALL = 40  # of the script; a reserve calls it if there are items that nobody needs any more
 
 
 class Model(Grants):
-    def enqueue(self, item: Item, until: datetime | None, now: datetime) -> bool:
+    def enqueue(self, item: Item, until: datetime | None, now: datetime, to: str | None = None) -> bool:
         if item.id in self.items:
             return False
         if self.twin(item, now):
@@ -25,7 +26,9 @@ class Model(Grants):
             return False
         self.first[item.payload or item.id] = item, now
         self.items[item.id] = item
-        item.parts = [Part(item, 1)]
+        item.parts = [Part(item, 1, assigned=to)]
+        if to:
+            self.count("assigned")
         if until:
             self.schedule(item.parts[0], until)
         else:
@@ -62,6 +65,29 @@ class Model(Grants):
                 endings.append("released")
         return {ending: endings.count(ending) for ending in ("returned", "released", "died")}
 
+    def clear_once(self, now: datetime, moves: int) -> tuple[dict[str, int], int, int]:
+        """Return what sweep returns, how many items died since their time was over, and how many were
+        looked at for that."""
+        entries = self.expired_entries(now)[:moves]
+        died = sum([self.end_expired(name, item) for name, item in entries])
+        return self.sweep(now, moves - len(entries)), died, len(entries)
+
+    def clear(self, now: datetime, limit: int) -> tuple[dict[str, int], bool]:
+        """Return what clear returns: its counts, and whether there is more. What is forgotten, the queue
+        chooses."""
+        totals = dict.fromkeys(("returned", "released", "died", "forgotten"), 0)
+        has_more = True
+        while has_more and sum(totals.values()) < limit:
+            moves = min(limit - sum(totals.values()), CLEARED_BY_A_CALL)
+            counts, died, looked = self.clear_once(now, moves)
+            old = len(self.old(now)) - totals["forgotten"]
+            forgotten = min(moves - looked - sum(counts.values()), old)
+            for name, count in {**counts, "forgotten": forgotten}.items():
+                totals[name] += count
+            totals["died"] += died
+            has_more = self.is_due(now) or bool(self.expired_entries(now)) or old > forgotten
+        return totals, has_more
+
     def old(self, now: datetime) -> list[Item]:
         """Return the finished or dead items to forget: those that are too old, or too many."""
         rules = self.rules
@@ -92,6 +118,9 @@ class Model(Grants):
     def in_hand(self, person: str, now: datetime) -> list[Part]:
         """Return the lease that a person at their limit gets again, after expired ones came back."""
         self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
+        while self.expired_entries(now):
+            self.clear_once(now, CLEARED_BY_A_CALL)
+            self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
         for part in list(self.hands.get(person, [])):
             if part.grants[-1].expires <= now:
                 self.expire(part)
@@ -166,7 +195,7 @@ class Model(Grants):
         if not dead:
             return
         item.failures = 0
-        item.died = item.ended = False
+        self.need_again(item, self.now())
         item.later.clear()
         item.never.clear()
         for part in dead:
@@ -177,13 +206,14 @@ class Model(Grants):
 
     def cancel(self, item: Item) -> None:
         open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
-        item.ended |= bool(open_parts)
+        item.ended = "cancelled" if open_parts else item.ended
         for part in open_parts:
             if part.state == "reserved":
                 self.end(part, "released")
                 self.count("released")
             self.bury(part)
         if open_parts:
+            item.lists.clear()
             self.count("cancelled")
 
     def assign(self, item: Item, person: str) -> bool:

@@ -71,6 +71,7 @@ class Sets:
         self.finished.append(part.name)
         if part.item.state == "finished":
             part.item.drafts.clear()
+            part.item.lists.discard("questions")
 
     def wait(self, part: Part, returned: bool) -> None:
         if part.is_surplus:
@@ -119,6 +120,42 @@ class Sets:
         first = self.soonest()
         return first is not None and first <= now
 
+    def enter_expiring(self, item: Item) -> None:
+        if item.expires:
+            item.lists.add("questions" if item.is_asked else "expiring")
+
+    def need_again(self, item: Item, now: datetime) -> None:
+        item.ended, item.died = "", False
+        if item.expires and item.expires <= now:
+            item.expires = None
+        self.enter_expiring(item)
+
+    def hold_again(self, item: Item) -> None:
+        """Somebody has it again, perhaps after nobody needed it any more."""
+        if "expiring" not in item.lists:
+            self.enter_expiring(item)
+        item.died |= bool(item.ended)
+
+    def expired_entries(self, now: datetime) -> list[tuple[str, Item]]:
+        """The entries of the lists of deadlines that are over."""
+        due = [item for item in self.items.values() if item.expires and item.expires <= now]
+        due.sort(key=lambda item: (item.expires, item.id))
+        return [(name, item) for name in ("expiring", "questions") for item in due if name in item.lists]
+
+    def end_expired(self, name: str, item: Item) -> bool:
+        """End what waits of an item whose time is over. Return whether anything died."""
+        item.lists.discard(name)
+        open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
+        if not open_parts or item.ended:
+            return False
+        item.ended = "expired"
+        for part in open_parts:
+            if part.state == "reserved":
+                item.died = True
+            else:
+                self.bury(part)
+        return any(part.state == "dead" for part in open_parts)
+
     def die(self, part: Part) -> bool:
         """Let the item's waiting assignments die with this one. Return whether this one died: it is closed if
         it is no longer needed."""
@@ -135,6 +172,11 @@ class Sets:
         part.state, part.died_at = "dead", self.now()
         self.dead.append(part.name)
         self.count("died")
+        others = [one for one in part.item.parts if one is not part]
+        if part.item.ended == "expired" and all(one.state != "dead" for one in others):
+            self.count("lapsed")
+        if part.item.is_asked and part.number == 1:
+            part.item.lists.discard("questions")
 
     def end(self, part: Part, ending: str) -> None:
         grant = part.grants[-1]

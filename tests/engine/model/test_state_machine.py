@@ -16,18 +16,17 @@ from hypothesis.stateful import precondition, rule
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
-from tests.engine import server_contents
 from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
+from tests.engine.model.machine_asking import AskingMachine
 from tests.engine.model.machine_managing import INDEX, PEOPLE
-from tests.engine.model.machine_replacing import ReplacingMachine
 from tests.support.refused import refused
 from tests.support.state_machines import run_machine
 
 RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 
-class Machine(ReplacingMachine):
+class Machine(AskingMachine):
     @precondition(lambda self: self.has_room())
     @rule(specs=st.lists(NEW, min_size=1, max_size=3), reserve_now=st.booleans())
     def enqueue(self, specs: list[New], reserve_now: bool) -> None:
@@ -153,18 +152,12 @@ class Machine(ReplacingMachine):
     @rule(limit=st.sampled_from([1, 2, 50]))
     def clear(self, limit: int) -> None:
         result = self.queue.clear(limit)
-        expected = self.model.sweep(self.now, limit)
-        assert {"returned": result.returned, "released": result.released, "died": result.died} == expected
-        assert result.forgotten == self.forget_old(limit - sum(expected.values()))
-        assert result.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
-
-    def forget_old(self, limit: int) -> int:
-        """Forget old items in the model; return how many the queue ought to forget, which chooses them."""
-        sets = server_contents.sets(self.server.redis, self.queue.name)
-        kept_names, old_items = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
-        for item in [item for item in old_items if item.id not in kept_names]:
-            self.model.forget(item)
-        return min(limit, len(old_items))
+        counts, has_more = self.model.clear(self.now, limit)
+        expected = leaseq.Cleared(
+            counts["returned"], counts["released"], counts["died"], has_more, counts["forgotten"]
+        )
+        assert result == expected
+        self.forget_old()
 
     @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
     def time_passes(self, seconds: int, backwards: bool) -> None:
