@@ -111,7 +111,7 @@ class ItemChanges(TypedDict, total=False):
     requires: Collection[str]  # skills that a person needs
     payload: Json
     delay: float  # seconds from now until it may be reserved; 0: immediately
-    answers: int  # how many answers it needs: fewer than now; allowed in any state if it is the only change
+    answers: int  # how many answers it needs; allowed in any state if it is the only change
 
 
 @dataclass(frozen=True, slots=True)

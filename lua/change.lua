@@ -8,19 +8,19 @@ KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
        then, for each given field: its name, its value, and that value as JSON for the journal. priority,
        due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now;
-       answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua).
+       answers: how many it needs, alone in any state; what is surplus then is closed (lib/surplus.lua), what is
+       missing is opened (lib/missing.lua).
        And 'expected', with '': an object of JSON with the value that each of priority, due and requires must
        have now, and for delay when the item becomes available: '' if some of it is
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
        without a delay, is dead
        {'unexpected', the item}: a value is not the expected one
-       {'too-many', how many answers it needs now}: it can't be more
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at the same time}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
 local MAX_REQUESTS = 16 -- latest requests that changed something
 local MAX_SCANNED = 300 -- entries to search for a free score: more than an enqueue adds, a microsecond apart
---- @include leases
+--- @include missing
 --- @include cursors
 --- @include describe
 local refusal = queue.open()
@@ -69,7 +69,6 @@ end
 local delay, fields = new_values.delay and new_values.delay + 0, {}
 local must_move = delay and (delay > 0 or is_scheduled)
 local needed_count = new_values.answers and surplus.needed_count(first)
-if needed_count and new_values.answers + 0 > needed_count then return { 'too-many', needed_count } end
 local function is_new(name)
   if name == 'delay' then return must_move end
   if name == 'answers' then return new_values.answers and new_values.answers + 0 ~= needed_count end
@@ -159,7 +158,10 @@ for _, assignment in ipairs(new_values.answers and assignments or {}) do
   item.answers = new_values.answers
   items.write(item)
 end
-if new_values.answers then places.close_surplus(id) end
+if new_values.answers then
+  places.close_surplus(id)
+  missing.open(id)
+end
 if new_values.due then
   redis.call('ZREM', keys.due, id)
   places.enter_due(id)

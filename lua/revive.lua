@@ -6,8 +6,7 @@ KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
 REPLY  {'item', the item}   {'wrong-state', the item}   {'no-item'}   {'no-queue'} ]]
 local id, by = ARGV[2], ARGV[3]
---- @include leases
---- @include relations
+--- @include missing
 --- @include describe
 local refusal = queue.open()
 if refusal then return refusal end
@@ -35,5 +34,6 @@ for _, member in ipairs(dead_members) do
   journal.note('revived', id, '', by)
 end
 for _, entry in ipairs(waiting_entries) do places.put_anew(items.read(entry[1]), entry[2]) end
+if first.answers then missing.open(id) end
 commit()
 return { 'item', describe(id) }

@@ -94,7 +94,7 @@ class Archiver:
 def _write(statements: Statements, queue: Queue, events: Sequence[EventRow]) -> None:
     statements.add_events(events)
     removed_ids = {event.id for event in events if event.what == "removed" and event.id}
-    settling_ids = {event.id: None for event in events if event.what in _SETTLING_EVENTS and event.id}
+    settling_ids = {event.id: None for event in events if _is_settling(event) and event.id}
     added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
     foreign_ids: list[str] = []
     new_ids: list[str] = []  # of rows that are those of an earlier item
@@ -112,7 +112,7 @@ def _write(statements: Statements, queue: Queue, events: Sequence[EventRow]) -> 
     statements.add_items(rows)
     settled = [by_id[id] for id in settling_ids if id in by_id]
     _set_statuses(statements, settled)
-    needed_ids = {event.id for event in events if event.what in _NEEDING_EVENTS}
+    needed_ids = {event.id for event in events if event.what in _NEEDING_EVENTS or _is_about_answers(event)}
     write_ends(statements, settled, needed_ids.union(new_ids))
     write_details(statements, by_id.values(), detail_ids)
     changed_ids = {event.id for event in events if event.what == "changed" and event.person != BY}
@@ -128,6 +128,15 @@ def _write(statements: Statements, queue: Queue, events: Sequence[EventRow]) -> 
         registry.save_pause(statements, queue.stats().paused)
     if any(event.what == "created" for event in events):
         _warn_of_missing_items(statements, queue)
+
+
+def _is_settling(event: EventRow) -> bool:
+    return event.what in _SETTLING_EVENTS or _is_about_answers(event)
+
+
+def _is_about_answers(event: EventRow) -> bool:
+    """Whether it may have changed how many answers an item needs: a finished one then waits again."""
+    return event.what == "changed" and "answers" in (event.detail or "")
 
 
 def _write_changes(statements: Statements, outcomes: Sequence[OutcomeRow]) -> None:

@@ -157,7 +157,6 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("change", b"wrong-state"): _not_changeable,
     ("change", b"unexpected"): _invalid("expected", "item_changed", "id"),
     ("change", b"taken"): _invalid("payload", "payload_fixed", "id"),
-    ("change", b"too-many"): _invalid("answers", "maximum", "maximum", "id", what="answers"),
     ("change", b"rows"): _invalid("requires", "maximum", "maximum", what="rows"),
     ("restore", b"rows"): _invalid("requires", "maximum", "maximum", what="rows"),
     ("adopt", b"no-answer"): _invalid("token", "token", "id", "token", what="late"),

@@ -297,9 +297,10 @@ class Admin(Inspection):
         schedules the item; 0 makes it inbound immediately. A dead item stays dead until it is revived, and a
         ``delay`` is refused for it.
 
-        ``answers``, without other changes, lowers the number of answers that the item needs, in any state:
-        what is no longer needed is closed, so an item that has as many is finished. A person who holds an
-        assignment that is no longer needed may finish it, and the answer counts; it is closed when it comes
+        ``answers``, without other changes, sets the number of answers that the item needs, in any state. With
+        more, the item waits for further people, each of whom gives one answer; a dead item does once it is
+        revived. With fewer, what is no longer needed is closed, so an item that has as many is finished; a
+        person who holds such an assignment may finish it, and the answer counts; it is closed when it comes
         back.
 
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or has

@@ -48,11 +48,12 @@ function leases.count_live(held_leases)
   return count
 end
 
--- Creates the next assignment of an item, when this one is handed out for the first time.
-function leases.add_assignment(item)
+-- Creates the next assignment of an item, when this one is handed out for the first time or, with `is_missing`, if it
+-- was handed out before.
+function leases.add_assignment(item, is_missing)
   local round = items.round(item.member) + 1
   local member = items.id(item.member) .. '\a' .. round
-  if item.attempts or round > (item.answers or queue.rules.answers) + 0 then return end
+  if item.attempts and not is_missing or round > (item.answers or queue.rules.answers) + 0 then return end
   if redis.call('HEXISTS', keys.items, member) == 1 then return end
   places.put({ member = member, enqueued = item.enqueued, priority = item.priority, max_attempts = item.max_attempts,
     answers = item.answers, due = item.due, requires = item.requires, form = item.form, asked = item.asked, payload = '' }, false)

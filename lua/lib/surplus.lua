@@ -28,7 +28,8 @@ function surplus.needed_count(first)
   return math.max(queue.rules.answers, count)
 end
 
-local function is_closed(member)
+-- Whether an assignment was closed: it is in `finished` without an answer.
+function surplus.is_closed(member)
   if not redis.call('ZSCORE', keys.finished, member) then return false end
   local grant = grants.latest(member)
   return not grant or grant.ending ~= 'finished'
@@ -40,7 +41,7 @@ function surplus.is_one(item)
   if not item.answers then return false end
   local count = 0
   for _, member in ipairs(items.assignments(items.id(item.member))) do
-    if member ~= item.member and not is_closed(member) then count = count + 1 end
+    if member ~= item.member and not surplus.is_closed(member) then count = count + 1 end
   end
   return count >= item.answers + 0
 end

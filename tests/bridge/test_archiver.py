@@ -306,6 +306,21 @@ def test_item_that_needs_no_further_answer_has_status_finished(
     assert verify(server.client, database.engine, queue.name, lambda _: None) == []
 
 
+def test_finished_item_that_needs_a_further_answer_has_status_queued(
+    database: Database, bridge: Bridge, queue: leaseq.Queue
+) -> None:
+    database.add(queue.name, "a")
+    settle(bridge)
+    finish(queue, "ann")
+    settle(bridge)
+    queue.change("a", answers=2)
+    settle(bridge)
+    assert (database.statuses()["a"], len(database.answers())) == ("queued", 1)
+    finish(queue, "bob")
+    settle(bridge)
+    assert (database.statuses()["a"], len(database.answers())) == ("finished", 2)
+
+
 @pytest.mark.parametrize("events", [500, 10_000])
 def test_entries_of_any_size_are_archived(
     server: Server,

@@ -203,6 +203,8 @@ class Model(Grants):
             self.count("revived")
         for part in waiting:
             self.wait(part, returned=True)
+        if item.needed is not None:
+            self.open_missing(item)
 
     def cancel(self, item: Item) -> None:
         open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
@@ -248,13 +250,29 @@ class Model(Grants):
         return count if item.parts[-1].grants else max(self.rules.answers, count)
 
     def need(self, item: Item, answers: int) -> None:
-        """Close what the item no longer needs, except for what is held."""
+        """Close what the item no longer needs, except for what is held, or open what it lacks."""
         if answers == self.needed(item):
             return
         item.needed = answers
         for part in reversed(item.parts):
             if part.state not in ("reserved", "finished") and part.is_surplus:
                 self.close(part)
+        self.open_missing(item)
+
+    def open_missing(self, item: Item) -> None:
+        if item.died or item.ended or any(part.state == "dead" for part in item.parts):
+            return
+        closed = [part for part in item.parts if part.state == "finished" and not part.has_answer]
+        missing = self.needed(item) - len(item.parts) + len(closed)
+        if missing <= 0:
+            return
+        grants = [grant for part in item.parts for grant in part.grants]
+        item.answerers |= {grant.person for grant in grants if grant.how in ("finished", "corrected")}
+        for part in closed[:missing]:
+            self.wait(part, returned=bool(part.attempts))
+        if missing > len(closed) and item.parts[-1].grants:
+            item.parts.append(Part(item, len(item.parts) + 1))
+            self.wait(item.parts[-1], returned=False)
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
         """Apply a change whose new values are already set. ``scores``: its assignments' scores after it."""

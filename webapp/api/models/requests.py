@@ -129,9 +129,7 @@ class ItemChanges(Body):
     delay: float = optional(
         "Seconds from now before it may be reserved; 0: now", **number_range(0, MAX_DELAY)
     )
-    answers: WholeNumber = optional(
-        "How many answers it needs, fewer than now; alone in any state", minimum=1, maximum=100
-    )
+    answers: WholeNumber = optional("How many answers it needs; alone in any state", minimum=1, maximum=100)
 
     def sent_fields(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
