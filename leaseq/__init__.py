@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         QuestionOptions,
         State,
         Stats,
+        Stopped,
         WaitingRow,
         WhyNothing,
     )
@@ -129,6 +130,7 @@ __all__ = [
     "State",
     "Stats",
     "StillWaiting",
+    "Stopped",
     "TooLarge",
     "WaitingRow",
     "WhyNothing",

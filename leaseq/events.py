@@ -15,6 +15,8 @@ EventKind = Literal[
     "resumed",
     "alert.raised",
     "alert.resolved",
+    "stopped",
+    "let-work",
     "enqueued",
     "due",
     "assigned",
@@ -41,7 +43,7 @@ EventKind = Literal[
     "restored",
     "forgotten",
 ]
-"""The kinds of journal events: the first six are about the queue itself, the others about an item."""
+"""The kinds of journal events: the first eight are about the queue or a person, the others about an item."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ ListName = Literal[State, "due"]
 LeaseOutcome = Literal[Ending, "assigned"]
 """The outcome of a lease, as a search criterion; ``assigned``: the item is assigned to the person."""
 
-NothingReason = Literal["empty", "held", "not-eligible", "paused"]
+NothingReason = Literal["empty", "held", "not-eligible", "paused", "stopped"]
 """Why a reserve would return nothing."""
 
 AlertName = Literal["waiting", "oldest", "question", "dead", "idle", "unreachable", "bridge", "webhooks"]
@@ -421,8 +421,18 @@ class WhyNothing:
 
     reason: NothingReason | None
     free_at: datetime | None = None  # when the first held or scheduled item may become available
-    detail: str | None = None  # the reason given for a pause
+    detail: str | None = None  # the reason given for a pause, or for stopping the person
     ineligibility: Ineligibility | None = field(default=None, compare=False)  # only for not-eligible: why
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A person who gets no item of a queue until a manager lets them work again."""
+
+    person: str
+    reason: str | None
+    by: str | None  # who stopped them
+    at: datetime
 
 
 Relation: TypeAlias = Literal["answered", "barred", "put-off"]

@@ -24,6 +24,7 @@ local function release_all()
     deaths.release(member, grants.latest(member), by, deaths.has_died(first))
   end
   redis.call('HDEL', keys.ledger, 'p:' .. person)
+  redis.call('HDEL', keys.stopped, person)
   for path in pairs(cursors.read(person)) do
     redis.call('UNLINK', cursors.later_key(shelves.parse_path(path), person))
   end

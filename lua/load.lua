@@ -6,7 +6,8 @@ KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time in microseconds, or ''   2 to 8 from the backup: the server's time then, clock, token, how
        many were reserved and finished, whether it has more than a plain row 0|1, whether it is paused 0|1
        then a field, its value, …: lease_seconds and form_version are words of the status, the fields of
-       lib/rules.lua are words of the rules, any other is a field of the ledger
+       lib/rules.lua are words of the rules, `stopped` and a person what stopped them, any other is a field of
+       the ledger
 REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
        {'deleting'}: an earlier queue is still being deleted, see delete_keys.lua, and nothing was written ]]
 local at, clock, token, reserved_count, finished_count, is_mixed, is_paused =
@@ -34,6 +35,10 @@ for i = 9, #ARGV, 2 do
     queue[name] = value
   elseif DEFAULTS[name] ~= nil then
     queue.rules[name] = value ~= '-' and value
+  elseif string.find(name, '^stopped ') then
+    local person = string.sub(name, #'stopped ' + 1)
+    redis.call('HSET', keys.stopped, person, value)
+    fields[#fields + 1], fields[#fields + 2] = 'p:' .. person, '\t\a\t'
   else
     fields[#fields + 1], fields[#fields + 2] = name, value
   end

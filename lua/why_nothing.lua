@@ -4,7 +4,7 @@
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled
 ARGV   1 the time in microseconds, or ''   2 person   3 skills as for reserve, or ''
-REPLY  {'something'}   {'paused', reason as JSON}
+REPLY  {'something'}   {'paused', reason as JSON}   {'stopped', the reason as JSON}
        {'not-eligible', when the first may become free, or '', 0|1 some are assigned to others, 0|1 they
        passed some over, then for each other set of skills in use the skills that they lack}
        {'held', when the first may become free}   {'empty', when the first scheduled one is due, or ''}
@@ -40,6 +40,7 @@ if refusal then return refusal end
 local held_leases, pause_reason = holdings.read(person), redis.call('HGET', keys.ledger, 'paused')
 if leases.count_live(held_leases) >= queue.rules.holds + 0 then return { 'something' } end
 if pause_reason then return { 'paused', pause_reason } end
+if held_leases.is_stopped then return { 'stopped', string.match(redis.call('HGET', keys.stopped, person), '[^\t]*$') } end
 local rows = {}
 shelves.each(function(row, shelf)
   if not rows[row] and redis.call('EXISTS', shelves.key(row, shelf)) == 1 then rows[row] = true end

@@ -48,7 +48,8 @@ def write_queue(client: Client, name: str, writer: Writer, clock: Clock | None) 
 
 
 def _queue(policy: Policy, name: str, commands: Commands) -> Line:
-    at, clock, token, mixed, paused, request, changes, *counts = commands.run("dump", *COUNTERS).rest
+    at, clock, token, mixed, paused, request, changes, stopped, *counts = commands.run("dump", *COUNTERS).rest
+    people = [word.decode() for word in stopped]
     return {
         "queue": name,
         "policy": asdict(policy),
@@ -59,6 +60,7 @@ def _queue(policy: Policy, name: str, commands: Commands) -> Line:
         "paused": json.loads(paused) if paused else None,
         "request": request.decode(),
         "changes": changes.decode(),
+        "stopped": dict(zip(people[::2], people[1::2], strict=True)),
         "counters": {counter: int(count) for counter, count in zip(COUNTERS, counts, strict=True)},
     }
 
@@ -164,6 +166,8 @@ def _state(line: Line) -> list[str]:
         fields += ["paused", json.dumps(paused)]
     for name in ("request", "changes"):
         fields += [name, line[name]] if line[name] else []
+    for person, text in line.get("stopped", {}).items():
+        fields += [f"stopped {person}", text]
     for name, count in counters.items():
         fields += [f"n:{name}", str(count)] if count else []
     return [*map(str, numbers), *flags, *fields]

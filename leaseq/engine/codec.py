@@ -26,6 +26,7 @@ from leaseq.models import (
     Outcome,
     OutcomeRow,
     State,
+    Stopped,
     WaitingRow,
 )
 
@@ -434,6 +435,11 @@ def ineligibility(reply: Sequence[Any]) -> Ineligibility:
     sets = {tuple(sorted(skills.decode().split(","))) for skills in reply[2:]}
     lacking = tuple(sorted(sets, key=lambda skills: (len(skills), skills)))
     return Ineligibility(lacking, assigned=bool(reply[0]), passed=bool(reply[1]))
+
+
+def stopped(person: bytes, text: bytes) -> Stopped:
+    at, by, reason = text.decode().split("\t")
+    return Stopped(person.decode(), json.loads(reason), by or None, to_datetime(at))
 
 
 def alerts(text: bytes) -> tuple[Alert, ...]:

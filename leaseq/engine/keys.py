@@ -115,6 +115,8 @@ class Keys:
     """Pub/sub channel: the names of woken waiters."""
     ended = _Key()
     """Pub/sub channel: the items that somebody asked about and that got an answer, or will get none."""
+    stopped = _Key()
+    """Hash: person → when they were stopped, by whom, and why (JSON), separated by tabs."""
     absent = _Key()
     """A key that never exists; ``BoundScript.for_cluster`` explains why scripts are passed it."""
     deleted = _Key()

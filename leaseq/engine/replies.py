@@ -26,6 +26,7 @@ MORE = b"more"  # reserve: the search takes more than one call, call again
 HELD = b"held"  # why_nothing
 NOT_ELIGIBLE = b"not-eligible"
 PAUSED = b"paused"
+STOPPED = b"stopped"
 SOMETHING = b"something"
 UNREAD = b"unread"  # remove: an answer was given in the meantime
 

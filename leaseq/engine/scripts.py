@@ -323,8 +323,10 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("revive", "release", "assign", "unassign", "unassign_person", "change"), _MANAGER),
     **dict.fromkeys(("ask", "cancel"), _MANAGER),
     **dict.fromkeys(("remove", "adopt", "reopen", "correct", "restore", "erase_person"), _MANAGER),
-    **dict.fromkeys(("pause", "resume", "configure", "journal", "follow", "unfollow"), _CHANGED),
-    **dict.fromkeys(("delete", "delete_keys", "policy", "schema", "confirm", "dump", "load"), _LEDGER),
+    **dict.fromkeys(("pause", "resume", "configure", "journal", "follow", "unfollow", "stop"), _CHANGED),
+    **dict.fromkeys(
+        ("delete", "delete_keys", "policy", "schema", "confirm", "dump", "load", "stopped"), _LEDGER
+    ),
     **dict.fromkeys(("get", "items", "late_items", "person_items", "outcomes"), _READ),
     "mine": ("ledger", "items", "drafts"),
     "why_nothing": ("ledger", "items", "inbound", "reserved", "scheduled"),

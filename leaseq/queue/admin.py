@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Literal, Unpack
 from urllib.parse import quote, unquote
 
@@ -25,6 +26,7 @@ from leaseq.models import (
     Json,
     Page,
     State,
+    Stopped,
 )
 from leaseq.queue.base import FIRST_STEP, Base
 from leaseq.queue.inspection import Inspection
@@ -157,6 +159,21 @@ class Admin(Inspection):
     def resume(self, *, by: str | None = None) -> None:
         """End a pause."""
         self._commands.run("resume", arguments.author(by))
+
+    def stop(self, person: str, reason: str | None = None, *, by: str | None = None) -> None:
+        """Give a person no further item of this queue until `let_work`, and show them the reason. What they
+        hold they may still finish; what is assigned to them stays so."""
+        words = validation.person_name(person), arguments.author(by), arguments.text(reason, "reason")
+        self._commands.run("stop", *words)
+
+    def let_work(self, person: str, *, by: str | None = None) -> None:
+        """Let a stopped person have items again."""
+        self._commands.run("stop", validation.person_name(person), arguments.author(by), "")
+
+    def stopped(self) -> list[Stopped]:
+        """The stopped people, by name."""
+        (fields,) = self._commands.run("stopped").rest
+        return sorted(map(codec.stopped, fields[::2], fields[1::2]), key=attrgetter("person"))
 
     def revive(self, id: str, *, by: str | None = None) -> Item:
         """Move a dead item back to inbound, and reset its failures. Raises Invalid for a finished item; items

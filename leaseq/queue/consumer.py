@@ -379,7 +379,7 @@ class Consumer(Reserving):
 
     def why_nothing(self, person: str, skills: Collection[str] = ()) -> WhyNothing:
         """The reason why a reserve would return nothing now: the queue is empty or paused, others hold all
-        items, or the person is not eligible for those that wait."""
+        items, or the person is stopped or not eligible for those that wait."""
         reply = self._commands.run(
             "why_nothing", validation.person_name(person), ",".join(validation.skills(skills))
         )
@@ -387,6 +387,8 @@ class Consumer(Reserving):
             return WhyNothing(None)
         if reply.code == replies.PAUSED:
             return WhyNothing("paused", detail=json.loads(reply.rest[0]))
+        if reply.code == replies.STOPPED:
+            return WhyNothing("stopped", detail=json.loads(reply.rest[0]))
         free_at = codec.to_datetime(reply.rest[0]) if reply.rest[0] else None
         if reply.code == replies.NOT_ELIGIBLE:
             return WhyNothing("not-eligible", free_at, ineligibility=codec.ineligibility(reply.rest[1:]))

@@ -5,7 +5,7 @@
 -- A new lease, as the reply {'leased', …}, or {'more'}; nil if there is nothing for them now. `waiter`: the
 -- caller's name in the waiting list, or nil if it does not wait.
 local function take_new(person, held_leases, request, skills, waiter)
-  if queue.mode == 'paused' then return nil end
+  if queue.mode == 'paused' or held_leases.is_stopped then return nil end
   local entry, has_more, search = choose(person, skills, held_leases)
   remember(search)
   if not entry then return has_more and { 'more' } or nil end

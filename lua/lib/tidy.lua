@@ -32,10 +32,11 @@ local function tidy_people(from)
   local step = redis.call('HSCAN', keys.ledger, from, 'MATCH', 'p:*', 'COUNT', FIELDS)
   for i = 1, #step[2], 2 do
     local field, held_leases = step[2][i], holdings.parse(step[2][i + 1])
-    if held_leases.idle and queue.now - held_leases.idle >= PEOPLE_RETENTION then
+    if held_leases.idle and not held_leases.is_stopped and queue.now - held_leases.idle >= PEOPLE_RETENTION then
       redis.call('HDEL', keys.ledger, field)
     elseif not held_leases.idle and not held_leases[1] then
-      redis.call('HSET', keys.ledger, field, holdings.format({ request = '', idle = stamp(queue.now) }))
+      held_leases.request, held_leases.idle = '', stamp(queue.now)
+      redis.call('HSET', keys.ledger, field, holdings.format(held_leases))
     end
   end
   return step[1]

@@ -96,6 +96,7 @@ def queue_view(queue: leaseq.Queue) -> dict[str, object]:
         "stats": replace(stats, answer_seconds=None),  # begins again
         "mine": {person: queue.mine(person) for person in (*PEOPLE, "eve")},
         "why": {person: queue.why_nothing(person, skills=("fr",)).reason for person in PEOPLE},
+        "stopped": queue.stopped(),
         "schema": queue.schema,
     }
 
@@ -155,6 +156,8 @@ def test_restored_queue_equals_original(
     work_at_random(timed_queue, clock, chance, 250)
     if seed % 2:
         timed_queue.pause("lunch\nand more", by="meg")
+        timed_queue.stop(PEOPLE[0], "too fast", by="meg")  # may hold items
+        timed_queue.stop("gone b")
     before = queue_view(timed_queue)
     result = backup.restore(other, make_backup(), clock=clock)
     target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)

@@ -37,6 +37,8 @@ from tests.engine.preparations import (
     reserve_with_skills,
     scheduled_item,
     second_of_two,
+    stopped_holder,
+    stopped_person,
     take_back,
     take_lease,
     three_answers,
@@ -155,6 +157,9 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("assign to another person", assigned_item, "assign", lambda q, _: q.assign("b", "bob").assigned_to),
     ("unassign", assigned_item, "unassign", lambda q, _: q.unassign("b").assigned_to),
     ("unassign all", assigned_item, "unassign_person", lambda q, _: (q.unassign_all("ann"), 1)[1]),
+    ("stop a person", take_lease, "stop", lambda q, _: q.stop("ann", "too fast", by="meg")),
+    ("let a person work", stopped_person, "stop", lambda q, _: q.let_work("ann")),
+    ("finish of a stopped person", stopped_holder, "finish", lambda q, lease: q.finish(lease, {}).late),
     ("assign a scheduled item", scheduled_item, "assign", lambda q, _: q.assign("z", "bob").assigned_to),
     (
         "enqueue with skills",

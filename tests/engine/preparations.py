@@ -184,6 +184,16 @@ def assigned_item(queue: leaseq.Queue) -> None:
     queue.assign("b", "ann")
 
 
+def stopped_person(queue: leaseq.Queue) -> None:
+    queue.stop("ann", "too fast")
+
+
+def stopped_holder(queue: leaseq.Queue) -> leaseq.Lease:
+    lease = take_lease(queue)
+    queue.stop("ann")
+    return lease
+
+
 def item_with_skills(queue: leaseq.Queue) -> None:
     for id in "abcd":
         queue.remove(id)

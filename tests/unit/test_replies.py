@@ -14,8 +14,19 @@ ROOT = Path(__file__).parents[2]
 SUCCESS_CODES = {
     *("ok", "item", "items", "policy", "schema", "stats", "entries", "history", "leases"),
     *("leased", "nothing", "more", "finished", "form", "digests", "changed", "deleting", "failed"),
-    *("something", "paused", "not-eligible", "held", "empty", "position", "outcomes", "step", "again"),
-    *("state", "exists", "unread", "counts", "clear"),
+    *(
+        "something",
+        "paused",
+        "stopped",
+        "not-eligible",
+        "held",
+        "empty",
+        "position",
+        "outcomes",
+        "step",
+        "again",
+    ),
+    *("stopped", "state", "exists", "unread", "counts", "clear"),
 }
 
 

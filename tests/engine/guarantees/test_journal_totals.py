@@ -158,6 +158,12 @@ class JournalTotals(RuleBasedStateMachine):
     def unassign_person(self, person: str) -> None:
         self.queue.unassign_all(person)
 
+    @rule(person=person, again=st.booleans())
+    def stop(self, person: str, again: bool) -> None:
+        self.queue.stop(person)
+        if again:
+            self.queue.let_work(person)
+
     @rule(id=id, priority=st.sampled_from([10, 100, 200]), fr=st.booleans(), delay=st.sampled_from([0, 30]))
     def change(self, id: str, priority: int, fr: bool, delay: float) -> None:
         with contextlib.suppress(leaseq.LeaseqError):
@@ -257,7 +263,9 @@ class JournalTotals(RuleBasedStateMachine):
         self.check_nothing_is_left()
 
     def check_nothing_is_left(self) -> None:
-        """Nothing is left of removed items and of people who stay away."""
+        """Nothing is left of removed items and of people who stay away, except that they are stopped."""
+        for person in PEOPLE:
+            self.queue.let_work(person)
         for id in ("one", "two", "three"):
             self.remove(id)
         for days in (2, 100, 2):

@@ -111,6 +111,7 @@ def test_script_flags_match_writes_and_memory_growth() -> None:
         "policy",
         "schema",
         "stats",
+        "stopped",
         "waiting_rows",
         "why_nothing",
     }

@@ -12,9 +12,11 @@ from tests.support.leases import take
 
 
 def pause_and_cancel(queue: leaseq.Queue, clock: Clock) -> None:
-    """paused, resumed, cancelled, and lapsed"""
+    """paused, resumed, stopped, let-work, cancelled, and lapsed"""
     queue.pause()
     queue.resume()
+    queue.stop("ann")
+    queue.let_work("ann")
     for id in ("cancelled", "lapsed"):
         queue.enqueue({}, id=id, expires=1)
     queue.cancel("cancelled")

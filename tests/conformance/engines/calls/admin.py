@@ -94,6 +94,24 @@ def unassign_all(scene: Scene) -> None:
     assert [row.person for row in scene.queue.waiting_rows()] == [None]
 
 
+def stop(scene: Scene) -> None:
+    lease = scene.take("ann")
+    scene.other.stop("ann", "too fast", by="meg")
+    assert scene.queue.finish(lease, {}, then_reserve=True).next is None
+    assert scene.queue.why_nothing("ann").reason == "stopped"
+
+
+def let_work(scene: Scene) -> None:
+    scene.queue.stop("ann")
+    scene.other.let_work("ann")
+    assert scene.take("ann").id == "0"
+
+
+def stopped(scene: Scene) -> None:
+    scene.other.stop("ann", "too fast", by="meg")
+    assert [(one.person, one.reason, one.by) for one in scene.queue.stopped()] == [("ann", "too fast", "meg")]
+
+
 def change(scene: Scene) -> None:
     assert scene.other.change("2", priority=1, requires=(), by="meg").priority == 1
     assert scene.other.change("2", delay=60).state == "scheduled"
@@ -174,6 +192,9 @@ CALLS = (
     assign,
     unassign,
     unassign_all,
+    stop,
+    let_work,
+    stopped,
     change,
     remove,
     adopt,
