@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leaseq import aio, checkpoints, form, validation
+    from leaseq.decisions import Decision
     from leaseq.engine.client import Client, connect
     from leaseq.errors import (
         Invalid,
@@ -81,6 +82,7 @@ __all__ = [
     "Client",
     "Conflict",
     "CounterName",
+    "Decision",
     "DiedOf",
     "Durable",
     "Ending",
@@ -147,7 +149,7 @@ __all__ = [
 
 # Each name is imported on first use: redis-py and the schema validator take 0.3 s to import, and neither
 # `leaseq --help` nor a program that only catches errors needs them.
-_SOURCE_MODULES = ("errors", "models", "events", "policy", "engine.client", "queue", "worker")
+_SOURCE_MODULES = ("errors", "models", "decisions", "events", "policy", "engine.client", "queue", "worker")
 
 __version__: str  # of the installed package
 

@@ -31,6 +31,7 @@ EventKind = Literal[
     "adopted",
     "reopened",
     "corrected",
+    "decided",
     "abandoned",
     "failed",
     "expired",

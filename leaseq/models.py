@@ -279,6 +279,7 @@ class Outcome(NamedTuple):
     died_of: DiedOf | None = None  # only for a dead item
     reason: str | None = None  # only for a cancelled item: why
     asked_by: str | None = None  # somebody asked it as a question: their name, or ""
+    decision: StoredDecision | None = None  # what settled it, if that was recorded
 
 
 class GivenAnswerRow(NamedTuple):
@@ -290,6 +291,16 @@ class GivenAnswerRow(NamedTuple):
     finished_at: datetime
     late: bool  # as in `Answer`
     stands: bool  # as in `GivenAnswer`
+
+
+class StoredDecision(NamedTuple):
+    """What settled an item that has the answers which it is about: see `Decision`."""
+
+    result: Json  # in an `OutcomeRow`, as JSON text
+    how: str
+    agreement: float | None
+    by: str | None
+    at: datetime
 
 
 class OutcomeRow(NamedTuple):
@@ -312,6 +323,7 @@ class OutcomeRow(NamedTuple):
     died_of: DiedOf | None = None  # only for a dead item
     reason: str | None = None  # only for a cancelled item: why
     asked_by: str | None = None  # somebody asked it as a question: their name, or ""
+    decision: StoredDecision | None = None  # what settled it, if that was recorded
 
 
 @dataclass(frozen=True, slots=True)

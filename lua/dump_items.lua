@@ -7,8 +7,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items     3 leaseq:{q}:inbound   4 le
 ARGV   1 the time in microseconds, or ''   2 HSCAN's cursor in the hash `items`, 3 about how many entries it
        returns; '' each to read only the items that follow:   then ids
 REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another call}, item, …}, where an item
-       is {id, its score in the set `due` or '', late answers or '', relations or '', {person, draft, …}, then for
-       each assignment the set that it is in, its score, record, latest grant or '', history or ''}
+       is {id, its score in the set `due` or '', late answers or '', relations or '', decision or '',
+       {person, draft, …}, then for each assignment the set that it is in, its score, record, latest grant or '', history or ''}
        {'no-queue'} ]]
 --- @include places
 --- @include drafts
@@ -29,7 +29,7 @@ end
 
 local function dump(id)
   local due = redis.call('ZSCORE', keys.due, id) or ''
-  local parts = { id, due, read(keys.late, id), read(keys.relations, id), drafts_of(id) }
+  local parts = { id, due, read(keys.late, id), read(keys.relations, id), read(keys.decisions, id), drafts_of(id) }
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, score = places.find(item)
@@ -39,8 +39,8 @@ local function dump(id)
     end
     remaining_calls = remaining_calls - 8
   end
-  for i, part in ipairs(parts) do remaining_bytes = remaining_bytes - (i == 5 and #table.concat(part) or #part) end
-  remaining_calls = remaining_calls - 5 - #parts[5] / 2
+  for i, part in ipairs(parts) do remaining_bytes = remaining_bytes - (i == 6 and #table.concat(part) or #part) end
+  remaining_calls = remaining_calls - 6 - #parts[6] / 2
   return parts
 end
 

@@ -13,6 +13,7 @@ REPLY  {'step', what the next step gets: HSCAN's cursor, or leases: more of thei
 local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
 --- @include answers
+--- @include decisions
 local OWN_ROW = '@' .. person
 
 -- Returns how many leases ended, and whether there are more.
@@ -54,6 +55,7 @@ local function erase(id)
   end
   is_named = late_answers.rename(id, person, to) or is_named
   is_named = relations.rename(id, person, to) or is_named
+  is_named = decisions.rename(id, person, to) or is_named
   return drafts.drop(id, person) or is_named
 end
 

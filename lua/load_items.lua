@@ -5,8 +5,8 @@ there already is replaced: of two lines about one item, the later one has its la
 KEYS   as adopt.lua
 ARGV   1 the time in microseconds, or ''   2 end: the queue is complete, and other calls find it from now on;
        else ''
-       then for each item: id, its score in the set `due` or '', late answers or '', relations or '', how many
-       drafts and how many assignments it has; then for each draft: person, draft; then for each assignment:
+       then for each item: id, its score in the set `due` or '', late answers or '', relations or '', decision or '',
+       how many drafts and how many assignments it has; then for each draft: person, draft; then for each assignment:
        the set that it is in, its score, record, latest grant or '', history or ''
 REPLY  {'ok'}   {'no-queue'}: none is being restored ]]
 local is_last = ARGV[2] == 'end'
@@ -54,12 +54,13 @@ end
 
 local at = 3
 while ARGV[at] do
-  local id, due, late_answers, signs, draft_count, assignment_count = unpack(ARGV, at, at + 5)
-  at = at + 6
+  local id, due, late_answers, signs, decision, draft_count, assignment_count = unpack(ARGV, at, at + 6)
+  at = at + 7
   if items.read(id) then forget.item(id) end
   if due ~= '' then redis.call('ZADD', keys.due, due, id) end
   write(keys.late, id, late_answers)
   write(keys.relations, id, signs)
+  write(keys.decisions, id, decision)
   for _ = 1, draft_count do
     drafts.write(id, ARGV[at], ARGV[at + 1])
     at = at + 2

@@ -18,6 +18,7 @@ from leaseq.queue.aio import lifecycle
 from leaseq.queue.aio.admin import Admin, Late
 from leaseq.queue.aio.asking import Asking
 from leaseq.queue.aio.consumer import Consumer
+from leaseq.queue.aio.deciding import Deciding
 from leaseq.queue.aio.inspection import Following, Inspection
 from leaseq.queue.aio.lifecycle import Deleting, Erasing, Restoring
 
@@ -26,7 +27,7 @@ __all__ = ["Client", "Queue", "connect", "queues", "read_queues"]
 T = TypeVar("T")
 
 
-class Queue(Asking, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
+class Queue(Asking, Consumer, Admin, Deciding, Inspection, Late, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server, like `leaseq.Queue` with ``await`` before each call. Creating one
     does no I/O; tasks of one event loop may share it.
 

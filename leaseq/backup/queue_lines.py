@@ -72,7 +72,7 @@ def _items(commands: Commands) -> Iterator[Sequence[Any]]:
     while cursor:
         next_cursor, remaining_ids, *items = commands.run("dump_items", cursor, count).rest
         yield from items
-        size = sum(len(part) for item in items for part in item[5:])
+        size = sum(len(part) for item in items for part in item[6:])
         count = max(1, count // 2) if remaining_ids or size > _LARGE_REPLY else min(count * 2, _MAX_ITEMS)
         while remaining_ids:
             _, remaining_ids, *items = commands.run(
@@ -83,7 +83,7 @@ def _items(commands: Commands) -> Iterator[Sequence[Any]]:
 
 
 def _item(parts: Sequence[Any]) -> Line:
-    id, due, late, relations, drafts, *assignments = parts
+    id, due, late, relations, decision, drafts, *assignments = parts
     groups = [assignments[at : at + 5] for at in range(0, len(assignments), 5)]
     line: dict[str, Any] = {
         "item": id.decode(),
@@ -93,7 +93,9 @@ def _item(parts: Sequence[Any]) -> Line:
         ],
     }
     line |= {
-        name: part.decode() for name, part in (("due", due), ("late", late), ("relations", relations)) if part
+        name: part.decode()
+        for name, part in (("due", due), ("late", late), ("relations", relations), ("decision", decision))
+        if part
     }
     if drafts:
         texts = [text.decode() for text in drafts]
@@ -176,7 +178,7 @@ def _state(line: Line) -> list[str]:
 def _rows(line: Line) -> Iterable[str]:
     drafts, assignments = line.get("drafts", ()), line["assignments"]
     yield line["item"]
-    yield from (line.get(name, "") for name in ("due", "late", "relations"))
+    yield from (line.get(name, "") for name in ("due", "late", "relations", "decision"))
     yield from (str(len(drafts)), str(len(assignments)))
     for draft in drafts:
         yield from draft

@@ -27,6 +27,7 @@ from leaseq.models import (
     OutcomeRow,
     State,
     Stopped,
+    StoredDecision,
     WaitingRow,
 )
 
@@ -319,13 +320,14 @@ def outcome(row: OutcomeRow) -> Outcome:
     payload = json.loads(row.payload)
     form = None if row.form is None else json.loads(row.form)
     values = (row.id, row.state, payload, row.priority, skills, row.due, answers, *row[7:])
-    return Outcome(*values)._replace(form=form)
+    decision = row.decision and row.decision._replace(result=json.loads(row.decision.result))
+    return Outcome(*values)._replace(form=form, decision=decision)
 
 
 def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
-    """Decode the state, the record, the late answers, what is open, and the grant of each finished
-    assignment."""
-    state, record, late, still_open, *grants = (part.decode() for part in parts)
+    """Decode the state, the record, the late answers, what is open, the decision, and the grant of each
+    finished assignment."""
+    state, record, late, still_open, decision, *grants = (part.decode() for part in parts)
     at, *assignees = still_open.split("\t")
     _, head, payload = parse_record(record)
     answers = [_given_answer(text) for text in grants]
@@ -351,7 +353,14 @@ def outcome_row(id: str, parts: Sequence[bytes]) -> OutcomeRow:
         died_of=died_of,
         reason=_cancel_reason(head) if died_of == "cancelled" else None,
         asked_by=head["q"].replace("\a", " ") if "q" in head else None,
+        decision=_decision(decision) if decision else None,
     )
+
+
+def _decision(text: str) -> StoredDecision:
+    terms, _, result = text.partition("\n")
+    at, how, agreement, by, _tokens = terms.split("\t")
+    return StoredDecision(result, how, float(agreement) if agreement else None, by or None, to_datetime(at))
 
 
 def _given_answer(grant: str) -> GivenAnswerRow:

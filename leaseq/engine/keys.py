@@ -115,6 +115,8 @@ class Keys:
     """Pub/sub channel: the names of woken waiters."""
     ended = _Key()
     """Pub/sub channel: the items that somebody asked about and that got an answer, or will get none."""
+    decisions = _Key()
+    """Hash: id → the decision on the item: what its answer is, and who or what settled that."""
     stopped = _Key()
     """Hash: person → when they were stopped, by whom, and why (JSON), separated by tabs."""
     absent = _Key()

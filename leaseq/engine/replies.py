@@ -27,6 +27,7 @@ HELD = b"held"  # why_nothing
 NOT_ELIGIBLE = b"not-eligible"
 PAUSED = b"paused"
 STOPPED = b"stopped"
+OTHER_ANSWERS = b"other-answers"
 SOMETHING = b"something"
 UNREAD = b"unread"  # remove: an answer was given in the meantime
 

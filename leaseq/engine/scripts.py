@@ -321,7 +321,7 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "clear": (*_ROW, "finished", "journal"),
     "check_alerts": ("ledger", "inbound", "reserved", "dead", "journal"),
     **dict.fromkeys(("revive", "release", "assign", "unassign", "unassign_person", "change"), _MANAGER),
-    **dict.fromkeys(("ask", "cancel"), _MANAGER),
+    **dict.fromkeys(("ask", "cancel", "decide"), _MANAGER),
     **dict.fromkeys(("remove", "adopt", "reopen", "correct", "restore", "erase_person"), _MANAGER),
     **dict.fromkeys(("pause", "resume", "configure", "journal", "follow", "unfollow", "stop"), _CHANGED),
     **dict.fromkeys(

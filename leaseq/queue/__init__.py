@@ -11,6 +11,7 @@ from leaseq.queue import lifecycle
 from leaseq.queue.admin import Admin, Late
 from leaseq.queue.asking import Asking
 from leaseq.queue.consumer import Consumer
+from leaseq.queue.deciding import Deciding
 from leaseq.queue.inspection import Following, Inspection
 from leaseq.queue.lifecycle import Deleting, Erasing, Restoring
 
@@ -19,7 +20,7 @@ __all__ = ["Queue", "queues", "read_queues"]
 T = TypeVar("T")
 
 
-class Queue(Asking, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
+class Queue(Asking, Consumer, Admin, Deciding, Inspection, Late, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server. Creating one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests; by default the server's clock is used.

@@ -33,6 +33,7 @@ function forget.item(id)
     redis.call('HDEL', keys.items, member)
   end
   redis.call('HDEL', keys.late, id)
+  redis.call('HDEL', keys.decisions, id)
   redis.call('ZREM', keys.due, id)
   if first.expires then redis.call('ZREM', keys.expiring, id) end
   if first.form then forms.drop(first.form) end

@@ -78,6 +78,10 @@ def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, ste
             leases += [lease] if lease else []
         elif leases:
             act_on_lease(queue, clock, leases.pop(chance.randrange(len(leases))), chance)
+    for item in queue.items("finished", limit=3):
+        queue.decide(
+            item.id, "ä\n", how="reviewed", by="eve", tokens=[answer.token for answer in item.answers]
+        )
     for item in queue.items("inbound", limit=2):
         with suppress(leaseq.Invalid):
             queue.assign(item.id, "eve")
@@ -97,6 +101,7 @@ def queue_view(queue: leaseq.Queue) -> dict[str, object]:
         "mine": {person: queue.mine(person) for person in (*PEOPLE, "eve")},
         "why": {person: queue.why_nothing(person, skills=("fr",)).reason for person in PEOPLE},
         "stopped": queue.stopped(),
+        "decisions": list(queue.decisions()),
         "schema": queue.schema,
     }
 

@@ -184,6 +184,10 @@ def assigned_item(queue: leaseq.Queue) -> None:
     queue.assign("b", "ann")
 
 
+def decide(queue: leaseq.Queue, lease: leaseq.Lease) -> bool:
+    return queue.decide(lease.id, {"label": "good"}, how="reviewed", by="meg", tokens=[lease.token])
+
+
 def stopped_person(queue: leaseq.Queue) -> None:
     queue.stop("ann", "too fast")
 

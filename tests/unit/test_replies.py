@@ -26,7 +26,7 @@ SUCCESS_CODES = {
         "step",
         "again",
     ),
-    *("stopped", "state", "exists", "unread", "counts", "clear"),
+    *("stopped", "other-answers", "state", "exists", "unread", "counts", "clear"),
 }
 
 

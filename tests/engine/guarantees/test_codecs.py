@@ -173,7 +173,7 @@ def test_python_reads_the_late_answers_that_lua_writes(lua: Lua, answers: list[d
     text = lua("late_answers", "format", answers)
     assert lua("late_answers", "again", text) == text
     record = "019ab000000\n{}"
-    row = codec.outcome_row("one", [part.encode() for part in ("finished", record, text, "")])
+    row = codec.outcome_row("one", [part.encode() for part in ("finished", record, text, "", "")])
     assert [
         {
             "token": str(answer.token),

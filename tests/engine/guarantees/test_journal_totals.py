@@ -158,6 +158,12 @@ class JournalTotals(RuleBasedStateMachine):
     def unassign_person(self, person: str) -> None:
         self.queue.unassign_all(person)
 
+    @rule(id=id, by=st.none() | person)
+    def decide(self, id: str, by: str | None) -> None:
+        with contextlib.suppress(leaseq.LeaseqError):
+            tokens = [answer.token for answer in self.queue.get(id).answers]
+            self.queue.decide(id, 1, how="reviewed", by=by, tokens=tokens)
+
     @rule(person=person, again=st.booleans())
     def stop(self, person: str, again: bool) -> None:
         self.queue.stop(person)

@@ -45,6 +45,7 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "unassign": lambda queue: queue.unassign("one"),
     "unassign_person": lambda queue: queue.unassign_all("bob"),
     "stop": lambda queue: queue.stop("ann"),
+    "decide": lambda queue: queue.decide("one", 1, how="agreed", tokens=[1]),
     "let_work": lambda queue: queue.let_work("ann"),
     "stopped": lambda queue: queue.stopped(),
     "change": lambda queue: queue.change("one", priority=1),

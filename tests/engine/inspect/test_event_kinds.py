@@ -35,6 +35,13 @@ def assign_and_close(queue: leaseq.Queue, id: str) -> None:
     queue.configure(answers=1)
 
 
+def correct_and_reopen(queue: leaseq.Queue, id: str, token: int) -> None:
+    """corrected, decided, and reopened"""
+    (answer,) = queue.correct(id, token, 1, by="meg").answers
+    queue.decide(id, 1, how="corrected", by="meg", tokens=[answer.token])
+    queue.reopen(id, answer.token)
+
+
 def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.configure(max_attempts=1, lease_seconds=10)  # created
     timed_queue.configure(keep_finished_seconds=60)  # configured
@@ -57,8 +64,7 @@ def test_journal_has_exactly_all_event_kinds(timed_queue: leaseq.Queue, clock: C
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.finish(lease, {})  # late
     timed_queue.adopt("removed", lease.token)
-    (answer,) = timed_queue.correct("removed", lease.token, 1, by="meg").answers
-    timed_queue.reopen("removed", answer.token)
+    correct_and_reopen(timed_queue, "removed", lease.token)
     timed_queue.remove("removed")
     timed_queue.restore(leaseq.NewItem({}, id="restored"))
     assign_and_close(timed_queue, "restored")

@@ -112,6 +112,32 @@ def stopped(scene: Scene) -> None:
     assert [(one.person, one.reason, one.by) for one in scene.queue.stopped()] == [("ann", "too fast", "meg")]
 
 
+def finish_and_decide(scene: Scene) -> leaseq.Lease:
+    lease = scene.take("ann")
+    scene.queue.finish(lease, 1)
+    assert scene.other.decide(lease.id, 2, how="reviewed", by="meg", tokens=[lease.token])
+    return lease
+
+
+def decide(scene: Scene) -> None:
+    lease = finish_and_decide(scene)
+    assert not scene.other.decide(lease.id, 2, how="reviewed", tokens=[lease.token, lease.token + 1])
+    assert [event.person for event in scene.queue.journal() if event.what == "decided"] == ["meg"]
+
+
+def decision(scene: Scene) -> None:
+    found = scene.queue.decision(finish_and_decide(scene).id)
+    assert found is not None
+    assert (found.result, found.how, found.by) == (2, "reviewed", "meg")
+    assert scene.queue.decision("2") is None
+
+
+def decisions(scene: Scene) -> None:
+    finish_and_decide(scene)
+    scene.queue.finish(scene.take("ann"), 3)
+    assert [(one.result, one.how) for one in scene.other.decisions()] == [(2, "reviewed"), (3, "single")]
+
+
 def change(scene: Scene) -> None:
     assert scene.other.change("2", priority=1, requires=(), by="meg").priority == 1
     assert scene.other.change("2", delay=60).state == "scheduled"
@@ -195,6 +221,9 @@ CALLS = (
     stop,
     let_work,
     stopped,
+    decide,
+    decision,
+    decisions,
     change,
     remove,
     adopt,
