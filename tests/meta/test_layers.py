@@ -27,7 +27,18 @@ LEASEQ_LAYERS: tuple[set[str], ...] = (
     {"engine"},
     {"queue"},
     {"aio", "followers"},
-    {"agents", "worker", "transfer", "webhooks", "doctor", "server", "simulation", "bridge", "backup"},
+    {
+        "agents",
+        "worker",
+        "transfer",
+        "webhooks",
+        "doctor",
+        "server",
+        "quality",
+        "simulation",
+        "bridge",
+        "backup",
+    },
     {"cli", "__main__"},
 )
 SERVICES = {"services"}  # each verb of the views, once

@@ -16,6 +16,7 @@ ENTRY_MODULES = {
     "leaseq.agents.langgraph",
     "leaseq.agents.openai_agents",
     "leaseq.agents.pydantic_ai",
+    "leaseq.quality",
     "leaseq.remote",
     "leaseq",
     "leaseq.__main__",
