@@ -12,12 +12,12 @@ local refusal = queue.open()
 if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
-local how, agreement, by, tokens = string.match(terms, '^(.*)\t(.*)\t(.*)\t(.*)$')
+local how, by, tokens = string.match(terms, '^(.*)\t.*\t(.*)\t(.*)$')
 if tokens ~= decisions.tokens(id) then return { 'other-answers' } end
 local decision = '\t' .. terms .. '\n' .. result
 if string.match(decisions.read(id) or '', '\t.*$') == decision then return { 'ok' } end
 redis.call('HSET', keys.decisions, id, stamp(queue.now) .. decision)
-journal.note('decided', id, '', by, cjson.encode({ how = how, agreement = tonumber(agreement) }))
+journal.note('decided', id, '', by, cjson.encode(how))
 if first.asked then TELL_ASKER(id) end
 commit()
 return { 'ok' }

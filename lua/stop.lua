@@ -16,10 +16,10 @@ held_leases.is_stopped = reason ~= ''
 holdings.write(person, held_leases)
 if reason ~= '' then
   redis.call('HSET', keys.stopped, person, stamp(queue.now) .. '\t' .. by .. '\t' .. reason)
-  journal.note('stopped', '', '', person, cjson.encode({ reason = cjson.decode(reason), by = by }))
+  journal.note('stopped', '', '', person, reason)
 else
   redis.call('HDEL', keys.stopped, person)
-  journal.note('let-work', '', '', person, cjson.encode({ by = by }))
+  journal.note('let-work', '', '', person)
 end
 commit()
 return { 'ok' }

@@ -33,7 +33,7 @@ NOTHING_NOW = {
     "description": "No item now: `X-Leaseq-Reason` is the reason, `Retry-After` the seconds until a new "
     "attempt",
     "headers": {
-        "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused"]}},
+        "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused", "stopped"]}},
         **RETRY_AFTER,
     },
 }

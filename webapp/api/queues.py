@@ -28,8 +28,10 @@ from leaseq.webapp.api.models.requests import (
     NewAnswersQuery,
     PauseRequest,
     QueuePath,
+    QueuePersonPath,
     RemoveRequest,
     ReviveRequest,
+    StopRequest,
 )
 from leaseq.webapp.api.models.responses import serialize_queue
 from leaseq.webapp.api.negotiation import accepted_format
@@ -312,6 +314,34 @@ def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
     """End a pause."""
     queues.resume(existing_queue(path.q))
     return {"paused": None}
+
+
+@bp.get("/queues/<q>/stopped", tags=MANAGE_TAGS, responses={"200": responses.StoppedList})
+@needs("manager")
+def stopped(path: QueuePath) -> dict[str, Any]:
+    """List the stopped people of the queue, by name."""
+    return {"people": [responses.Stopped.from_record(one) for one in existing_queue(path.q).stopped()]}
+
+
+@bp.post("/queues/<q>/people/<name>/stop", tags=MANAGE_TAGS, responses={"200": responses.StoppedList})
+@needs("manager")
+def stop(path: QueuePersonPath, body: StopRequest) -> dict[str, Any]:
+    """Stop a person: they get no further item of this queue until they are let work again.
+
+    They read the reason. What they hold they may still finish.
+    """
+    queue = existing_queue(path.q)
+    queues.stop(queue, path.name, body.reason)
+    return {"people": [responses.Stopped.from_record(one) for one in queue.stopped()]}
+
+
+@bp.post("/queues/<q>/people/<name>/let-work", tags=MANAGE_TAGS, responses={"200": responses.StoppedList})
+@needs("manager")
+def let_work(path: QueuePersonPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
+    """Let a stopped person have items of this queue again."""
+    queue = existing_queue(path.q)
+    queues.let_work(queue, path.name)
+    return {"people": [responses.Stopped.from_record(one) for one in queue.stopped()]}
 
 
 @bp.get("/queues/<q>/journal", tags=MANAGE_TAGS, responses={"200": responses.EventList})

@@ -74,6 +74,8 @@ SENTENCES = {
     "queue.set": _("%(who)s changed the settings of %(about)s"),
     "queue.paused": _("%(who)s paused %(about)s"),
     "queue.resumed": _("%(who)s resumed %(about)s"),
+    "queue.person-stopped": _("%(who)s stopped a person in %(about)s"),
+    "queue.person-let-work": _("%(who)s let a person work in %(about)s again"),
     "queue.announced": _("%(who)s announced in %(about)s"),
     "queue.announcement-ended": _("%(who)s ended the announcement in %(about)s"),
     "queue.cleared": _("%(who)s returned expired leases in %(about)s"),

@@ -94,8 +94,9 @@ def why_waiting(queue: Queue, id: str) -> Why | None:
     if queue.stats().paused is not None:
         return "paused"
     access, addressees = state().access.get(queue.name), item.assigned_to
+    stopped = {one.person for one in queue.stopped()}
     for account in accounts().people():
         fits = account.name in addressees if addressees else set(item.requires) <= set(account.skills)
-        if fits and may_work(account, access):
+        if fits and account.name not in stopped and may_work(account, access):
             return None
     return "nobody"

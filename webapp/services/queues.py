@@ -93,6 +93,19 @@ def resume(queue: Queue) -> None:
     note("queue.resumed", queue.name)
 
 
+def stop(queue: Queue, name: str, reason: str | None) -> None:
+    """Give a person no further item of the queue. Raises Invalid unless they may work on it."""
+    stopped = worker_name(queue.name, name)
+    queue.stop(stopped, reason, by=person().name)
+    note("queue.person-stopped", queue.name, person=stopped, reason=reason)
+
+
+def let_work(queue: Queue, name: str) -> None:
+    """Let a stopped person have items again, also one who may not work on the queue by now."""
+    queue.let_work(name, by=person().name)
+    note("queue.person-let-work", queue.name, person=name)
+
+
 def announce(queue: Queue, text: str, until: datetime | None) -> Announcement:
     """Show a line on the queue's work pages until it is ended, or until this time. Raises Invalid."""
     announcement = state().announcements.announce(queue.name, text, by=person().name, until=until)

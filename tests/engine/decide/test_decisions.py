@@ -55,7 +55,7 @@ def test_several_answers_are_undecided_until_a_decision_is_recorded(twice_answer
     assert (decision.how, decision.result, decision.agreement, decision.by) == ("reviewed", CAT, 0.5, "meg d")
     (event,) = [event for event in twice_answered.journal() if event.what == "decided"]
     assert (event.id, event.person, event.at) == ("a", "meg d", decision.at)
-    assert event.detail == {"how": "reviewed", "agreement": 0.5}
+    assert event.detail == "reviewed"
     assert [one.id for one in twice_answered.decisions()] == ["a"]
 
 
@@ -66,8 +66,7 @@ def test_equal_decision_is_recorded_once(twice_answered: leaseq.Queue, clock: Cl
     assert decide(twice_answered, tokens=reversed(tokens(twice_answered)))
     assert twice_answered.decision("a") == decision
     assert decide(twice_answered, agreement=None)
-    events = [event.detail for event in twice_answered.journal() if event.what == "decided"]
-    assert [detail.get("agreement") for detail in events] == [0.5, None]
+    assert [event.what for event in twice_answered.journal()].count("decided") == 2
 
 
 def reopen(queue: leaseq.Queue, _: leaseq.Answer) -> None:

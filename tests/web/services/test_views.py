@@ -22,8 +22,9 @@ SERVICES = {path.stem: ast.parse(path.read_text()) for path in (WEBAPP / "servic
 READING = set(
     re.findall(
         r"\w+",
-        "alerts answers by_due event_rows exists find find_policy get history items journal late_items "
-        "late_page latest_events mine outcome_rows outcomes page person_items stats waiting_rows why_nothing",
+        "alerts answers by_due decision decisions event_rows exists find find_policy get history items "
+        "journal late_items late_page latest_events mine outcome_rows outcomes page person_items stats "
+        "stopped waiting_rows why_nothing",
     )
 )
 """The methods of a queue that change nothing; all others count as writing."""

@@ -338,6 +338,7 @@ def responses(models: Models) -> dict[str, dict[str, Any]]:
         f"POST {_I}/assign": {**waiting, "assigned_to": ["alice"]},
         f"DELETE {_I}/assignment": waiting,
         f"POST {_Q}/pause": {"paused": "Lunch until two"},
+        f"POST {_Q}/people/{{name}}/let-work": {"people": []},
         f"GET {_Q}/access": {"work": models.example("AccessGroup")},
         f"PUT {_Q}/access": {"work": models.example("AccessGroup")},
         f"POST {_W}/disable": {"disabled_at": _LATER, "disabled_why": "disabled by ann"},

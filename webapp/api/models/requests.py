@@ -80,6 +80,10 @@ class PersonPath(RequestModel):
     name: str = Field(description="The person's name, percent-encoded", json_schema_extra=PERSON_SEGMENT)
 
 
+class QueuePersonPath(QueuePath, PersonPath):
+    pass
+
+
 class EmptyRequest(Body):
     """No fields: {} or no body."""
 
@@ -309,6 +313,10 @@ class AnnouncementRequest(Body):
         ..., description="One line of plain text", min_length=1, max_length=announcements.MAX_TEXT
     )
     until: DateTime | None = optional("When it ends by itself; null or left out: when it is ended")
+
+
+class StopRequest(Body):
+    reason: str | None = optional("The reason, shown to the person", **TEXT)
 
 
 class PauseRequest(Body):

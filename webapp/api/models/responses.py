@@ -306,6 +306,17 @@ class PauseState(BaseModel):
     paused: str | None
 
 
+class Stopped(RecordModel):
+    person: str
+    reason: str | None
+    by: str | None = Field(description="Who stopped them")
+    at: Time
+
+
+class StoppedList(BaseModel):
+    people: list[Stopped]
+
+
 class Announcement(Model):
     text: str
     by: str
