@@ -19,6 +19,10 @@ from contextlib import closing, suppress
 import pytest
 
 import leaseq
+from leaseq.engine.connection import Connection
+from leaseq.engine.durability import Wait
+from leaseq.engine.replies import Reply
+from leaseq.engine.scripts import BoundScript, Words
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.support.waiting import eventually, retry_while_unavailable
@@ -119,14 +123,30 @@ def all_events(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
 
 
 def test_each_question_is_settled_once_while_the_server_is_killed(
-    seed: int, rounds: int, report_figure: Callable[[str], None]
+    seed: int,
+    rounds: int,
+    report_figure: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    """In a soak with 100,000 calls."""
+    kills, calls, run_script = (
+        rounds * (6 if request.config.getoption("--soak") else 1),
+        Counter[str](),
+        Connection.run_script,
+    )
+
+    def count(self: Connection, bound: BoundScript, args: Words, wait: Wait | None = None) -> Reply:
+        calls[bound.script.name] += 1
+        return run_script(self, bound, args, wait)
+
+    monkeypatch.setattr(Connection, "run_script", count)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder) as server,
-        closing(Crowd(server.url, seed, questions=80 * rounds)) as crowd,
+        closing(Crowd(server.url, seed, questions=80 * kills)) as crowd,
     ):
-        outcomes = crowd.run(lambda: kill_repeatedly(server, rounds, random.Random(seed)))
+        outcomes = crowd.run(lambda: kill_repeatedly(server, kills, random.Random(seed)))
         crowd.queue.clear()
         items = {id: crowd.queue.get(id) for id in crowd.ids}
         events = Counter((event.id, event.what) for event in all_events(crowd.queue))
@@ -149,7 +169,7 @@ def test_each_question_is_settled_once_while_the_server_is_killed(
             else:  # somebody who had begun in time may have answered since
                 assert item.state != "dead" or item.died_of in ("expired", "cancelled"), id
     report_figure(
-        f"{len(outcomes)} questions of two askers each, {rounds} kills of the server: "
+        f"{len(outcomes)} questions of two askers each, {calls.total():,} calls, {kills} kills: "
         f"{', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}; each settled once"
     )
 
