@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 --[[ Takes a finish back, for a few seconds after it: the person holds the item again, under a new token and
 for a full lease, with their answer as its draft, even if they then hold more items than allowed. An answer
-that a manager adopted can't be taken back, nor one that whoever asked has been told.
+that a manager adopted can't be taken back, nor the answer to a question, once the program that asked was told.
 
 KEYS   as renew.lua
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id

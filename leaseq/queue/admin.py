@@ -315,10 +315,10 @@ class Admin(Inspection):
         ``delay`` is refused for it.
 
         ``answers``, without other changes, sets the number of answers that the item needs, in any state. With
-        more, the item waits for further people, each of whom gives one answer; a dead item does once it is
-        revived. With fewer, what is no longer needed is closed, so an item that has as many is finished; a
-        person who holds such an assignment may finish it, and the answer counts; it is closed when it comes
-        back.
+        more, the item waits for further people, each of whom gives one answer; a dead item waits for them
+        after it is revived. With fewer, what is no longer needed is closed, so an item that has as many is
+        finished. A person who holds such an assignment may finish it, and the answer counts; it is closed
+        when it comes back.
 
         Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or has
         answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
