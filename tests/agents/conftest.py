@@ -18,7 +18,7 @@ def server(server_of_pages: Any) -> Any:
     return server_of_pages
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # later tests' queues must not be sampled by the app
 def app_url(server: Any) -> Iterator[str]:
     with serve_app(server.url, SECRET) as url:
         yield url
